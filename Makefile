@@ -1,0 +1,40 @@
+# Everything a newcomer needs: `make demo` shows the main job, `make test` proves it.
+PYTHON ?= python3
+BIN := .venv/bin
+# Byte code is written on first use instead of for every module of every package: a third less disk.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+.PHONY: demo test check bench clean
+
+demo: .venv/base
+	$(BIN)/aegir annotate examples
+
+test: .venv/dev
+	$(MAKE) check
+	$(BIN)/python -m pytest
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench
+	$(BIN)/python -m benchmarks
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/base: pyproject.toml | .venv/bin/python
+	$(PIP) --editable .
+	touch $@
+
+.venv/dev: .venv/base
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/base
+	$(PIP) --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Annotators: whatever can say what a column is, behind one interface."""

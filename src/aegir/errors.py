@@ -1,0 +1,27 @@
+"""What can go wrong, told to a person: where, what came, what was expected, what to try.
+
+Every error that a user can cause is an `AegirError` whose text is one sentence. The command line prints
+that sentence and leaves with `exit_code`; nothing below it catches these errors to hide them.
+"""
+
+
+class AegirError(Exception):
+    """Something failed at work; the text is a sentence for the user."""
+
+    exit_code = 1
+
+
+class AskedWrongly(AegirError):
+    """A flag, a name, a configuration or a file that cannot be used as it was given."""
+
+    exit_code = 2
+
+
+class UnreadableTable(AskedWrongly):
+    """A file or object that holds no table Aegir can read; the sentence names it."""
+
+
+class VerdictIsNo(AegirError):
+    """The work was done and the answer is no: a score below `--at-least`, a check that fails."""
+
+    exit_code = 3

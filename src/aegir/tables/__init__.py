@@ -1,0 +1,1 @@
+"""Tables: read any table from anywhere, sample it, describe what was found in it."""

@@ -1,0 +1,1 @@
+"""Training: one readable recipe per way of learning."""

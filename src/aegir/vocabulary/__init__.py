@@ -1,0 +1,1 @@
+"""Vocabulary: the names Aegir answers with, their meaning, and how they nest."""
