@@ -155,7 +155,7 @@ def _csvw_table(annotation: TableAnnotation) -> dict[str, object]:
             schema["aboutUrl"] = f"#{{{_template_variable(name)}}}"
     source = annotation.source or annotation.table
     table: dict[str, object] = {
-        "url": quote(relative_path(source), safe="/:?&=%#"),
+        "url": quote(relative_path(source), safe="/:?&=%#", errors="replace"),
         "dc:title": annotation.table,
         "tableSchema": schema,
     }

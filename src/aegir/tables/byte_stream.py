@@ -1,0 +1,167 @@
+"""Bytes from anywhere, and a bounded sample of them: constant memory for any size.
+
+    plain file          head + blocks found by seeking; the rest is never read
+    gz, bz2, xz, zst,   head + blocks kept while streaming past; when too many are kept,
+    zip member, stdin   every other one is let go, so they stay evenly spread
+
+Content up to `WHOLE` bytes is taken whole. A spread block begins and ends anywhere; whoever decodes
+it cuts it to whole lines (text_decoding.py).
+
+Not exact: of a larger file only some lines are seen; compressed streams are followed for
+`STREAM_LIMIT` bytes and no further (a sample of a compression bomb costs seconds, not a disk).
+A stream that breaks off (a cut .gz) gives what came before, and `damage` says why it ended.
+"""
+
+import lzma
+import zlib
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from aegir.errors import AskedWrongly
+
+WHOLE = 4 << 20
+HEAD = 256 << 10
+STREAM_LIMIT = 1 << 30
+PIECE = 64 << 10
+BLOCKS = 64
+LINES_PER_BLOCK = 8
+BLOCK_SIZES = (8 << 10, 512 << 10)
+
+
+@dataclass(frozen=True, slots=True)
+class ByteSample:
+    """The beginning of some content and, unless that is all of it, blocks from further on."""
+
+    head: bytes
+    blocks: tuple[bytes, ...] = ()
+    whole: bool = True
+    warnings: tuple[str, ...] = ()
+
+
+class ByteStream:
+    """One-way bytes whose beginning can be looked at before it is read; damage ends them early."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        # read1 returns what one step gave: a plain read would lose it when the next step fails.
+        self._pull: Any = getattr(raw, "read1", raw.read)
+        self._ahead = b""
+        self._ended = False
+        self.damage: str | None = None
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, up to `size` of them, without taking them."""
+        pieces, held = [self._ahead], len(self._ahead)
+        while held < size and (piece := self._next(max(PIECE, min(size - held, WHOLE)))):
+            pieces.append(piece)
+            held += len(piece)
+        self._ahead = b"".join(pieces)
+        return self._ahead[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Take the next `size` bytes, fewer at the end; all of them when negative."""
+        if size < 0:
+            pieces = [self._ahead]
+            while piece := self._next(WHOLE):
+                pieces.append(piece)
+            taken, self._ahead = b"".join(pieces), b""
+            return taken
+        taken = self.peek(size)
+        self._ahead = self._ahead[size:]
+        return taken
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, as readers of binary files do."""
+        taken = self.read(len(buffer))
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+    def _next(self, size: int) -> bytes:
+        if self._ended:
+            return b""
+        try:
+            piece = self._pull(size)
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            self.damage, piece = describe_damage(error), b""
+        if isinstance(piece, str):
+            raise AskedWrongly("a text file object was given; open the file in binary mode ('rb')")
+        self._ended = not piece
+        return piece or b""
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether this error says that the bytes are broken rather than the program."""
+    known = (EOFError, OSError, zlib.error, lzma.LZMAError)
+    return isinstance(error, known) or type(error).__name__ in ("ZstdError", "BadZipFile")
+
+
+def describe_damage(error: Exception) -> str:
+    """What broke, in a few words."""
+    if isinstance(error, EOFError):
+        return "the compressed data ends too early"
+    return str(error).rstrip(".") or type(error).__name__
+
+
+def sample_file(file: BinaryIO, size: int, generator: np.random.Generator) -> ByteSample:
+    """Sample a seekable file: its head, and one block from each of up to 64 equal stretches."""
+    file.seek(0)
+    if size <= WHOLE:
+        return ByteSample(file.read(WHOLE))
+    head = _whole_lines_head(file.read(WHOLE))
+    length, count = _block_plan(head)
+    blocks = []
+    span = size - len(head)
+    for index, share in enumerate(generator.random(count)):
+        low, high = (len(head) + span * step // count for step in (index, index + 1))
+        offset = low + int(max(high - low - length, 0) * share)
+        file.seek(offset - offset % 4)  # aligned, so that two- and four-byte characters stay whole
+        blocks.append(file.read(min(length, high - low)))
+    return ByteSample(head, tuple(blocks), whole=False)
+
+
+def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
+    """Sample a stream of unknown length by reading it to its end, or to `limit`."""
+    beginning = stream.peek(WHOLE + 1)
+    if len(beginning) <= WHOLE:
+        stream.read(len(beginning))
+        return ByteSample(beginning, warnings=_damage_warnings(stream))
+    head = _whole_lines_head(beginning)
+    length, count = _block_plan(head)
+    stream.read(len(head))
+    kept: list[bytes] = []
+    every, index, seen = 1, 0, len(head)
+    while seen < limit and (block := stream.read(length)):
+        seen += len(block)
+        if index % every == 0:
+            kept.append(block)
+            if len(kept) == 2 * count:
+                kept, every = kept[::2], every * 2
+        index += 1
+    warnings = _damage_warnings(stream)
+    if seen >= limit:
+        warnings += (f"only the first {limit >> 20} MB of the unpacked data were sampled",)
+    return ByteSample(head, tuple(kept), whole=False, warnings=warnings)
+
+
+def _damage_warnings(stream: ByteStream) -> tuple[str, ...]:
+    if stream.damage is None:
+        return ()
+    return (f"the data breaks off ({stream.damage}); only what came before it was read",)
+
+
+def _whole_lines_head(beginning: bytes) -> bytes:
+    """A head of 256 KB, longer when lines are so long that it would hold too few of them."""
+    length = HEAD
+    while length < len(beginning) and beginning.count(b"\n", 0, length) < 2 * LINES_PER_BLOCK:
+        length *= 2
+    return beginning[:length]
+
+
+def _block_plan(head: bytes) -> tuple[int, int]:
+    """Length and number of the spread blocks: a few lines each, at most about 4 MB together."""
+    line = len(head) / max(1, head.count(b"\n") or head.count(b"\r"))
+    length = int(min(max(LINES_PER_BLOCK * line, BLOCK_SIZES[0]), BLOCK_SIZES[1])) // 4 * 4
+    return length, max(8, min(BLOCKS, WHOLE // length))

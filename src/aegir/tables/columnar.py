@@ -1,0 +1,71 @@
+"""Parquet files and Arrow data (IPC files, streams, Feather 2).
+
+Parquet: only the row groups that hold chosen rows are read. Arrow: batches are streamed past, one in
+memory at a time; the IPC file format is a stream behind eight magic bytes, and is read as one.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from aegir.errors import UnreadableTable
+from aegir.tables.engine import connect, duckdb_errors, first_sentence, quote_text
+from aegir.tables.formats import Format
+from aegir.tables.sampling import Request
+from aegir.tables.sql_tables import read_relation
+from aegir.tables.table import Table
+
+ARROW_FILE_MAGIC = 8
+BLOCK_NAME = "aegir_arrow_stream"
+
+
+def read_parquet(path: Path, request: Request) -> Table:
+    """Sample one Parquet file."""
+    relation = f"read_parquet({quote_text(_literal_path(path))})"
+    connection = connect()
+    try:
+        total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
+        return read_relation(
+            connection, relation, request, row_number="file_row_number", total_rows=total
+        )
+    except duckdb_errors() as error:
+        raise UnreadableTable(
+            f"{request.label} begins like Parquet but cannot be read "
+            f"({first_sentence(error)}); it may be cut short"
+        ) from error
+
+
+def read_arrow_bytes(readable: Any, found: Format, request: Request) -> Table:
+    """Sample Arrow IPC data from a binary reader at its beginning."""
+    from nanoarrow import ArrayStream
+    from nanoarrow.ipc import InputStream
+
+    if found is Format.ARROW_FILE:
+        readable.read(ARROW_FILE_MAGIC)
+    try:
+        stream = ArrayStream(InputStream.from_readable(readable))
+    except (RuntimeError, ValueError, OSError) as error:
+        raise _unreadable_arrow(request, error) from error
+    return read_arrow_object(stream, request)
+
+
+def read_arrow_object(stream: Any, request: Request) -> Table:
+    """Sample anything that offers the Arrow stream interface (`__arrow_c_stream__`)."""
+    connection = connect()
+    try:
+        connection.register(BLOCK_NAME, stream)
+        return read_relation(connection, BLOCK_NAME, request)
+    except (duckdb_errors(), RuntimeError, ValueError, OSError) as error:
+        raise _unreadable_arrow(request, error) from error
+    finally:
+        connection.unregister(BLOCK_NAME)
+
+
+def _unreadable_arrow(request: Request, error: Exception) -> UnreadableTable:
+    return UnreadableTable(
+        f"{request.label} is Arrow data that cannot be read ({first_sentence(error)})"
+    )
+
+
+def _literal_path(path: Path) -> str:
+    """The path with DuckDB's wildcards disarmed: [x] matches the letter x and nothing else."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))

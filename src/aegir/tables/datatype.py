@@ -1,0 +1,100 @@
+"""The physical type of a column, read off its text: what a database would store it as.
+
+    infer_datatype(["1", "2", ""])            -> "integer"
+    infer_datatype(["2024-05-01", "n/a"])     -> "date"
+    infer_datatype(["02139", "94103"])        -> "string"    (a leading zero would be lost)
+
+At least 95 % of the present cells must agree; integers may mix with numbers, dates with datetimes.
+Words for missing (`n/a`, `null`, `-`) do not vote. Written months are read in English only.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+AGREEMENT = 0.95
+MISSING = frozenset({"", "-", "--", "na", "n/a", "#n/a", "nan", "nil", "null", "none", "\\n"})
+BOOLEANS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
+_YEAR, _TWO = r"(?:1[0-9]|2[01])\d\d", r"\d{1,2}"
+_DATE = (
+    rf"(?:{_YEAR}-{_TWO}-{_TWO}|{_YEAR}/{_TWO}/{_TWO}|{_YEAR}\.{_TWO}\.{_TWO}"
+    rf"|{_TWO}/{_TWO}/(?:{_YEAR}|\d\d)|{_TWO}-{_TWO}-{_YEAR}|{_TWO}\.{_TWO}\.(?:{_YEAR}|\d\d)"
+    rf"|{_TWO}(?:st|nd|rd|th)?[ -]{_MONTH},?[ -](?:{_YEAR}|\d\d)|{_MONTH} {_TWO}(?:st|nd|rd|th)?,? {_YEAR})"
+)
+_TIME = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?"
+_ZONE = r"(?: ?(?:z|utc|gmt|[+-]\d\d(?::?\d\d)?))?"
+
+INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)")
+NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
+    r"|[+-]?\d+,\d+|[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+",
+    re.IGNORECASE,
+)
+DATE = re.compile(_DATE, re.IGNORECASE)
+TIME = re.compile(_TIME + _ZONE, re.IGNORECASE)
+DATETIME = re.compile(rf"{_DATE}(?:t|,? ){_TIME}{_ZONE}", re.IGNORECASE)
+
+
+def infer_datatype(values: Sequence[str]) -> str:
+    """string, integer, number, boolean, date, datetime, time or empty."""
+    counts = Counter(cell_datatype(value) for value in values)
+    present = sum(counts.values()) - counts["empty"]
+    return _agreed_datatype(counts, present)
+
+
+def cell_datatype(value: str) -> str:
+    """The datatype that one cell alone suggests."""
+    text = value.strip()
+    lowered = text.lower()
+    if lowered in MISSING:
+        return "empty"
+    if lowered in BOOLEANS:
+        return "boolean"
+    if len(text) > 40 or not any(map(str.isdigit, text)):
+        return "string"
+    if INTEGER.fullmatch(text):
+        return "integer"
+    if NUMBER.fullmatch(text):
+        return "string" if _has_leading_zero(text) else "number"
+    for kind, pattern in (("date", DATE), ("datetime", DATETIME), ("time", TIME)):
+        if pattern.fullmatch(text):
+            return kind
+    return "string"
+
+
+def is_typed(kind: str) -> bool:
+    """Whether a datatype says more than `string` and `empty` do."""
+    return kind not in ("string", "empty")
+
+
+def _agreed_datatype(counts: Counter[str], present: int) -> str:
+    if not present:
+        return "empty"
+    needed = AGREEMENT * present
+    for kind, kinds in _LADDER:
+        if _total(counts, kinds) >= needed:
+            return kind
+    return "string"
+
+
+def _total(counts: Counter[str], kinds: Iterable[str]) -> int:
+    return sum(counts[kind] for kind in kinds)
+
+
+def _has_leading_zero(text: str) -> bool:
+    """Digits such as 007 that a number would not keep."""
+    digits = text.lstrip("+-")
+    return digits.isdigit() and len(digits) > 1 and digits[0] == "0"
+
+
+# Narrow before wide: a column of integers is also one of numbers.
+_LADDER = (
+    ("integer", ("integer",)),
+    ("number", ("integer", "number")),
+    ("boolean", ("boolean",)),
+    ("date", ("date",)),
+    ("datetime", ("date", "datetime")),
+    ("time", ("time",)),
+)

@@ -1,0 +1,75 @@
+"""Which files hold tables: names, folders and patterns in, a sorted list of files out.
+
+    find_table_files(["shop.csv", "lake", "archive/**/*.parquet"])
+
+Promises
+  - a file asked for by name is kept whatever it is called; in folders and patterns only known
+    suffixes count, hidden files and folders are skipped;
+  - each file comes once, arguments in the order given, files of a folder sorted;
+  - links to folders are not followed, so loops cannot trap it; pipes and devices are skipped.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from aegir.errors import AskedWrongly
+from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES, has_known_suffix
+
+
+def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
+    """Expand files, folders and patterns; `AskedWrongly` for what leads to no table."""
+    found: dict[Path, None] = {}
+    for given in paths:
+        found.update(dict.fromkeys(_expand(given)))
+    return list(found)
+
+
+def _expand(given: str | Path) -> list[Path]:
+    path = Path(given)
+    if str(given) == "-":
+        return [path]
+    try:
+        if path.is_dir():
+            return _in_folder(path)
+        if path.exists() or path.is_symlink():
+            return [path]
+    except (OSError, ValueError) as error:
+        raise AskedWrongly(f"{str(given)!r} cannot be looked at ({error})") from error
+    if glob.has_magic(str(given)):
+        return _matching(str(given))
+    raise AskedWrongly(f"there is no file or folder {given}")
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    files = sorted(_walk(folder))
+    if not files:
+        raise AskedWrongly(
+            f"the folder {folder} holds no tables; Aegir looks for {_suffix_list()}; "
+            "name a file to read it whatever its suffix"
+        )
+    return files
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(parent) / name
+            if not name.startswith(".") and has_known_suffix(name) and path.is_file():
+                yield path
+
+
+def _matching(pattern: str) -> list[Path]:
+    matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 (absolute patterns)
+    files = [path for path in matches if path.is_file()]
+    known = [path for path in files if has_known_suffix(path.name)]
+    if not files:
+        raise AskedWrongly(f"no file matches {pattern}")
+    # A pattern such as *.dat names its suffix on purpose.
+    return known or files
+
+
+def _suffix_list() -> str:
+    return f"{' '.join(SUFFIXES)} (also with {' '.join(COMPRESSION_SUFFIXES)})"

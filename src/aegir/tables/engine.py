@@ -1,0 +1,60 @@
+"""One DuckDB connection per process and thread: quiet, small and off line.
+
+DuckDB sniffs delimited text and reads Parquet, Arrow and its own files. It is imported on first use,
+works on one core within 200 MB, spills into a temporary folder of its own, and can neither install
+nor load an extension.
+"""
+
+import tempfile
+import threading
+from typing import Any
+
+_local = threading.local()
+
+
+def connect() -> Any:
+    """This thread's in-memory connection."""
+    if not hasattr(_local, "connection"):
+        _local.connection = open_connection(":memory:")
+    return _local.connection
+
+
+def open_connection(database: str, *, read_only: bool = False) -> Any:
+    """A new connection to a database file, or to memory."""
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": 1,
+        "memory_limit": "200MB",
+        "temp_directory": f"{tempfile.gettempdir()}/aegir-duckdb",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    connection = duckdb.connect(database, read_only=read_only, config=settings)
+    connection.execute("SET TimeZone = 'UTC'")  # the same text on every machine
+    return connection
+
+
+def duckdb_errors() -> type[Exception]:
+    """What DuckDB raises, without importing it before it is needed."""
+    import duckdb
+
+    error: type[Exception] = duckdb.Error
+    return error
+
+
+def quote_name(name: str) -> str:
+    """An SQL identifier for any text."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """An SQL string literal for any text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def first_sentence(error: Exception) -> str:
+    """The first line of a DuckDB error, without its candidates and hints."""
+    return (
+        str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no reason given"
+    )

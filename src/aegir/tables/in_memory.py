@@ -1,0 +1,73 @@
+"""Tables that are already in memory: DataFrames, Arrow tables, dicts of lists, lists of dicts.
+
+Objects are recognised by what they can do, so that neither pandas nor Polars nor PyArrow is needed:
+`iloc` means pandas, `__arrow_c_stream__` means the Arrow interface (Polars, PyArrow, DuckDB, …).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aegir.errors import AskedWrongly
+from aegir.tables.assembling import assemble_table
+from aegir.tables.cell_text import cell_text, column_text
+from aegir.tables.columnar import read_arrow_object
+from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.table import Table
+
+
+def read_in_memory(source: Any, request: Request) -> Table:
+    """Sample one table from an object."""
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        return _from_pandas(source, request)
+    if hasattr(source, "__arrow_c_stream__"):
+        return read_arrow_object(source, request)
+    if isinstance(source, Mapping):
+        return _from_columns(source, request)
+    if isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source):
+        return _from_records(source, request)
+    raise AskedWrongly(
+        f"cannot read a table from {type(source).__name__}; give a path, an open binary file, a "
+        "DataFrame, an Arrow table, a dict of lists or a list of dicts"
+    )
+
+
+def _from_pandas(frame: Any, request: Request) -> Table:
+    chosen = choose_rows(len(frame), request.rows, request.generator("rows"))
+    sampled = frame.iloc[chosen]
+    width = len(frame.columns)
+    columns = [column_text(list(sampled.iloc[:, index].array)) for index in range(width)]
+    # A frame without names counts its columns; those numbers are no headers.
+    counted = list(frame.columns) == list(range(width))
+    names = [None if counted else cell_text(name) for name in frame.columns]
+    return assemble_table(request, names, columns, total_rows=len(frame))
+
+
+def _from_columns(columns: Mapping[Any, Any], request: Request) -> Table:
+    for name, values in columns.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise AskedWrongly(
+                f"column {name!r} is a {type(values).__name__}; each column must be a list of values"
+            )
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise AskedWrongly(
+            f"columns have {min(lengths)} to {max(lengths)} values; all must be equally long"
+        )
+    total = next(iter(lengths), 0)
+    chosen = choose_rows(total, request.rows, request.generator("rows"))
+    cells = [
+        column_text([getattr(values, "iloc", values)[index] for index in chosen])
+        for values in columns.values()
+    ]
+    names = [None if name is None else cell_text(name) for name in columns]
+    return assemble_table(request, names, cells, total_rows=total)
+
+
+def _from_records(records: Sequence[Mapping[Any, Any]], request: Request) -> Table:
+    chosen = choose_rows(len(records), request.rows, request.generator("rows"))
+    sampled = [records[index] for index in chosen]
+    names = list(dict.fromkeys(name for record in sampled for name in record))
+    cells = [column_text([record.get(name) for record in sampled]) for name in names]
+    return assemble_table(
+        request, [cell_text(name) for name in names], cells, total_rows=len(records)
+    )

@@ -1,0 +1,246 @@
+"""JSON to a table: lines, arrays of records, and the other shapes people store tables in.
+
+    {"a": 1}\\n{"a": 2}         JSON lines                   [{"a": 1}, {"a": 2}]    records
+    {"a": [1, 2]}              columns                      {"rows": [{"a": 1}]}    records under a key
+    {"x": {"a": 1}}            records by key               [["a"], [1]]            a grid
+
+Promises
+  - numbers keep the digits they were written with (1.50 stays 1.50); nested values become JSON;
+  - a document that breaks off gives the records before the break, with a warning;
+  - large files are sampled in blocks: a block's records are found by the first key of the first one.
+
+Limits: a document above 4 MB must be lines or records; columns need the whole document.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aegir.errors import UnreadableTable
+from aegir.tables.assembling import assemble_table
+from aegir.tables.cell_text import cell_text
+from aegir.tables.delimited import table_from_grid
+from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.table import Table
+from aegir.tables.text_decoding import TextSample
+
+SEARCH_DEPTH = 3
+"""How deep below the top a list of records is looked for."""
+_BLANK = re.compile(r"[\s,]*")
+
+
+class WrittenNumber(float):
+    """A float that remembers how it was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "WrittenNumber":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __str__(self) -> str:
+        return self.text
+
+
+DECODER = json.JSONDecoder(parse_float=WrittenNumber, strict=False)
+
+
+def looks_like_lines(text: str) -> bool:
+    """Whether the first line is a JSON object by itself and another one follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    return first.startswith("{") and rest.lstrip().startswith("{") and _decode(first) is not None
+
+
+def read_json_lines(sample: TextSample, request: Request) -> Table:
+    """Sample JSON lines; only the chosen lines are decoded."""
+    lines = [line for part in (sample.head, *sample.blocks) for line in part.split("\n")]
+    lines = [line for line in lines if line.strip()]
+    chosen = choose_rows(len(lines), request.rows, request.generator("rows"))
+    decoded = [_decode(lines[index]) for index in chosen]
+    records = [record for record in decoded if isinstance(record, dict)]
+    warnings = list(sample.warnings)
+    if len(records) < len(decoded):
+        warnings.append(f"{len(decoded) - len(records):,} lines are not JSON objects; left out")
+    if not records:
+        raise UnreadableTable(f"{request.label} has no line that is a JSON object")
+    return _from_records(records, request, len(lines) if sample.whole else None, warnings)
+
+
+def read_json_document(sample: TextSample, request: Request) -> Table:
+    """Read a document that is one JSON value, whole or sampled."""
+    document = _decode(sample.head) if sample.whole else None
+    if document is not None:
+        return table_from_json(document, request, sample.warnings)
+    records = _partial_records(sample.head)
+    if not records:
+        raise UnreadableTable(_why_unreadable(sample, request))
+    warnings = list(sample.warnings)
+    if sample.whole:
+        warnings.append(
+            f"the JSON breaks off; the {len(records):,} records before the break were read"
+        )
+    for block in sample.blocks:
+        records += _records_in_block(block, records[0])
+    chosen = choose_rows(len(records), request.rows, request.generator("rows"))
+    return _from_records([records[index] for index in chosen], request, None, warnings)
+
+
+def table_from_json(document: Any, request: Request, warnings: Sequence[str] = ()) -> Table:
+    """The table in a decoded document, whatever its shape."""
+    records = _find_records(document)
+    if records is not None:
+        chosen = choose_rows(len(records), request.rows, request.generator("rows"))
+        sampled = [records[index] for index in chosen]
+        return _from_records(sampled, request, len(records), warnings)
+    if isinstance(document, list) and document:
+        if all(isinstance(row, list) and row for row in document):
+            return table_from_grid([[cell_text(cell) for cell in row] for row in document], request)
+        return _from_columns({"": document}, request, warnings)
+    if isinstance(document, dict) and document:
+        if _is_columns(document):
+            return _from_columns(_plain_columns(document), request, warnings)
+        return _from_records([document], request, 1, warnings)
+    raise UnreadableTable(f"{request.label} is JSON without records; expected a list of objects")
+
+
+def _decode(text: str) -> Any:
+    """The value, or None for what is not (one) JSON value."""
+    try:
+        value, end = DECODER.raw_decode(text.strip())
+    except (ValueError, RecursionError):
+        return None
+    return value if end == len(text.strip()) else None
+
+
+def _find_records(document: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
+    """The longest list of objects at or below this value, None when there is none."""
+    if isinstance(document, list):
+        objects: list[Mapping[str, Any]] = [item for item in document if isinstance(item, dict)]
+        return objects if objects and len(objects) >= len(document) / 2 else None
+    if not isinstance(document, dict) or depth == SEARCH_DEPTH:
+        return None
+    found = [_find_records(value, depth + 1) for value in document.values()]
+    candidates = [records for records in found if records]
+    if candidates and not _is_columns(document):
+        return max(candidates, key=len)
+    return _records_by_key(document)
+
+
+def _records_by_key(document: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """{"x": {…}, "y": {…}} as records that begin with their key."""
+    values = list(document.values())
+    if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
+        return None
+    if _is_columns(document) or len(set(values[0]) & set(values[1])) * 2 < len(values[0]):
+        return None
+    return [{"": key, **value} for key, value in document.items()]
+
+
+def _is_columns(document: Mapping[str, Any]) -> bool:
+    """Lists of one length, or objects that number their values as pandas does."""
+    values = list(document.values())
+    if all(isinstance(value, list) for value in values):
+        plain = not any(isinstance(item, dict) for value in values for item in value[:5])
+        return len({len(value) for value in values}) == 1 and plain
+    return all(
+        isinstance(value, dict) and value and all(map(str.isdigit, value)) for value in values
+    )
+
+
+def _plain_columns(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {
+        name: list(values.values()) if isinstance(values, dict) else values
+        for name, values in document.items()
+    }
+
+
+def _from_columns(
+    columns: Mapping[str, list[Any]], request: Request, warnings: Sequence[str]
+) -> Table:
+    total = max(map(len, columns.values()), default=0)
+    chosen = choose_rows(total, request.rows, request.generator("rows"))
+    cells = [
+        [cell_text(values[index]) if index < len(values) else "" for index in chosen]
+        for values in columns.values()
+    ]
+    return assemble_table(request, list(columns), cells, total_rows=total, warnings=warnings)
+
+
+def _from_records(
+    records: Sequence[Mapping[str, Any]],
+    request: Request,
+    total: int | None,
+    warnings: Sequence[str],
+) -> Table:
+    names = list(dict.fromkeys(str(name) for record in records for name in record))
+    cells = [[cell_text(record.get(name)) for record in records] for name in names]
+    if not names:
+        raise UnreadableTable(
+            f"{request.label} holds empty JSON objects; expected records with keys"
+        )
+    return assemble_table(request, names, cells, total_rows=total, warnings=warnings)
+
+
+def _partial_records(text: str) -> list[Mapping[str, Any]]:
+    """The records of a document that breaks off, from the first list of objects in it."""
+    for opening in re.finditer(r"\[\s*(?=\{)", text):
+        records: list[Mapping[str, Any]] = [
+            value for value in _elements(text, opening.end()) if isinstance(value, dict)
+        ]
+        if records:
+            return records
+    return []
+
+
+def _elements(text: str, position: int) -> Iterator[Any]:
+    """Values separated by commas from `position` on, until one cannot be decoded."""
+    while position < len(text):
+        try:
+            value, position = DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return
+        yield value
+        blank = _BLANK.match(text, position)
+        assert blank is not None, "the pattern matches the empty text"
+        position = blank.end()
+
+
+def _records_in_block(block: str, example: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The whole records in a piece of a document, recognised by the keys of an example."""
+    if not example:
+        return []
+    beginning = re.compile(
+        r"\{\s*" + re.escape(json.dumps(next(iter(example)), ensure_ascii=False))
+    )
+    records: list[Mapping[str, Any]] = []
+    position = 0
+    while opening := beginning.search(block, position):
+        position = opening.end()
+        try:
+            value, end = DECODER.raw_decode(block, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        if 2 * len(value.keys() & example.keys()) >= len(example):
+            records.append(value)
+            position = end
+    return records
+
+
+def _why_unreadable(sample: TextSample, request: Request) -> str:
+    if not sample.whole:
+        return (
+            f"{request.label} is a JSON document above 4 MB without a list of objects near its "
+            "beginning; write it as JSON lines, CSV or Parquet"
+        )
+    try:
+        json.loads(sample.head)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        return (
+            f"{request.label} is not valid JSON ({error.msg} at {place}) and holds no whole record"
+        )
+    except (ValueError, RecursionError):
+        pass
+    return f"{request.label} is JSON too deep or too odd to be a table; expected a list of objects"

@@ -1,0 +1,69 @@
+"""Key-value metadata in Parquet files: where an annotation travels with its table.
+
+Promises
+  - `source` and `target` may be the same file: the copy is written beside it and renamed over it at
+    once, so a crash leaves the old file;
+  - the data stream through DuckDB row group by row group, whatever their size;
+  - metadata already there is kept, and a key given again gets its new value.
+
+Limits: the copy has DuckDB's compression (zstd) and row groups, not the original's. pandas' and
+Arrow's own schema notes are dropped: they describe the layout of the original file.
+"""
+
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.tables.engine import connect, duckdb_errors, first_sentence, open_connection, quote_text
+
+LAYOUT_KEYS = ("ARROW:schema", "pandas")
+
+
+def write_parquet_metadata(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
+    """Copy a Parquet file to `target` with these keys in its metadata."""
+    kept = {
+        key: value for key, value in read_parquet_metadata(source).items() if key not in LAYOUT_KEYS
+    }
+    pairs = ", ".join(
+        f"{quote_text(key)}: {quote_text(value)}" for key, value in {**kept, **metadata}.items()
+    )
+    options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{pairs}}}"
+    partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}.partial")
+    copy = f"COPY (SELECT * FROM {_relation(source)}) TO {quote_text(str(partial))} ({options})"  # noqa: S608
+    try:
+        with open_connection(":memory:") as connection:
+            connection.execute(copy)
+        os.replace(partial, target)  # noqa: PTH105 (the same call, and the one whose atomicity is known)
+    except duckdb_errors() as error:
+        raise AskedWrongly(f"cannot write {target} ({first_sentence(error)})") from error
+    except OSError as error:
+        raise AskedWrongly(f"cannot write {target} ({error.strerror})") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_parquet_metadata(path: Path) -> dict[str, str]:
+    """The key-value metadata of a Parquet file."""
+    query = f"SELECT key, value FROM parquet_kv_metadata({quote_text(_literal(path))})"  # noqa: S608
+    try:
+        rows = connect().execute(query).fetchall()
+    except duckdb_errors() as error:
+        raise UnreadableTable(
+            f"{path} is not a Parquet file that can be read ({first_sentence(error)})"
+        ) from error
+    return {_text(key): _text(value) for key, value in rows}
+
+
+def _text(raw: bytes | str) -> str:
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
+
+
+def _relation(path: Path) -> str:
+    return f"read_parquet({quote_text(_literal(path))})"
+
+
+def _literal(path: Path) -> str:
+    """The path with DuckDB's wildcards disarmed: [x] matches the letter x and nothing else."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))

@@ -1,0 +1,73 @@
+"""Which rows stand for a table: spread over all of it, in order, the same every time.
+
+    choose_rows(1_000_000, 4, generator)  ->  one row from each quarter, ascending
+    choose_runs(1_000_000, 4, generator)  ->  the same idea in short runs, for sources where
+                                              jumping is dear and reading on is cheap
+
+Promises
+  - the choice depends on the counts and the generator only;
+  - every stretch of `total / rows` consecutive rows gives one row; asking for all gives all.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegir.seeding import Seeds
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the caller asked for, carried to every reader: names, how many rows, which seed.
+
+    `name` is what the table will be called; `key` names the random stream (the base name of the
+    file, so that moving or renaming a folder changes nothing); `label` is how errors call it.
+    """
+
+    name: str
+    key: str
+    label: str
+    source: str | None
+    rows: int
+    seed: int
+
+    def part(self, title: str) -> "Request":
+        """The request for one table inside a file of several: `shop.xlsx#Orders`."""
+        return replace(
+            self,
+            name=f"{self.name}#{title}",
+            key=f"{self.key}#{title}",
+            label=f"{self.label}#{title}",
+        )
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """The random stream of this table for one purpose (`rows`, `blocks`)."""
+        return Seeds(self.seed).generator(purpose, self.key)
+
+
+def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[int]:
+    """Ascending row numbers below `total`, one drawn from each of `rows` equal stretches."""
+    if rows >= total:
+        return list(range(total))
+    edges = [total * index // rows for index in range(rows + 1)]
+    jitter = generator.random(rows)
+    return [
+        low + int((high - low) * share)
+        for low, high, share in zip(edges, edges[1:], jitter, strict=False)
+    ]
+
+
+def choose_runs(
+    total: int, rows: int, generator: np.random.Generator, runs: int = 20
+) -> list[range]:
+    """At most `runs` disjoint ranges of row numbers holding `rows` rows, spread over `total`."""
+    if rows >= total:
+        return [range(total)]
+    runs = min(runs, rows)
+    chosen = []
+    for index, share in enumerate(generator.random(runs)):
+        low, high = total * index // runs, total * (index + 1) // runs
+        length = min(rows * (index + 1) // runs - rows * index // runs, high - low)
+        start = low + int((high - low - length + 1) * share)
+        chosen.append(range(start, start + length))
+    return chosen

@@ -1,0 +1,155 @@
+"""From sampled bytes to text: which encoding, and whole lines only.
+
+    byte order mark -> UTF-8, UTF-16, UTF-32      NUL at every other byte -> UTF-16 without a mark
+    valid UTF-8     -> UTF-8                      else, line by line, UTF-8 or Windows-1252
+
+Promises
+  - any bytes give text or an `UnreadableTable`; nothing else is raised;
+  - the text holds no NUL and no lone surrogate.
+
+Limits: other one-byte and East Asian encodings (Windows-1251, Shift-JIS, GB18030) are read as
+Windows-1252, which garbles them; convert such files to UTF-8 first.
+"""
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from aegir.errors import UnreadableTable
+from aegir.tables.byte_stream import ByteSample
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Bytes that text does not contain. Tab, line feeds, escape and the separators \x01 and \x1c to \x1f
+# (used as delimiters) are allowed.
+CONTROL = bytes({*range(0x02, 0x09), *range(0x0E, 0x1B), 0x7F})
+BINARY_SHARE = 0.03
+LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSample:
+    """The beginning of a text and, unless that is all of it, blocks of whole lines from further on."""
+
+    head: str
+    blocks: tuple[str, ...] = ()
+    whole: bool = True
+    warnings: tuple[str, ...] = ()
+
+
+def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> TextSample:
+    """Decode a sample; refuse binary content with a sentence that names it by `label`.
+
+    With `lines`, partial lines at the edges of blocks are dropped; without, blocks stay as they are
+    (for documents that are one long line) and a character cut at an edge becomes U+FFFD.
+    """
+    encoding, mark = _wide_encoding(sample.head)
+    warnings = list(sample.warnings)
+    raw = [sample.head[mark:], *sample.blocks]
+    if encoding is not None:
+        parts = [part.decode(encoding, "replace") for part in raw]
+        if lines and not sample.whole:
+            parts = [_cut_last_text_line(parts[0]), *map(_cut_text_lines, parts[1:])]
+    else:
+        _refuse_binary(raw[0], label)
+        if lines and not sample.whole:
+            raw = [_cut_last_line(raw[0]), *map(_cut_lines, raw[1:])]
+        parts, found = _decode_bytes(raw) if lines or sample.whole else _decode_pieces(raw)
+        warnings += found
+    if any("\0" in part for part in parts):
+        parts = [part.replace("\0", "") for part in parts]
+        warnings.append("NUL characters were removed")
+    blocks_text = tuple(part for part in parts[1:] if part)
+    return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings))
+
+
+def _wide_encoding(head: bytes) -> tuple[str | None, int]:
+    """The UTF-16 or UTF-32 encoding of these bytes (None: bytes of text), and the mark's length."""
+    for mark, encoding in MARKS:
+        if head.startswith(mark):
+            return (None if encoding == "utf-8" else encoding), len(mark)
+    start = head[:4096]
+    pairs = max(1, len(start) // 2)
+    even, odd = start[0::2].count(0) / pairs, start[1::2].count(0) / pairs
+    if odd > 0.1 and even < 0.01:
+        return "utf-16-le", 0
+    if even > 0.1 and odd < 0.01:
+        return "utf-16-be", 0
+    return None, 0
+
+
+def _refuse_binary(head: bytes, label: str) -> None:
+    start = head[: 64 << 10]
+    controls = len(start) - len(start.translate(None, CONTROL))
+    nuls = start.count(0)
+    if controls > BINARY_SHARE * (len(start) - nuls) or nuls > 0.3 * len(start):
+        raise UnreadableTable(
+            f"{label} is binary data, not a table in a format Aegir knows; "
+            "try CSV, JSON, Parquet, Arrow, Excel, SQLite or DuckDB"
+        )
+
+
+def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
+    """UTF-8 where everything is; else each line by itself, with a warning when they differ."""
+    try:
+        return [part.decode() for part in parts], []
+    except UnicodeDecodeError:
+        pass
+    seen: set[str] = set()
+    texts = ["".join(_decode_line(line, seen) for line in _lines(part)) for part in parts]
+    mixed = {"utf-8", "windows-1252"} <= seen
+    return texts, ["lines in UTF-8 and in Windows-1252 are mixed"] if mixed else []
+
+
+def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str]]:
+    """Text cut anywhere: UTF-8 when the beginning is, else Windows-1252."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(parts[0])  # a cut last character is fine
+    except UnicodeDecodeError:
+        return [part.decode("cp1252", "replace") for part in parts], []
+    return [part.decode("utf-8", "replace") for part in parts], []
+
+
+def _decode_line(line: bytes, seen: set[str]) -> str:
+    if line.isascii():
+        return line.decode("ascii")
+    try:
+        text = line.decode()
+        seen.add("utf-8")
+    except UnicodeDecodeError:
+        seen.add("windows-1252")
+        try:
+            text = line.decode("cp1252")
+        except UnicodeDecodeError:  # five bytes mean nothing in Windows-1252
+            text = line.decode("latin-1")
+    return text
+
+
+def _lines(part: bytes) -> list[bytes]:
+    ends = [match.end() for match in LINE_END.finditer(part)]
+    return [part[low:high] for low, high in zip([0, *ends], [*ends, len(part)], strict=True)]
+
+
+def _cut_lines(block: bytes) -> bytes:
+    """Drop the partial first and last line of a block."""
+    first = LINE_END.search(block)
+    return _cut_last_line(block[first.end() :]) if first else b""
+
+
+def _cut_last_line(block: bytes) -> bytes:
+    """Drop a partial last line; a block that is one single line stays."""
+    return block[: max(block.rfind(b"\n"), block.rfind(b"\r")) + 1] or block
+
+
+def _cut_text_lines(block: str) -> str:
+    first = re.search(r"\r\n|\n|\r", block)
+    return _cut_last_text_line(block[first.end() :]) if first else ""
+
+
+def _cut_last_text_line(block: str) -> str:
+    return block[: max(block.rfind("\n"), block.rfind("\r")) + 1] or block
