@@ -108,7 +108,7 @@ def relative_path(source: str) -> str:
         or ".." in path.parts
     ):
         return path.name or "table"
-    return path.as_posix()
+    return path.as_posix() if path.name else "table"
 
 
 def _facts(column: ColumnAnnotation) -> dict[str, object]:

@@ -1,0 +1,125 @@
+"""Whatever an annotation holds, every format gives output its readers accept."""
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.tables.writers import (
+    CSV_HEADER,
+    FORMATS,
+    annotation_as_dict,
+    annotation_from_dict,
+    render_text,
+)
+
+# Any text at all, lone surrogates and control characters included, with the awkward ones often.
+texts = st.one_of(
+    st.text(st.characters(), max_size=12),
+    st.sampled_from(
+        ['"', "'", "a,b", "a\nb", "a\rb", "# x", ": y", "- z", "\ud800", "\u2028", "=1+1"]
+    ),
+)
+LAW = settings(deadline=None)  # the first example pays for importing rich
+confidences = st.floats(0, 1)
+guesses = st.builds(Guess, texts, confidences)
+columns = st.builds(
+    ColumnAnnotation,
+    index=st.integers(0, 5),
+    name=st.none() | texts,
+    type=st.none() | texts,
+    confidence=confidences,
+    runners_up=st.lists(guesses, max_size=2).map(tuple),
+    fine_type=st.none() | texts,
+    datatype=st.sampled_from(
+        ["string", "integer", "number", "boolean", "date", "datetime", "empty"]
+    ),
+    personal=st.booleans(),
+    evidence=st.lists(texts, max_size=2).map(tuple),
+    relation=st.none() | guesses,
+    relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
+    iri=st.none() | texts,
+    relation_iri=st.none() | texts,
+)
+annotations = st.lists(
+    st.builds(
+        TableAnnotation,
+        table=texts,
+        source=st.none() | texts,
+        subject=st.none() | st.integers(0, 5),
+        columns=st.lists(columns, max_size=4).map(tuple),
+        annotator=texts,
+        warnings=st.lists(texts, max_size=1).map(tuple),
+    ),
+    max_size=2,
+)
+
+
+@LAW
+@given(annotations)
+def test_json_and_jsonl_read_back_as_the_same_annotations(tables: list[TableAnnotation]):
+    expected = [annotation_as_dict(each) for each in tables]
+    assert json.loads(FORMATS["json"](tables)) == expected
+    assert [json.loads(line) for line in FORMATS["jsonl"](tables).splitlines()] == expected
+    for data in expected:
+        assert annotation_as_dict(annotation_from_dict(data)) == data
+
+
+@LAW
+@given(annotations)
+def test_csv_reads_back_one_full_row_per_column(tables: list[TableAnnotation]):
+    text = FORMATS["csv"](tables)
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    every = [(table, column) for table in tables for column in table.columns]
+    assert len(rows) == len(every)
+    for row, (_, column) in zip(rows, every, strict=True):
+        assert set(row) == set(CSV_HEADER)
+        assert row["name"] == (column.name or "").encode("utf-8", "replace").decode()
+
+
+@LAW
+@given(annotations)
+def test_metadata_documents_have_unique_names(tables: list[TableAnnotation]):
+    package = json.loads(FORMATS["frictionless"](tables))
+    document = json.loads(FORMATS["csvw"](tables))
+    resources = [each["name"] for each in package["resources"]]
+    assert len(set(resources)) == len(resources)
+    for resource, table in zip(package["resources"], document["tables"], strict=True):
+        assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
+        assert not resource["path"].startswith(("/", "../"))
+        assert_unique(field["name"] for field in resource["schema"]["fields"])
+        names = [column["name"] for column in table["tableSchema"]["columns"]]
+        assert all(re.fullmatch(r"(?:[A-Za-z0-9_]|%[0-9A-F]{2})+", name) for name in names)
+        assert not any(name.startswith("_") for name in names)
+
+
+@LAW
+@given(annotations)
+def test_every_line_of_the_dbt_file_is_a_key_with_a_json_scalar(tables: list[TableAnnotation]):
+    for line in FORMATS["dbt"](tables).splitlines():
+        match = re.fullmatch(r" *(?:- )?[a-z_]+:(?: (.+))?", line)
+        assert match, line
+        if match[1]:
+            json.loads(match[1])
+
+
+@LAW
+@given(annotations, st.booleans(), st.integers(60, 120))
+def test_output_ends_in_one_newline_and_is_valid_utf8(
+    tables: list[TableAnnotation], colour: bool, width: int
+):
+    outputs = [render(tables) for render in FORMATS.values()]
+    outputs.append(render_text(tables, colour=colour, width=width))
+    for output in outputs:
+        output.encode("utf-8")
+        assert output == "" or output.endswith("\n")
+
+
+def assert_unique(names: Any) -> None:
+    names = list(names)
+    assert len(set(names)) == len(names)
