@@ -4,10 +4,11 @@ The yardstick is article 4(1) of the GDPR: information that relates to an identi
 natural person. We ask of a type: would a column of it, in an ordinary business table, single out or
 describe living people? Three rules follow.
 
-  1. What names, reaches or locates one person is personal: names, e-mail, phone, street address.
-     A company's own phone number looks the same, so such columns are flagged for a human to clear.
-  2. What only describes an area, a work or a thing is not, though with other columns it may help to
-     single someone out: postal code, town, coordinates, date, stage name.
+  1. What names, reaches or locates a person is personal: names, e-mail, phone, street address, and
+     the postal code, which in some countries stands for a dozen homes. A company's own phone number
+     looks the same, so such columns are flagged for a human to clear.
+  2. What only describes a wider area, a work or a thing is not, though with other columns it may help
+     to single someone out: town, region, coordinates of places, dates, stage names.
   3. A finer type knows more than its coarse parent and decides alone: an ISBN is not personal although
      other identifiers are; an IBAN is.
 
@@ -24,6 +25,7 @@ PERSONAL_TYPES: dict[str, str] = {
     "PostalAddress": "where someone lives or works",
     "email": "reaches a person",
     "faxNumber": "reaches a person",
+    "postalCode": "where someone lives or works",
     "streetAddress": "where someone lives or works",
     "telephone": "reaches a person",
 }
@@ -45,6 +47,7 @@ PERSONAL_RELATIONS: dict[str, str] = {
     "honorificSuffix": "an attribute of a person",
     "jobTitle": "an attribute of a person",
     "nationality": "an attribute of a person",
+    "postalCode": "where someone lives or works",
     "streetAddress": "where someone lives or works",
     "telephone": "reaches a person",
 }
