@@ -1,0 +1,86 @@
+"""`aegir types`: what is listed, what is shown, what is refused."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from aegir.cli.types import app
+from aegir.errors import AskedWrongly
+from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.privacy import PERSONAL_TYPES
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def listed(*arguments: str) -> list[dict[str, object]]:
+    result = run("list", "--json", *arguments)
+    assert result.exit_code == 0
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_list_shows_every_type_once_with_a_definition():
+    result = run("list")
+    assert result.exit_code == 0
+    names = [line.split()[0] for line in result.stdout.splitlines() if not line.startswith(" ")]
+    assert len(names) == 82
+    assert names[1] == "Book/name"
+    assert max(len(line) for line in result.stdout.splitlines()) <= 120
+
+
+def test_list_as_json_is_one_object_per_line():
+    types = listed()
+    assert len(types) == 82
+    assert types[1]["path"] == ["Thing", "CreativeWork", "Book", "name"]
+    assert set(types[1]) == {"name", "kind", "definition", "example", "iri", "path", "personal"}
+
+
+def test_list_can_turn_to_relations_and_fine_types():
+    assert len(listed("--relations")) == 108
+    assert len(listed("--fine")) == len(FINE_TYPES)
+    assert len(listed("--fine", "--relations")) == len(FINE_TYPES) + 108
+    assert listed("--relations")[0]["domain"] == ["Movie", "TVEpisode", "CreativeWork"]
+
+
+def test_list_can_be_narrowed_to_personal_data_and_to_a_class():
+    assert {each["name"] for each in listed("--personal")} == set(PERSONAL_TYPES)
+    lodging = {each["name"] for each in listed("--under", "LodgingBusiness")}
+    assert lodging == {"Hotel/description", "Hotel/name"}
+    assert {each["name"] for each in listed("--relations", "--under", "LodgingBusiness")} == {
+        "checkInTime",
+        "checkoutTime",
+    }
+
+
+def test_show_explains_one_name():
+    result = run("show", "openingHours")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("openingHours  (column type)\n  When a place serves visitors")
+    assert "  filed at   Thing > Place > openingHours\n" in result.stdout
+    assert "  iri        https://schema.org/openingHours\n" in result.stdout
+    assert "openingHours  (relation)\n" in result.stdout
+
+
+def test_show_as_json_gives_every_meaning_of_the_name():
+    kinds = [
+        json.loads(line)["kind"] for line in run("show", "price", "--json").stdout.splitlines()
+    ]
+    assert kinds[0] == "column type"
+    assert kinds[-1] == "relation"
+
+
+@pytest.mark.parametrize("arguments", [("show", "opningHours"), ("list", "--under", "Plcae")])
+def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]):
+    result = run(*arguments)
+    assert isinstance(result.exception, AskedWrongly)
+    assert "did you mean" in str(result.exception)
+
+
+def test_importing_the_verb_loads_no_vocabulary_and_no_numpy():
+    code = "import sys, aegir.cli.types; print('numpy' in sys.modules, 'aegir.vocabulary.types' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
