@@ -1,0 +1,1 @@
+"""Rules: validators, header words and plain arithmetic that need no training."""

@@ -1,0 +1,304 @@
+"""Dates and times: calendar dates in many spellings, instants, times of day, durations, parts of dates.
+
+Two-digit look-alikes are left alone: a bare year or a Unix timestamp is a number until the header or a
+narrow, repeated range says otherwise. Day/month order is never guessed here; a date is a date.
+"""
+
+import re
+from functools import cache
+
+from aegir.annotators.rules.gazetteers import month_numbers, weekday_numbers
+from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.reading import COLON, DASH, DIGIT, DOT, LETTER, NUMERIC, SPACE, Reading
+from aegir.annotators.rules.rule import Rule
+
+_Y, _M, _D = r"(?:1[0-9]|20|21)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
+_CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?"
+_ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{3,4}|[+-]\d{2}:?\d{2}|[+-]\d{2}))?"
+_ISO_DATE = rf"{_Y}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_FLAGS = re.ASCII | re.IGNORECASE
+
+_ISO_ONLY = re.compile(_ISO_DATE, _FLAGS)
+_NUMERIC_DATE = re.compile(
+    rf"{_Y}([-/.]){_M}\1{_D}\.?|{_D}([-/.]\s?){_M}\2(?:{_Y}|\d\d)|{_M}([-/]){_D}\3(?:{_Y}|\d\d)|{_Y}[年]\s?{_M}[月]\s?{_D}[日]?",
+    _FLAGS,
+)
+_COMPACT_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])", _FLAGS)
+_ISO_INSTANT = re.compile(rf"{_ISO_DATE}[T\s]\s?{_CLOCK}{_ZONE}", _FLAGS)
+_COMPACT_INSTANT = re.compile(
+    rf"{_ISO_DATE}T\d{{4}}(?:\d\d)?{_ZONE}|{_Y}\d{{4}}T\d{{4,6}}{_ZONE}", _FLAGS
+)
+_OTHER_INSTANT = re.compile(
+    rf"(?:{_D}[-/.]{_M}[-/.](?:{_Y}|\d\d)|{_M}[-/]{_D}[-/](?:{_Y}|\d\d)|{_Y}/{_M}/{_D}),?\s+(?:at\s)?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}",
+    _FLAGS,
+)
+_TRAILING_CLOCK = re.compile(
+    rf",?\s+(?:at\s+|-\s+)?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s[+-]\d{{4}})?", _FLAGS
+)
+_TIME = re.compile(
+    rf"T?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s?(?:hrs?|uhr|h))?|(?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?\s?[ap]\.?m\.?",
+    _FLAGS,
+)
+_ISO_DURATION = re.compile(
+    r"-?P(?=.*\d)(?:\d+(?:[.,]\d+)?Y)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?W)?(?:\d+(?:[.,]\d+)?D)?"
+    r"(?:T(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?",
+    _FLAGS,
+)
+_UNIT = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|m|mins?|minutes?|minuten|minutos?|minuti|s|secs?|seconds?|sek|days?|tage?|jours?|d[ií]as?|weeks?|months?)"
+_SPOKEN_DURATION = re.compile(
+    rf"(?:about\s)?\d+(?:[.,]\d+)?\s?{_UNIT}\.?(?:[\s,]*(?:and\s)?\d+\s?{_UNIT}\.?)*", _FLAGS
+)
+_TEXT_DATE = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
+_COUNT = re.compile(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\.0)?", _FLAGS)
+_YEAR_MONTH = re.compile(rf"{_Y}[-/](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
+_QUARTER = re.compile(
+    rf"(?:{_Y}[\s-]?)?Q[1-4](?:[\s/'-]?(?:{_Y}|\d\d))?|[1-4]Q\s?'?(?:{_Y}|\d\d)", _FLAGS
+)
+_WEEK = re.compile(
+    rf"{_Y}-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?|(?:KW|W|week)\s?(?:0?[1-9]|[1-4]\d|5[0-3])",
+    _FLAGS,
+)
+_SMALL_WORDS = words("of de di del the a at le den am on th st nd rd er um")
+
+
+@cache
+def _months() -> dict[str, int]:
+    return month_numbers() | {"sept": 9, "juin": 6, "juil": 7, "août": 8, "aout": 8}
+
+
+def is_text_date(value: str) -> bool:
+    """A date with a month's name: `May 7, 1999`, `7. März 2021`, `Tue, 3 Nov 2020`, `Mar-21`."""
+    words = _TEXT_DATE.findall(value.lower())
+    if not 2 <= len(words) <= 6:
+        return False
+    months = numbers = 0
+    for word in words:
+        if word[0].isdigit():
+            if len(word) > 4 or not word.isascii():
+                return False
+            numbers += 1
+        elif word in _months():
+            months += 1
+        elif word not in weekday_numbers() and word not in _SMALL_WORDS:
+            return False
+    return (
+        months == 1
+        and 1 <= numbers <= 2
+        and any(1 <= int(w) <= 31 or len(w) == 4 for w in words if w[0].isdigit())
+    )
+
+
+def is_date(value: str) -> bool:
+    return bool(_NUMERIC_DATE.fullmatch(value)) or is_text_date(value)
+
+
+def is_instant(value: str) -> bool:
+    """A date with a time of day."""
+    if (
+        _ISO_INSTANT.fullmatch(value)
+        or _COMPACT_INSTANT.fullmatch(value)
+        or _OTHER_INSTANT.fullmatch(value)
+    ):
+        return True
+    clock = _TRAILING_CLOCK.search(value)
+    return clock is not None and clock.end() == len(value) and is_date(value[: clock.start()])
+
+
+def is_birth_date(value: str) -> bool:
+    """A date, or a date with midnight behind it."""
+    return is_date(value) or bool(_COMPACT_DATE.fullmatch(value)) or is_instant(value)
+
+
+def is_weekday(value: str) -> bool:
+    words = value.lower().rstrip(".").split()
+    return bool(words) and all(word.strip(",.;") in weekday_numbers() for word in words)
+
+
+def is_full_weekday(value: str) -> bool:
+    """Weekday names spelt out: `sun` and `sat` alone mean other things in other columns."""
+    return len(value) > 3 and is_weekday(value)
+
+
+def is_month_name(value: str) -> bool:
+    return value.lower().rstrip(".") in _months()
+
+
+def share_of_unix_timestamps(reading: Reading) -> float:
+    """Seconds or milliseconds between 2001 and 2040; a wide spread of sizes says they are counts."""
+    good = sum(
+        count
+        for value, count in zip(reading.values, reading.counts, strict=True)
+        if value.isascii()
+        and value.isdigit()
+        and (
+            (len(value) == 10 and "10" <= value[:2] <= "22")
+            or (len(value) == 13 and "10" <= value[:2] <= "22")
+        )
+    )
+    return good / reading.total
+
+
+RULES = (
+    Rule(
+        "date_of_birth",
+        "dates",
+        is_birth_date,
+        needs=DIGIT,
+        shortest=5,
+        longest=40,
+        sure_with_header=0.96,
+    ),
+    Rule(
+        "iso_date",
+        "ISO dates",
+        _ISO_ONLY.fullmatch,
+        sure=0.97,
+        needs=DIGIT | DASH,
+        bars=LETTER,
+        shortest=10,
+        longest=10,
+        support=(("Date", 0.6),),
+    ),
+    Rule(
+        "iso_datetime",
+        "ISO 8601 date-times",
+        lambda v: _ISO_INSTANT.fullmatch(v) or _COMPACT_INSTANT.fullmatch(v),
+        sure=0.97,
+        needs=DIGIT,
+        shortest=12,
+        longest=45,
+        support=(("DateTime", 0.6), ("Date", 0.3)),
+    ),
+    Rule(
+        "date",
+        "dates",
+        is_date,
+        sure=0.9,
+        needs=DIGIT,
+        bars=0,
+        shortest=5,
+        longest=40,
+        support=(("Date", 0.6),),
+    ),
+    Rule(
+        "datetime",
+        "dates with a time",
+        is_instant,
+        sure=0.92,
+        needs=DIGIT | COLON,
+        shortest=10,
+        longest=60,
+        support=(("DateTime", 0.6), ("Date", 0.3)),
+    ),
+    Rule(
+        "compact_date",
+        "dates without separators",
+        _COMPACT_DATE.fullmatch,
+        sure=0.82,
+        distinct=4,
+        needs=NUMERIC,
+        bars=DOT | DASH,
+        shortest=8,
+        longest=8,
+        support=(("Date", 0.4),),
+    ),
+    Rule(
+        "time_of_day",
+        "times of day",
+        _TIME.fullmatch,
+        sure=0.9,
+        needs=DIGIT,
+        shortest=3,
+        longest=25,
+        bars=NUMERIC,
+        support=(("Time", 0.6),),
+    ),
+    Rule(
+        "iso_duration",
+        "ISO 8601 durations",
+        _ISO_DURATION.fullmatch,
+        sure=0.97,
+        needs=DIGIT | LETTER,
+        bars=SPACE,
+        shortest=3,
+        longest=30,
+        support=(("Duration", 0.9),),
+    ),
+    Rule(
+        "duration",
+        "durations",
+        _SPOKEN_DURATION.fullmatch,
+        sure=0.85,
+        needs=DIGIT | LETTER,
+        shortest=2,
+        longest=40,
+        support=(("Duration", 0.6),),
+    ),
+    Rule("duration", "numbers", _COUNT.fullmatch, needs=NUMERIC, longest=12, sure_with_header=0.82),
+    Rule(
+        "year",
+        "years",
+        _YEAR.fullmatch,
+        sure=0.0,
+        needs=NUMERIC,
+        bars=DASH,
+        shortest=4,
+        longest=6,
+        support=(("Date", 0.4),),
+    ),
+    Rule(
+        "year_month",
+        "months of a year",
+        _YEAR_MONTH.fullmatch,
+        sure=0.88,
+        needs=DIGIT,
+        bars=LETTER | SPACE,
+        shortest=7,
+        longest=7,
+        distinct=2,
+        support=(("Date", 0.5),),
+    ),
+    Rule(
+        "quarter",
+        "quarters",
+        _QUARTER.fullmatch,
+        sure=0.9,
+        needs=DIGIT | LETTER,
+        longest=9,
+        distinct=2,
+    ),
+    Rule("week", "weeks", _WEEK.fullmatch, sure=0.88, needs=DIGIT | LETTER, longest=10, distinct=2),
+    Rule(
+        "month_name",
+        "month names",
+        is_month_name,
+        sure=0.92,
+        needs=LETTER,
+        bars=DIGIT,
+        shortest=3,
+        longest=14,
+        distinct=2,
+    ),
+    Rule(
+        "weekday",
+        "weekdays",
+        is_full_weekday,
+        sure=0.95,
+        needs=LETTER,
+        bars=DIGIT,
+        shortest=4,
+        longest=120,
+        support=(("DayOfWeek", 0.9),),
+    ),
+    Rule(
+        "unix_timestamp",
+        "Unix timestamps",
+        measure=share_of_unix_timestamps,
+        sure=0.0,
+        needs=NUMERIC,
+        bars=DOT | DASH,
+        shortest=10,
+        longest=13,
+    ),
+)

@@ -1,0 +1,91 @@
+"""Schema.org enumerations as publishers write them: URLs, bare members, spaced words, repeated values.
+
+    "https://schema.org/InStock", "InStock", "In stock", "OnlineOnly; OnlineOnly"  →  ItemAvailability
+
+The member lists are closed, so a match is nearly proof; words that everyday text shares with an
+enumeration ("New", "Cash") count as members only inside it and make the whole value match or not at all.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from aegir.annotators.rules.reading import LETTER, NUMERIC, Reading
+from aegir.annotators.rules.rule import Rule
+
+_MEMBERS = {
+    "ItemAvailability": "backorder discontinued instock instoreonly limitedavailability madetoorder onlineonly outofstock preorder presale reserved soldout available unavailable",
+    "OfferItemCondition": "newcondition usedcondition refurbishedcondition damagedcondition condition new used refurbished likenew brandnew",
+    "BookFormatType": "paperback hardcover hardback ebook audiobook audiobookformat graphicnovel kindle kindleedition massmarketpaperback boardbook libraryformat taschenbuch gebunden gebundenesbuch broché broche relié poche grandformat softcover spiralbound epub",
+    "EventStatusType": "eventscheduled eventcancelled eventpostponed eventrescheduled eventmovedonline scheduled cancelled postponed rescheduled",
+    "EventAttendanceModeEnumeration": "offlineeventattendancemode onlineeventattendancemode mixedeventattendancemode",
+    "RestrictedDiet": "diabeticdiet glutenfreediet halaldiet hindudiet kosherdiet lowcaloriediet lowfatdiet lowlactosediet lowsaltdiet vegandiet vegetariandiet",
+    "DeliveryMethod": "deliverymodedirectdownload deliverymodefreight deliverymodemail deliverymodeownfleet deliverymodepickup dhl federalexpress ups onsitepickup parcelservice lockerdelivery",
+    "DayOfWeek": "monday tuesday wednesday thursday friday saturday sunday publicholidays mondayopens",
+    "paymentAccepted": "cash credit card creditcard debit debitcard check cheque cheques paypal visa mastercard americanexpress amex diners dinersclub discover jcb invoice banktransfer byinvoice bybanktransferinadvance cod directdebit checkinadvance googlecheckout maestro applepay googlepay bitcoin eurocard vpay giropay moneyorder",
+}
+_STRENGTH = {
+    "ItemAvailability": 0.97,
+    "OfferItemCondition": 0.97,
+    "BookFormatType": 0.97,
+    "EventStatusType": 0.97,
+    "EventAttendanceModeEnumeration": 0.98,
+    "RestrictedDiet": 0.98,
+    "DeliveryMethod": 0.97,
+    "DayOfWeek": 0.95,
+    "paymentAccepted": 0.9,
+}
+_NOUN = {
+    "ItemAvailability": "availabilities",
+    "OfferItemCondition": "item conditions",
+    "BookFormatType": "book formats",
+    "EventStatusType": "event statuses",
+    "EventAttendanceModeEnumeration": "event attendance modes",
+    "RestrictedDiet": "diets",
+    "DeliveryMethod": "delivery methods",
+    "DayOfWeek": "weekdays",
+    "paymentAccepted": "means of payment",
+}
+_KIND_OF: dict[str, str] = {
+    member: kind for kind, members in _MEMBERS.items() for member in members.split()
+}
+_PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
+_SQUEEZED = re.compile(r"[\s_./-]+")
+_SEPARATOR = re.compile(r"[\s,;|&/]+")
+
+
+@lru_cache(maxsize=4096)
+def enumeration_of(value: str) -> str | None:
+    """The enumeration every part of the value belongs to; None when there is no single one."""
+    text = _PREFIX.sub("", value).casefold()
+    kind = _KIND_OF.get(_SQUEEZED.sub("", text))
+    if kind:
+        return kind
+    kinds = {_KIND_OF.get(part.strip(".()")) for part in _SEPARATOR.split(text) if part}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _share_of(kind: str) -> Callable[[Reading], float]:
+    def share(reading: Reading) -> float:
+        good = sum(
+            count
+            for value, count in zip(reading.values, reading.counts, strict=True)
+            if enumeration_of(value) == kind
+        )
+        return good / reading.total
+
+    return share
+
+
+RULES = tuple(
+    Rule(
+        f"schema_org_{kind}",
+        _NOUN[kind],
+        measure=_share_of(kind),
+        needs=LETTER,
+        bars=NUMERIC,
+        shortest=3,
+        support=((kind, _STRENGTH[kind]),),
+    )
+    for kind in _MEMBERS
+)

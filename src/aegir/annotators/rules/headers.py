@@ -1,0 +1,51 @@
+"""Words in a header, in several languages, and the fine types they hint at.
+
+    "customerDOB" --words--> ("customer", "dob") --hints--> {"date_of_birth": "dob"}
+
+Promises: case, snake_case, camelCase, dots and dashes do not matter; of two overlapping phrases the
+longer one wins ("date of birth" is not a hint at a plain date). A hint is evidence, never proof: the
+judge believes it only where the values agree.
+"""
+
+import re
+from functools import cache, lru_cache
+
+from aegir.annotators.rules.header_words import PHRASES
+
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST_PHRASE = 4
+
+
+def words_of(header: str) -> tuple[str, ...]:
+    """Lower-case words of a header."""
+    return tuple(_WORD.findall(_BOUNDARY.sub(" ", header[:200]).casefold()))
+
+
+@lru_cache(maxsize=4096)
+def hints_of(header: str) -> dict[str, str]:
+    """Fine type → the phrase in the header that hints at it."""
+    words = words_of(header)
+    found: dict[str, str] = {}
+    taken: set[int] = set()
+    table = _phrase_table()
+    for length in range(min(_LONGEST_PHRASE, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            span = range(start, start + length)
+            names = table.get("".join(words[start : start + length]))
+            if names and not taken.intersection(span):
+                taken.update(span)
+                for name in names:
+                    found.setdefault(name, " ".join(words[start : start + length]))
+    return found
+
+
+@cache
+def _phrase_table() -> dict[str, tuple[str, ...]]:
+    """Phrase without spaces → fine types, in the order of PHRASES."""
+    table: dict[str, tuple[str, ...]] = {}
+    for name, phrases in PHRASES.items():
+        for phrase in phrases.casefold().split("|"):
+            key = phrase.replace(" ", "")
+            table[key] = (*table.get(key, ()), name)
+    return table

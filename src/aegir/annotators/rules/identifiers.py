@@ -1,0 +1,398 @@
+"""Identifiers of things: books, articles, goods, vehicles, devices, molecules, hashes and tokens.
+
+Where a check digit exists it is checked. One in ten random numbers passes a single check digit, so such
+rules ask for several distinct values (`distinct`) before they speak without a header.
+"""
+
+import base64
+import binascii
+import re
+
+from aegir.annotators.rules.checksums import checked_by, luhn, shaped_and_checked
+from aegir.annotators.rules.reading import (
+    BRACE,
+    COLON,
+    DASH,
+    DIGIT,
+    DOT,
+    LETTER,
+    NUMERIC,
+    SLASH,
+    SPACE,
+    UPPER,
+)
+from aegir.annotators.rules.rule import Rule
+
+_A = re.ASCII
+_UUID = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.I)
+_HEX = {
+    n: re.compile(rf"(?=.*[a-f])(?=.*\d)[0-9a-f]{{{n}}}|(?=.*[A-F])(?=.*\d)[0-9A-F]{{{n}}}")
+    for n in (32, 40, 64)
+}
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_JWT = re.compile(r"eyJ[\w-]{8,}\.eyJ?[\w-]{4,}\.[\w-]*", _A)
+_BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[\d+/=])[A-Za-z0-9+/]{16,}={0,2}")
+_ULID = re.compile(
+    r"[0-7](?=[0-9A-HJKMNP-TV-Z]*\d)(?=[0-9A-HJKMNP-TV-Z]*[A-Z])[0-9A-HJKMNP-TV-Z]{25}"
+)
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?10\.\d{4,9}(?:\.\d+)*/\S+", re.I)
+_ORCID = re.compile(r"(?:https?://orcid\.org/)?((?:\d{4}-){3}\d{3}[\dX])", _A)
+_ISSN = re.compile(r"(?:ISSN:?\s?)?(\d{4}-\d{3}[\dXx])", _A)
+_ISBN = re.compile(
+    r"(?:ISBN(?:-1[03])?:?\s?)?((?:97[89][- ]?)?\d(?:[- ]?\d){8}[- ]?[\dXx])(?:\.0)?", _A | re.I
+)
+_BARE_ISBN10 = re.compile(r"\d{9}[\dXx]", _A)
+_GTIN = re.compile(r"\d{8}|\d{12,14}", _A)
+_ASIN = re.compile(r"B0[0-9A-Z]{8}")
+_VIN = re.compile(r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z0-9]{17}")
+_IMEI = re.compile(r"\d{2}-?\d{6}-?\d{6}-?\d", _A)
+_ICCID = re.compile(r"89\d{17,18}", _A)
+_CAS = re.compile(r"\d{2,7}-\d{2}-\d", _A)
+_ISRC = re.compile(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d{2}-?\d{5}")
+_ICD10 = re.compile(r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?")
+_LOINC = re.compile(r"\d{3,5}-\d", _A)
+_SKU = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
+_VERSION = re.compile(
+    r"[vV]?(?:0|[1-9]\d{0,4})\.(?:0|[1-9]\d{0,5})\.(?:0|[1-9]\d{0,6})(?:[-.+][0-9A-Za-z][0-9A-Za-z.+-]*)?",
+    _A,
+)
+_PLATE = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{1,4}(?:[- ·][A-Z0-9]{1,4}){0,3}")
+_DNA = re.compile(r"[ACGTN]{12,}|[ACGUN]{12,}|[acgtn]{12,}")
+_SCIENTIFIC_GTIN = re.compile(r"9\.7[89]\d*e\+12", re.I)
+_VIN_VALUES = dict(
+    zip(
+        "ABCDEFGHJKLMNPRSTUVWXYZ",
+        (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
+        strict=True,
+    )
+)
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_check_isbn, _check_issn, _check_orcid = checked_by("isbn"), checked_by("issn"), checked_by("isni")
+
+
+def is_isbn(value: str) -> bool:
+    match = _ISBN.fullmatch(value)
+    return match is not None and _check_isbn(match[1])
+
+
+def is_marked_isbn(value: str) -> bool:
+    """An ISBN that cannot be mistaken: 13 digits beginning 978 or 979, hyphenated, or called ISBN."""
+    return not _BARE_ISBN10.fullmatch(value) and is_isbn(value)
+
+
+def is_issn(value: str) -> bool:
+    match = _ISSN.fullmatch(value)
+    return match is not None and _check_issn(match[1])
+
+
+def is_orcid(value: str) -> bool:
+    match = _ORCID.fullmatch(value)
+    return match is not None and _check_orcid(match[1].replace("-", ""))
+
+
+def is_gtin(value: str) -> bool:
+    """EAN-8, UPC-A, EAN-13 or GTIN-14: weights 3 and 1 from the right."""
+    if not _GTIN.fullmatch(value) or value.count("0") == len(value):
+        return False
+    total = sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(reversed(value)))
+    return total % 10 == 0
+
+
+def is_vin(value: str) -> bool:
+    """17 characters whose ninth is the North American check digit."""
+    if not _VIN.fullmatch(value):
+        return False
+    total = sum(
+        (int(c) if c.isdigit() else _VIN_VALUES[c]) * weight
+        for c, weight in zip(value, _VIN_WEIGHTS, strict=True)
+    )
+    return "0123456789X"[total % 11] == value[8]
+
+
+def is_base64(value: str) -> bool:
+    """Long, mixed-case, padded to a multiple of four, and decodable."""
+    if len(value) % 4 or not _BASE64.fullmatch(value):
+        return False
+    try:
+        base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return True
+
+
+def is_imei(value: str) -> bool:
+    return bool(_IMEI.fullmatch(value)) and luhn(value.replace("-", ""))
+
+
+def is_iccid(value: str) -> bool:
+    return bool(_ICCID.fullmatch(value)) and luhn(value)
+
+
+RULES = (
+    Rule("uuid", "UUIDs", _UUID.fullmatch, sure=0.99, needs=DASH | DIGIT, shortest=36, longest=38),
+    Rule(
+        "jwt",
+        "JSON web tokens",
+        _JWT.fullmatch,
+        sure=0.98,
+        needs=DOT | LETTER,
+        bars=SPACE,
+        shortest=20,
+    ),
+    Rule(
+        "md5_hash",
+        "MD5 hashes",
+        _HEX[32].fullmatch,
+        sure=0.93,
+        needs=DIGIT | LETTER,
+        shortest=32,
+        longest=32,
+    ),
+    Rule(
+        "sha1_hash",
+        "SHA-1 hashes",
+        _HEX[40].fullmatch,
+        sure=0.9,
+        needs=DIGIT | LETTER,
+        shortest=40,
+        longest=40,
+    ),
+    Rule(
+        "git_commit",
+        "Git commit identifiers",
+        _SHORT_COMMIT.fullmatch,
+        needs=DIGIT,
+        shortest=7,
+        longest=40,
+        bars=SPACE,
+    ),
+    Rule(
+        "sha256_hash",
+        "SHA-256 hashes",
+        _HEX[64].fullmatch,
+        sure=0.95,
+        needs=DIGIT | LETTER,
+        shortest=64,
+        longest=64,
+    ),
+    Rule(
+        "ulid",
+        "ULIDs",
+        _ULID.fullmatch,
+        sure=0.92,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=26,
+        longest=26,
+        distinct=2,
+    ),
+    Rule(
+        "base64_data",
+        "base64 data",
+        is_base64,
+        sure=0.85,
+        needs=LETTER | UPPER,
+        bars=SPACE | DASH | DOT,
+        shortest=16,
+        distinct=2,
+    ),
+    Rule(
+        "doi",
+        "DOIs",
+        _DOI.fullmatch,
+        sure=0.98,
+        needs=DOT | SLASH | DIGIT,
+        shortest=9,
+        support=(("IdentifierAT", 0.6),),
+    ),
+    Rule(
+        "orcid",
+        "ORCID identifiers",
+        is_orcid,
+        sure=0.97,
+        needs=DASH | DIGIT,
+        shortest=19,
+        longest=37,
+    ),
+    Rule(
+        "isbn",
+        "ISBNs",
+        is_marked_isbn,
+        sure=0.97,
+        needs=DIGIT,
+        shortest=10,
+        longest=30,
+        distinct=2,
+        support=(("IdentifierAT", 0.95),),
+    ),
+    # One bare ten-digit number in eleven passes: strength holds for three distinct values and more.
+    Rule(
+        "isbn",
+        "ISBNs",
+        is_isbn,
+        sure=0.9,
+        needs=DIGIT,
+        shortest=10,
+        longest=30,
+        distinct=4,
+        support=(("IdentifierAT", 0.9),),
+    ),
+    Rule(
+        "issn",
+        "ISSNs",
+        is_issn,
+        sure=0.93,
+        needs=DASH | DIGIT,
+        shortest=9,
+        longest=15,
+        distinct=3,
+        support=(("IdentifierAT", 0.8),),
+    ),
+    Rule(
+        "gtin",
+        "GTIN bar codes (EAN, UPC)",
+        is_gtin,
+        sure=0.88,
+        needs=NUMERIC,
+        bars=DOT | DASH | SPACE,
+        shortest=8,
+        longest=14,
+        distinct=4,
+        support=(("IdentifierAT", 0.9),),
+    ),
+    Rule(
+        "rounded_gtin",
+        "bar codes rounded by a spreadsheet",
+        _SCIENTIFIC_GTIN.fullmatch,
+        needs=NUMERIC | DOT,
+        shortest=8,
+        support=(("IdentifierAT", 0.95),),
+    ),
+    Rule(
+        "asin",
+        "Amazon product codes (ASIN)",
+        _ASIN.fullmatch,
+        sure=0.9,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=10,
+        longest=10,
+        support=(("IdentifierAT", 0.6),),
+    ),
+    Rule(
+        "vin",
+        "vehicle identification numbers",
+        is_vin,
+        sure=0.95,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=17,
+        longest=17,
+        distinct=2,
+        support=(("IdentifierAT", 0.6),),
+    ),
+    Rule(
+        "imei",
+        "IMEI numbers",
+        is_imei,
+        sure=0.0,
+        needs=DIGIT,
+        bars=LETTER | DOT | SPACE,
+        shortest=15,
+        longest=18,
+    ),
+    Rule(
+        "iccid",
+        "SIM card numbers (ICCID)",
+        is_iccid,
+        sure=0.9,
+        distinct=3,
+        needs=NUMERIC,
+        bars=DOT | DASH,
+        shortest=19,
+        longest=20,
+    ),
+    Rule(
+        "cas_number",
+        "CAS registry numbers",
+        shaped_and_checked(_CAS.fullmatch, "casrn"),
+        sure=0.92,
+        distinct=3,
+        needs=DASH | DIGIT,
+        bars=LETTER,
+        shortest=7,
+        longest=12,
+    ),
+    Rule(
+        "isrc",
+        "sound recording codes (ISRC)",
+        _ISRC.fullmatch,
+        sure=0.85,
+        distinct=3,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=12,
+        longest=15,
+        support=(("IdentifierAT", 0.4),),
+    ),
+    Rule(
+        "diagnosis_code",
+        "ICD-10 diagnosis codes",
+        _ICD10.fullmatch,
+        sure=0.0,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=3,
+        longest=8,
+    ),
+    Rule(
+        "loinc_code",
+        "LOINC codes",
+        shaped_and_checked(_LOINC.fullmatch, "luhn"),
+        sure=0.0,
+        needs=DASH | DIGIT,
+        bars=LETTER,
+        shortest=5,
+        longest=7,
+    ),
+    Rule(
+        "sku",
+        "stock codes",
+        _SKU.fullmatch,
+        sure=0.0,
+        needs=DIGIT,
+        bars=SPACE,
+        shortest=3,
+        longest=40,
+    ),
+    Rule(
+        "semantic_version",
+        "version numbers",
+        _VERSION.fullmatch,
+        sure=0.9,
+        distinct=2,
+        needs=DOT | DIGIT,
+        bars=SPACE | SLASH | COLON | BRACE,
+        shortest=5,
+        longest=60,
+    ),
+    Rule(
+        "licence_plate",
+        "licence plates",
+        _PLATE.fullmatch,
+        sure=0.0,
+        needs=UPPER | DIGIT,
+        shortest=4,
+        longest=12,
+    ),
+    Rule(
+        "dna_sequence",
+        "nucleotide sequences",
+        _DNA.fullmatch,
+        sure=0.92,
+        distinct=2,
+        needs=LETTER,
+        bars=DIGIT | SPACE,
+        shortest=12,
+    ),
+)

@@ -1,0 +1,177 @@
+"""The judge: run the rules a column deserves, weigh the header, and say why.
+
+    Column --read--> Reading --gate--> rules --apply--> findings --weigh--> Verdict
+
+The gate compares the column's traits with what each rule needs and is remembered per combination of
+traits, so a typical column meets about a dozen rules of two hundred.
+
+Promises
+  - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
+  - the same verdict for the same cells in any order;
+  - a fine type is named only at a confidence of 0.8 or more, and a header never wins against values
+    that contradict it (the contradiction is told instead).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from aegir.annotators.rules import (
+    codes,
+    dates,
+    enumerations,
+    identifiers,
+    money,
+    national_ids,
+    numbers,
+    people,
+    phones,
+    places,
+    text,
+    web,
+)
+from aegir.annotators.rules.headers import hints_of
+from aegir.annotators.rules.reading import Reading, read
+from aegir.annotators.rules.rule import Finding, Rule, apply
+from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.vetoes import vetoes_of
+from aegir.tables.table import Column
+from aegir.vocabulary.fine_types import FINE_TYPES
+
+SURE_ENOUGH = 0.8
+RULES: tuple[Rule, ...] = (
+    *web.RULES,
+    *identifiers.RULES,
+    *money.RULES,
+    *national_ids.RULES,
+    *phones.RULES,
+    *dates.RULES,
+    *codes.RULES,
+    *enumerations.RULES,
+    *places.RULES,
+    *people.RULES,
+    *numbers.RULES,
+    *text.RULES,
+)
+_MOST_SENTENCES = 3
+_HEADER_BONUS = 0.05
+_HEADER_STRENGTH = 0.85
+"""How much a fine type that header and values agree on speaks for its parent type."""
+_WEAK = 0.5
+"""Too few distinct values for a weak check: the support is halved, no fine type is named."""
+
+
+def judge(column: Column) -> Verdict:
+    """What the rules make of one column."""
+    reading = read(column)
+    if not reading.values:
+        return Verdict(evidence=("every value is missing",) if column.values else ())
+    hints = hints_of(reading.header) if reading.header else {}
+    findings = [
+        finding
+        for rule in rules_for(reading.traits)
+        if (rule.support or rule.sure or rule.name in hints)
+        and (finding := apply(rule, reading)) is not None
+    ]
+    fine_type, confidence, decisive = _finest(findings, hints)
+    return Verdict(
+        support=_support(findings, hints, fine_type, confidence),
+        vetoes=vetoes_of(reading),
+        fine_type=fine_type,
+        fine_confidence=confidence,
+        evidence=_evidence(reading, findings, hints, fine_type, decisive),
+    )
+
+
+def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
+    """A verdict for each column; one that cannot be judged gets an empty verdict that says so."""
+    verdicts = []
+    for column in columns:
+        try:
+            verdicts.append(judge(column))
+        except Exception as problem:  # one strange column must not cost the user the whole table
+            verdicts.append(Verdict(evidence=(f"the rules failed on this column: {problem!r}",)))
+    return verdicts
+
+
+@lru_cache(maxsize=4096)
+def rules_for(traits: int) -> tuple[Rule, ...]:
+    """The rules worth trying on columns of these traits."""
+    return tuple(rule for rule in RULES if rule.passes(traits))
+
+
+def _confidence(finding: Finding, hinted: bool) -> float:
+    """Confidence in the fine type of one finding; 0 when the rule may not name it here."""
+    rule = finding.rule
+    if hinted:
+        return finding.share * max(rule.sure, rule.sure_with_header)
+    return finding.share * rule.sure if finding.distinct >= rule.distinct else 0.0
+
+
+def _finest(
+    findings: list[Finding], hints: dict[str, str]
+) -> tuple[str | None, float, Finding | None]:
+    """The fine type to name, if any: the surest, where a header that agrees counts a little more."""
+    best: Finding | None = None
+    best_score = best_confidence = 0.0
+    for finding in findings:
+        name = finding.rule.name
+        confidence = _confidence(finding, name in hints)
+        score = confidence + (_HEADER_BONUS if name in hints else 0.0)
+        if name in FINE_TYPES and confidence >= SURE_ENOUGH and score > best_score:
+            best, best_score, best_confidence = finding, score, confidence
+    return (best.rule.name if best else None), round(best_confidence, 4), best
+
+
+def _support(
+    findings: list[Finding], hints: dict[str, str], fine_type: str | None, confidence: float
+) -> tuple[tuple[str, float], ...]:
+    strengths: dict[str, float] = {}
+    for finding in findings:
+        rule = finding.rule
+        trusted = finding.distinct >= rule.distinct or rule.name in hints
+        for label, strength in rule.support:
+            strength *= finding.share * (1.0 if trusted else _WEAK)
+            strengths[label] = max(strengths.get(label, 0.0), strength)
+    parent = FINE_TYPES[fine_type].parent if fine_type else None
+    if parent and fine_type in hints:
+        strengths[parent] = max(strengths.get(parent, 0.0), _HEADER_STRENGTH * confidence)
+    ranked = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((label, round(strength, 4)) for label, strength in ranked)
+
+
+def _evidence(
+    reading: Reading,
+    findings: list[Finding],
+    hints: dict[str, str],
+    fine_type: str | None,
+    decisive: Finding | None,
+) -> tuple[str, ...]:
+    sentences = []
+    if decisive is None:
+        supporting = [finding for finding in findings if finding.rule.support]
+        decisive = max(supporting, key=_weight, default=None)
+    if decisive is not None:
+        sentences.append(_sentence(decisive))
+    if fine_type in hints:
+        sentences.append(f"header {reading.header!r} suggests {_spoken(fine_type)}")
+    elif hints and fine_type is None:
+        found = {finding.rule.name for finding in findings}
+        contradicted = [name for name in hints if name not in found]
+        if len(contradicted) == len(hints):
+            sentences.append(
+                f"header {reading.header!r} suggests {_spoken(contradicted[0])}, but the values do not agree"
+            )
+    return tuple(sentences[:_MOST_SENTENCES])
+
+
+def _weight(finding: Finding) -> float:
+    return finding.share * max(strength for _, strength in finding.rule.support)
+
+
+def _sentence(finding: Finding) -> str:
+    example = finding.example if len(finding.example) <= 40 else finding.example[:39] + "…"
+    return f"{finding.matched} of {finding.looked_at} values are {finding.rule.noun}, such as {example!r}"
+
+
+def _spoken(name: str | None) -> str:
+    return (name or "").replace("_", " ")

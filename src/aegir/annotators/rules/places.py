@@ -1,0 +1,329 @@
+"""Places: countries, regions, postal codes, coordinates, map encodings, airports, addresses.
+
+Numbers that happen to lie between -90 and 90 are not latitudes: coordinates need four decimals and a
+header, or at least three decimals to support the coarse type. US ZIP codes are five-digit numbers, so
+alone they only lend support; British, Canadian and Dutch codes have a shape of their own.
+"""
+
+import json
+import re
+
+from aegir.annotators.rules.gazetteers import country_alpha2, country_alpha3, country_names
+from aegir.annotators.rules.gazetteers.word_sets import AIRPORTS, CONTINENTS, STATE_NAMES, STATES
+from aegir.annotators.rules.reading import (
+    AT,
+    BRACE,
+    COMMA,
+    DIGIT,
+    DOT,
+    LETTER,
+    LOWER,
+    NUMERIC,
+    PLUS,
+    SPACE,
+    UPPER,
+)
+from aegir.annotators.rules.rule import Rule
+
+_A = re.ASCII
+_UK_CODE = r"(?:GIR 0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y])\s?\d[ABD-HJLNP-UW-Z]{2})"
+_CANADA = r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d"
+_LETTERED_POSTCODE = re.compile(
+    rf"{_UK_CODE}|{_CANADA}|[1-9]\d{{3}}\s?[A-Z]{{2}}|[A-Z]{{1,2}}-\d{{4,5}}|[A-Z]\d{{2}}\s?[A-Z0-9]{{4}}",
+    re.I | _A,
+)
+_SHAPED_POSTCODE = re.compile(
+    r"\d{5}-\d{4}|\d{2}-\d{3}|\d{5}-\d{3}|\d{4}-\d{3}|\d{3}-\d{4}|\d{3}\s\d{2}", _A
+)
+_DIGIT_POSTCODE = re.compile(r"\d{3,6}(?:\.0)?|\d{5}-\d{4}", _A)
+_FIVE_DIGITS = re.compile(r"\d{5}(?:-\d{4})?", _A)
+_DEGREES = re.compile(r"[-+]?(?:1[0-7]\d|\d{1,2}|180)\.\d{3,}", _A)
+_LATITUDE = re.compile(r"[-+]?(?:[0-8]?\d(?:[.,]\d+)?|90(?:[.,]0+)?)(?:\s?°?\s?[NS])?", re.I | _A)
+_LONGITUDE = re.compile(
+    r"[-+]?(?:1[0-7]\d|\d{1,2})(?:[.,]\d+)?(?:\s?°?\s?[EWO])?|[-+]?180(?:[.,]0+)?", re.I | _A
+)
+_PAIR = re.compile(r"[(\[]?([-+]?\d{1,3}\.\d{2,})\s*[,;\s]\s*([-+]?\d{1,3}\.\d{2,})[)\]]?", _A)
+_DMS = re.compile(
+    r"""\d{1,3}\s?[°º]\s?\d{1,2}(?:[.,]\d+)?\s?['′’](?:\s?\d{1,2}(?:[.,]\d+)?\s?(?:"|″|''|”))?\s?[NSEWO]?(?:[,\s]+\d{1,3}\s?[°º].*)?""",
+    re.I,
+)
+_GEOHASH = re.compile(r"(?=.*\d)(?=.*[b-hj-np-z])[0-9b-hjkmnp-z]{5,12}", _A)
+_WKT = re.compile(
+    r"(?:SRID=\d+;)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s?(?:Z|M|ZM)?\s?(?:\(.*|EMPTY)|GEOMETRYCOLLECTION\s?\(.*",
+    re.I | re.S,
+)
+_PLUS_CODE = re.compile(
+    r"(?:[23456789CFGHJMPQRVWX]{8}|[23456789CFGHJMPQRVWX]{4})\+[23456789CFGHJMPQRVWX]{2,3}(?:\s.+)?"
+)
+_LOCODE = re.compile(r"([A-Z]{2}) ?[A-Z2-9]{3}")
+_STREET = re.compile(
+    r"\d+[\w/-]*,?\s+\S.*|.*\S,?\s+\d+\s?[a-zA-Z]?(?:[-/]\d+\s?[a-zA-Z]?)?|.*\b(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|blvd|rue|via|calle|straße|strasse|platz|weg)\b.*",
+    re.I,
+)
+_PLACE_WORDS = re.compile(r"[^\W\d_][^\d@/\\<>{}]{1,60}")
+
+
+def is_country_name(value: str) -> bool:
+    return value.casefold() in country_names()
+
+
+def is_country(value: str) -> bool:
+    return is_country_name(value) or value in country_alpha2() or value in country_alpha3()
+
+
+def is_pair(value: str) -> bool:
+    match = _PAIR.fullmatch(value)
+    return (
+        match is not None
+        and abs(float(match[1])) <= 180
+        and abs(float(match[2])) <= 180
+        and min(abs(float(match[1])), abs(float(match[2]))) <= 90
+    )
+
+
+def is_geojson(value: str) -> bool:
+    """A GeoJSON object; a long one is cut, so its opening is enough."""
+    if not value.startswith("{") or '"type"' not in value:
+        return False
+    if '"coordinates"' in value and re.search(
+        r'"type"\s*:\s*"(?:Multi)?(?:Point|LineString|Polygon)"', value
+    ):
+        return True
+    try:
+        return json.loads(value).get("type") in (
+            "Feature",
+            "FeatureCollection",
+            "GeometryCollection",
+        )
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+def is_us_state(value: str) -> bool:
+    return value in STATES or value.casefold() in STATE_NAMES
+
+
+def is_locode(value: str) -> bool:
+    match = _LOCODE.fullmatch(value)
+    return match is not None and match[1] in country_alpha2()
+
+
+RULES = (
+    Rule(
+        "country_name",
+        "names of countries",
+        is_country_name,
+        sure=0.95,
+        needs=LETTER,
+        bars=DIGIT,
+        shortest=2,
+        longest=60,
+        support=(("Country", 0.9),),
+    ),
+    Rule(
+        "country_code_alpha3",
+        "three-letter country codes",
+        lambda v: v in country_alpha3(),
+        sure=0.85,
+        distinct=3,
+        needs=UPPER,
+        bars=DIGIT | LOWER | SPACE,
+        shortest=3,
+        longest=3,
+        support=(("Country", 0.85),),
+    ),
+    Rule(
+        "country_code_alpha2",
+        "two-letter country codes",
+        lambda v: v in country_alpha2(),
+        sure=0.8,
+        distinct=8,
+        needs=UPPER,
+        bars=DIGIT | LOWER | SPACE,
+        shortest=2,
+        longest=2,
+        support=(("Country", 0.6),),
+    ),
+    Rule(
+        "us_state",
+        "US states",
+        is_us_state,
+        sure=0.86,
+        distinct=4,
+        needs=LETTER,
+        bars=DIGIT,
+        shortest=2,
+        longest=20,
+        support=(("addressRegion", 0.7),),
+    ),
+    Rule(
+        "continent",
+        "continents",
+        lambda v: v.casefold() in CONTINENTS,
+        sure=0.9,
+        distinct=2,
+        needs=LETTER,
+        bars=DIGIT,
+        shortest=4,
+        longest=14,
+    ),
+    Rule(
+        "airport_code",
+        "airport codes",
+        lambda v: v in AIRPORTS,
+        sure=0.85,
+        distinct=4,
+        needs=UPPER,
+        bars=DIGIT | LOWER | SPACE,
+        shortest=3,
+        longest=3,
+    ),
+    Rule(
+        "un_locode",
+        "UN/LOCODE places",
+        is_locode,
+        sure=0.0,
+        needs=UPPER,
+        bars=LOWER,
+        shortest=5,
+        longest=6,
+    ),
+    Rule(
+        "postal_code",
+        "postal codes",
+        _LETTERED_POSTCODE.fullmatch,
+        sure=0.93,
+        distinct=1,
+        needs=DIGIT | LETTER,
+        shortest=5,
+        longest=9,
+        support=(("postalCode", 0.95),),
+    ),
+    Rule(
+        "postal_code",
+        "postal codes",
+        _SHAPED_POSTCODE.fullmatch,
+        sure=0.0,
+        needs=DIGIT,
+        bars=LETTER | DOT,
+        shortest=5,
+        longest=10,
+        support=(("postalCode", 0.7),),
+    ),
+    Rule(
+        "postal_code",
+        "numbers that can be postal codes",
+        _DIGIT_POSTCODE.fullmatch,
+        needs=DIGIT,
+        bars=LETTER,
+        shortest=3,
+        longest=10,
+    ),
+    Rule(
+        "five_digits",
+        "five-digit numbers",
+        _FIVE_DIGITS.fullmatch,
+        needs=DIGIT,
+        bars=LETTER | DOT | SPACE,
+        shortest=5,
+        longest=10,
+        support=(("postalCode", 0.6),),
+    ),
+    Rule(
+        "latitude",
+        "numbers from -90 to 90",
+        _LATITUDE.fullmatch,
+        needs=DIGIT,
+        longest=22,
+        sure_with_header=0.95,
+    ),
+    Rule(
+        "longitude",
+        "numbers from -180 to 180",
+        _LONGITUDE.fullmatch,
+        needs=DIGIT,
+        longest=22,
+        sure_with_header=0.95,
+    ),
+    Rule(
+        "degrees",
+        "numbers like degrees on a map",
+        _DEGREES.fullmatch,
+        needs=NUMERIC | DOT,
+        shortest=5,
+        longest=24,
+        support=(("CoordinateAT", 0.8),),
+    ),
+    Rule(
+        "coordinate_pair",
+        "pairs of coordinates",
+        is_pair,
+        sure=0.93,
+        needs=DIGIT | DOT,
+        bars=LETTER,
+        shortest=9,
+        longest=60,
+        support=(("CoordinateAT", 0.8),),
+    ),
+    Rule(
+        "coordinate_dms",
+        "coordinates in degrees and minutes",
+        _DMS.fullmatch,
+        sure=0.95,
+        needs=DIGIT,
+        shortest=5,
+        longest=60,
+        support=(("CoordinateAT", 0.8),),
+    ),
+    Rule(
+        "geohash",
+        "geohashes",
+        _GEOHASH.fullmatch,
+        needs=DIGIT | LOWER,
+        bars=UPPER | SPACE,
+        shortest=5,
+        longest=12,
+        sure_with_header=0.92,
+    ),
+    Rule("wkt_geometry", "WKT geometries", _WKT.fullmatch, sure=0.98, needs=LETTER, shortest=9),
+    Rule("geojson", "GeoJSON objects", is_geojson, sure=0.97, needs=BRACE, shortest=20),
+    Rule(
+        "plus_code",
+        "plus codes",
+        _PLUS_CODE.fullmatch,
+        sure=0.95,
+        needs=PLUS,
+        shortest=7,
+        longest=60,
+    ),
+    Rule(
+        "street_address",
+        "addresses",
+        _STREET.fullmatch,
+        needs=LETTER | SPACE,
+        bars=AT,
+        shortest=5,
+        longest=120,
+        sure_with_header=0.9,
+    ),
+    Rule(
+        "city",
+        "names of places",
+        _PLACE_WORDS.fullmatch,
+        needs=LETTER,
+        bars=AT,
+        shortest=2,
+        longest=60,
+        sure_with_header=0.9,
+    ),
+    Rule(
+        "region",
+        "names of places",
+        _PLACE_WORDS.fullmatch,
+        needs=LETTER,
+        bars=AT | COMMA,
+        shortest=2,
+        longest=60,
+        sure_with_header=0.82,
+    ),
+)
