@@ -19,6 +19,8 @@ Limits: a flag is a hint for review, not legal advice. Free text (reviews, descr
 people and is not flagged; nor are special categories of article 9 told apart.
 """
 
+from aegir.vocabulary.fine_types import FINE_TYPES
+
 PERSONAL_TYPES: dict[str, str] = {
     "GenderType": "an attribute of a person",
     "Person/name": "names a person",
@@ -62,10 +64,6 @@ def is_personal(type_name: str | None, fine_type: str | None, relation: str | No
     """
     if relation in PERSONAL_RELATIONS:
         return True
-    if fine_type is not None:
-        # Imported here because types.py reads the tables above, and fine types stand on types.
-        from aegir.vocabulary.fine_types import FINE_TYPES
-
-        if fine_type in FINE_TYPES:
-            return FINE_TYPES[fine_type].personal
+    if fine_type is not None and fine_type in FINE_TYPES:
+        return FINE_TYPES[fine_type].personal
     return type_name in PERSONAL_TYPES
