@@ -20,7 +20,7 @@ from aegir.errors import UnreadableTable
 from aegir.tables.assembling import assemble_table, to_columns
 from aegir.tables.dialect import Dialect, find_dialect, parse_rows
 from aegir.tables.layout import Layout, find_layout
-from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 
@@ -32,9 +32,8 @@ def read_delimited(sample: TextSample, request: Request) -> Table:
     if not rows:
         raise UnreadableTable(f"{request.label} holds no rows; expected a table")
     layout = find_layout(rows)
-    body = rows[layout.body_start :]
-    for block in sample.blocks:
-        body += _parse_block(block, dialect, layout.width)
+    blocks = [_parse_block(block, dialect, layout.width) for block in sample.blocks]
+    body = merge_pieces(rows[layout.body_start :], blocks, request.generator("pieces"))
     total = len(body) if sample.whole else None
     return table_from_body(body, layout, request, total, sample.warnings)
 

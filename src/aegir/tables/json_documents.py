@@ -21,7 +21,7 @@ from aegir.errors import UnreadableTable
 from aegir.tables.assembling import assemble_table
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
-from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 
@@ -55,8 +55,8 @@ def looks_like_lines(text: str) -> bool:
 
 def read_json_lines(sample: TextSample, request: Request) -> Table:
     """Sample JSON lines; only the chosen lines are decoded."""
-    lines = [line for part in (sample.head, *sample.blocks) for line in part.split("\n")]
-    lines = [line for line in lines if line.strip()]
+    head, *blocks = (_present_lines(part) for part in (sample.head, *sample.blocks))
+    lines = merge_pieces(head, blocks, request.generator("pieces"))
     chosen = choose_rows(len(lines), request.rows, request.generator("rows"))
     decoded = [_decode(lines[index]) for index in chosen]
     records = [record for record in decoded if isinstance(record, dict)]
@@ -81,8 +81,8 @@ def read_json_document(sample: TextSample, request: Request) -> Table:
         warnings.append(
             f"the JSON breaks off; the {len(records):,} records before the break were read"
         )
-    for block in sample.blocks:
-        records += _records_in_block(block, records[0])
+    blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
+    records = merge_pieces(records, blocks, request.generator("pieces"))
     chosen = choose_rows(len(records), request.rows, request.generator("rows"))
     return _from_records([records[index] for index in chosen], request, None, warnings)
 
@@ -103,6 +103,10 @@ def table_from_json(document: Any, request: Request, warnings: Sequence[str] = (
             return _from_columns(_plain_columns(document), request, warnings)
         return _from_records([document], request, 1, warnings)
     raise UnreadableTable(f"{request.label} is JSON without records; expected a list of objects")
+
+
+def _present_lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
 
 
 def _decode(text: str) -> Any:

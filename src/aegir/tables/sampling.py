@@ -9,11 +9,15 @@ Promises
   - every stretch of `total / rows` consecutive rows gives one row; asking for all gives all.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from aegir.seeding import Seeds
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +75,16 @@ def choose_runs(
         start = low + int((high - low - length + 1) * share)
         chosen.append(range(start, start + length))
     return chosen
+
+
+def merge_pieces(
+    head: Sequence[Row], blocks: Sequence[Sequence[Row]], generator: np.random.Generator
+) -> list[Row]:
+    """The rows of a long head and short blocks, the head thinned to what a full block holds.
+
+    Without that, the beginning of a large file would stand for most of it.
+    """
+    largest = max(map(len, blocks), default=0)
+    if largest:
+        head = [head[index] for index in choose_rows(len(head), largest, generator)]
+    return [*head, *(row for block in blocks for row in block)]
