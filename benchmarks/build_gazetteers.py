@@ -34,6 +34,8 @@ LANGUAGES = [
     "hu",
     "ro",
     "tr",
+    "ru",
+    "el",
 ]
 NAMED_IN = LANGUAGES[:7]
 SPOKEN = frozenset(locale_identifiers())

@@ -94,6 +94,14 @@ PEOPLE_AND_PLACES = (
         True,
         _S + "streetAddress",
     ),
+    FineType(
+        "postal_address",
+        "PostalAddress",
+        "A whole address on one line.",
+        "12 Harbour Road, Porto, Portugal",
+        True,
+        _S + "PostalAddress",
+    ),
     FineType("city", "addressLocality", "A town or city.", "Porto", False, _S + "addressLocality"),
     FineType(
         "region",

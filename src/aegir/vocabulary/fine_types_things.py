@@ -26,6 +26,25 @@ THINGS_AND_MONEY = (
     FineType("sku", _ID, "A seller's own stock code.", "TS-1042-BLK", False, _S + "sku"),
     FineType("isrc", _ID, "A sound recording code.", "USRC17607839", False, _S + "isrcCode"),
     FineType(
+        "youtube_video_id", "CreativeWork", "The identifier of a YouTube video.", "dQw4w9WgXcQ"
+    ),
+    FineType(
+        "occupation_code",
+        "CategoryCode",
+        "An O*NET-SOC code of an occupation.",
+        "29-1141.00",
+        False,
+        _S + "occupationalCategory",
+    ),
+    FineType(
+        "payment_methods",
+        "paymentAccepted",
+        "Means of payment that are accepted.",
+        "Cash, Visa",
+        False,
+        _S + "paymentAccepted",
+    ),
+    FineType(
         "vin",
         _ID,
         "A vehicle identification number.",

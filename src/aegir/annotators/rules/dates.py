@@ -11,6 +11,7 @@ from aegir.annotators.rules.gazetteers import month_numbers, weekday_numbers
 from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.annotators.rules.reading import COLON, DASH, DIGIT, DOT, LETTER, NUMERIC, SPACE, Reading
 from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.shapes import Shape
 
 _Y, _M, _D = r"(?:1[0-9]|20|21)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?"
@@ -18,47 +19,50 @@ _ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{3,4}|[+-]\d{2}:?\d{2}|[+-]\d{2}))?"
 _ISO_DATE = rf"{_Y}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _FLAGS = re.ASCII | re.IGNORECASE
 
-_ISO_ONLY = re.compile(_ISO_DATE, _FLAGS)
-_NUMERIC_DATE = re.compile(
+_ISO_ONLY = Shape(_ISO_DATE, _FLAGS)
+_NUMERIC_DATE = Shape(
     rf"{_Y}([-/.]){_M}\1{_D}\.?|{_D}([-/.]\s?){_M}\2(?:{_Y}|\d\d)|{_M}([-/]){_D}\3(?:{_Y}|\d\d)|{_Y}[年]\s?{_M}[月]\s?{_D}[日]?",
     _FLAGS,
 )
-_COMPACT_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])", _FLAGS)
-_ISO_INSTANT = re.compile(rf"{_ISO_DATE}[T\s]\s?{_CLOCK}{_ZONE}", _FLAGS)
-_COMPACT_INSTANT = re.compile(
+_COMPACT_DATE = Shape(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])", _FLAGS)
+_ISO_INSTANT = Shape(rf"{_ISO_DATE}[T\s]\s?{_CLOCK}{_ZONE}", _FLAGS)
+_COMPACT_INSTANT = Shape(
     rf"{_ISO_DATE}T\d{{4}}(?:\d\d)?{_ZONE}|{_Y}\d{{4}}T\d{{4,6}}{_ZONE}", _FLAGS
 )
-_OTHER_INSTANT = re.compile(
+_OTHER_INSTANT = Shape(
     rf"(?:{_D}[-/.]{_M}[-/.](?:{_Y}|\d\d)|{_M}[-/]{_D}[-/](?:{_Y}|\d\d)|{_Y}/{_M}/{_D}),?\s+(?:at\s)?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}",
     _FLAGS,
 )
-_TRAILING_CLOCK = re.compile(
+_TRAILING_CLOCK = Shape(
     rf",?\s+(?:at\s+|-\s+)?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s[+-]\d{{4}})?", _FLAGS
 )
-_TIME = re.compile(
+_TIME = Shape(
     rf"T?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s?(?:hrs?|uhr|h))?|(?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?\s?[ap]\.?m\.?",
     _FLAGS,
 )
-_ISO_DURATION = re.compile(
+_ISO_DURATION = Shape(
     r"-?P(?=.*\d)(?:\d+(?:[.,]\d+)?Y)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?W)?(?:\d+(?:[.,]\d+)?D)?"
     r"(?:T(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?",
     _FLAGS,
 )
 _UNIT = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|m|mins?|minutes?|minuten|minutos?|minuti|s|secs?|seconds?|sek|days?|tage?|jours?|d[ií]as?|weeks?|months?)"
-_SPOKEN_DURATION = re.compile(
+# What publishers' templates make of a duration: PD1TH0M0, P0D4H0M, P[0]-[0]-[3]T[23]:[0]:[59].
+_GARBLED_DURATION = Shape(r"P(?=.*\d)[\dYMWDTHS\[\]:.-]{4,40}", _FLAGS)
+_SPOKEN_DURATION = Shape(
     rf"(?:about\s)?\d+(?:[.,]\d+)?\s?{_UNIT}\.?(?:[\s,]*(?:and\s)?\d+\s?{_UNIT}\.?)*", _FLAGS
 )
 _TEXT_DATE = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
-_COUNT = re.compile(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\.0)?", _FLAGS)
-_YEAR_MONTH = re.compile(rf"{_Y}[-/](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
-_QUARTER = re.compile(
+_COUNT = Shape(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
+_YEAR = Shape(r"(?:1[5-9]|20)\d\d(?:\.0)?", _FLAGS)
+_YEAR_MONTH = Shape(rf"{_Y}[-/](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
+_QUARTER = Shape(
     rf"(?:{_Y}[\s-]?)?Q[1-4](?:[\s/'-]?(?:{_Y}|\d\d))?|[1-4]Q\s?'?(?:{_Y}|\d\d)", _FLAGS
 )
-_WEEK = re.compile(
+_WEEK = Shape(
     rf"{_Y}-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?|(?:KW|W|week)\s?(?:0?[1-9]|[1-4]\d|5[0-3])",
     _FLAGS,
 )
+_PAY_PERIODS = ("HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 _SMALL_WORDS = words("of de di del the a at le den am on th st nd rd er um")
 
 
@@ -105,6 +109,11 @@ def is_instant(value: str) -> bool:
     return clock is not None and clock.end() == len(value) and is_date(value[: clock.start()])
 
 
+def is_spoken_duration(value: str) -> bool:
+    """`95 min`, `1 h 20 min`; not `18 HOUR`, which is how publishers write pay per hour."""
+    return bool(_SPOKEN_DURATION.fullmatch(value)) and not value.endswith(_PAY_PERIODS)
+
+
 def is_birth_date(value: str) -> bool:
     """A date, or a date with midnight behind it."""
     return is_date(value) or bool(_COMPACT_DATE.fullmatch(value)) or is_instant(value)
@@ -141,6 +150,16 @@ def share_of_unix_timestamps(reading: Reading) -> float:
 
 RULES = (
     Rule(
+        "garbled_duration",
+        "durations in broken ISO 8601",
+        _GARBLED_DURATION.fullmatch,
+        needs=DIGIT | LETTER,
+        bars=SPACE,
+        shortest=5,
+        longest=41,
+        support=(("Duration", 0.9), ("Time", 0.07)),  # 37 and 3 of 40 labelled columns
+    ),
+    Rule(
         "date_of_birth",
         "dates",
         is_birth_date,
@@ -158,7 +177,7 @@ RULES = (
         bars=LETTER,
         shortest=10,
         longest=10,
-        support=(("Date", 0.6),),
+        support=(("Date", 0.97),),  # 33 of 33 labelled columns
     ),
     Rule(
         "iso_datetime",
@@ -168,7 +187,7 @@ RULES = (
         needs=DIGIT,
         shortest=12,
         longest=45,
-        support=(("DateTime", 0.6), ("Date", 0.3)),
+        support=(("DateTime", 0.97),),  # 34 of 34 labelled columns
     ),
     Rule(
         "date",
@@ -179,7 +198,7 @@ RULES = (
         bars=0,
         shortest=5,
         longest=40,
-        support=(("Date", 0.6),),
+        support=(("Date", 0.98),),  # 50 of 50 labelled columns
     ),
     Rule(
         "datetime",
@@ -189,7 +208,7 @@ RULES = (
         needs=DIGIT | COLON,
         shortest=10,
         longest=60,
-        support=(("DateTime", 0.6), ("Date", 0.3)),
+        support=(("DateTime", 0.97),),  # 35 of 35 labelled columns
     ),
     Rule(
         "compact_date",
@@ -212,7 +231,7 @@ RULES = (
         shortest=3,
         longest=25,
         bars=NUMERIC,
-        support=(("Time", 0.6),),
+        support=(("Time", 0.92),),  # 22 of 23 labelled columns
     ),
     Rule(
         "iso_duration",
@@ -223,17 +242,17 @@ RULES = (
         bars=SPACE,
         shortest=3,
         longest=30,
-        support=(("Duration", 0.9),),
+        support=(("Duration", 0.85), ("Time", 0.13)),  # 33 and 5 of 38 labelled columns
     ),
     Rule(
         "duration",
         "durations",
-        _SPOKEN_DURATION.fullmatch,
+        is_spoken_duration,
         sure=0.85,
         needs=DIGIT | LETTER,
         shortest=2,
         longest=40,
-        support=(("Duration", 0.6),),
+        support=(("Duration", 0.81), ("Distance", 0.07)),  # 12 of 14 labelled columns
     ),
     Rule("duration", "numbers", _COUNT.fullmatch, needs=NUMERIC, longest=12, sure_with_header=0.82),
     Rule(
@@ -245,7 +264,7 @@ RULES = (
         bars=DASH,
         shortest=4,
         longest=6,
-        support=(("Date", 0.4),),
+        support=(("Date", 0.7), ("Number", 0.12)),  # 6 of 8 labelled columns
     ),
     Rule(
         "year_month",
@@ -257,6 +276,7 @@ RULES = (
         shortest=7,
         longest=7,
         distinct=2,
+        few=0.8,
         support=(("Date", 0.5),),
     ),
     Rule(
@@ -289,7 +309,7 @@ RULES = (
         bars=DIGIT,
         shortest=4,
         longest=120,
-        support=(("DayOfWeek", 0.9),),
+        support=(("DayOfWeek", 0.96),),  # 25 of 25 labelled columns
     ),
     Rule(
         "unix_timestamp",

@@ -56,8 +56,6 @@ _MOST_SENTENCES = 3
 _HEADER_BONUS = 0.05
 _HEADER_STRENGTH = 0.85
 """How much a fine type that header and values agree on speaks for its parent type."""
-_WEAK = 0.5
-"""Too few distinct values for a weak check: the support is halved, no fine type is named."""
 
 
 def judge(column: Column) -> Verdict:
@@ -130,13 +128,13 @@ def _support(
         rule = finding.rule
         trusted = finding.distinct >= rule.distinct or rule.name in hints
         for label, strength in rule.support:
-            strength *= finding.share * (1.0 if trusted else _WEAK)
+            strength *= finding.share * (1.0 if trusted else rule.few)
             strengths[label] = max(strengths.get(label, 0.0), strength)
     parent = FINE_TYPES[fine_type].parent if fine_type else None
     if parent and fine_type in hints:
         strengths[parent] = max(strengths.get(parent, 0.0), _HEADER_STRENGTH * confidence)
     ranked = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))
-    return tuple((label, round(strength, 4)) for label, strength in ranked)
+    return tuple((label, round(strength, 4)) for label, strength in ranked if strength > 0)
 
 
 def _evidence(

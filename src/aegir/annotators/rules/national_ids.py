@@ -12,6 +12,7 @@ import re
 from aegir.annotators.rules.checksums import shaped_and_checked
 from aegir.annotators.rules.reading import DIGIT
 from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.shapes import Shape
 
 _A = re.ASCII
 _PEOPLE = (
@@ -79,7 +80,7 @@ _NINO = r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d
 
 
 def _rule(name: str, noun: str, country: str, module: str, shape: str, strong: bool) -> Rule:
-    matches = re.compile(shape, _A).fullmatch
+    matches = Shape(shape, _A).fullmatch
     return Rule(
         name,
         f"{country} {noun}",
@@ -98,7 +99,7 @@ RULES = (
     Rule(
         "us_ssn",
         "US social security numbers",
-        re.compile(_SSN, _A).fullmatch,
+        Shape(_SSN, _A).fullmatch,
         sure=0.9,
         distinct=3,
         needs=DIGIT,
@@ -108,7 +109,7 @@ RULES = (
     Rule(
         "uk_nino",
         "UK national insurance numbers",
-        re.compile(_NINO, _A).fullmatch,
+        Shape(_NINO, _A).fullmatch,
         sure=0.95,
         distinct=2,
         needs=DIGIT,

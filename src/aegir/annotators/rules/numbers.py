@@ -6,7 +6,6 @@ weakly for many column types at once, with the shares seen on labelled web colum
 
 import re
 
-from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.annotators.rules.reading import (
     COLON,
     DASH,
@@ -19,72 +18,70 @@ from aegir.annotators.rules.reading import (
     Reading,
 )
 from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.shapes import Shape
 
 _NUMBER = r"[-+−~<>≈]?\s?\d[\d.,'\s\u00a0]*(?:\s?/\s?\d+|[½¼¾])?"
-_PERCENTAGE = re.compile(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
-_TEMPERATURE = re.compile(
+_PERCENTAGE = Shape(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
+_TEMPERATURE = Shape(
     rf"{_NUMBER}\s?(?:°\s?[CFK]?|º\s?[CF]|℃|℉|deg(?:rees)?\s?[CF]?|[CF](?=$))(?:elsius|ahrenheit)?",
     re.I,
 )
-_FILE_SIZE = re.compile(r"\d+(?:[.,]\d+)?\s?(?:B|[KMGTP]i?B|bytes?|[kmg]b)", re.ASCII)
+_FILE_SIZE = Shape(r"\d+(?:[.,]\d+)?\s?(?:B|[KMGTP]i?B|bytes?|[kmg]b)", re.ASCII)
 _MASS = r"(?:kg|kgs|kilograms?|kilos?|g|gr|grm|grams?|grammes?|mg|mcg|µg|lbs?|pounds?|oz|ounces?|tons?|tonnes?|st|stone)"
-_MASS_VALUE = re.compile(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
+_MASS_VALUE = Shape(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
 _LENGTH = r"(?:mm|cm|dm|m|km|meters?|metres?|kilomet(?:er|re)s?|centimet(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yd|yards?|mi|miles?|\"|”|″|''|'|′|’)"
-_LENGTH_VALUE = re.compile(
-    rf"{_NUMBER}\s?{_LENGTH}\.?(?:\s?(?:x|×)?\s?{_NUMBER}\s?{_LENGTH}?\\?\.?)*(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
+_LENGTH_VALUE = Shape(
+    rf"{_NUMBER}\s?{_LENGTH}\.?(?:\s?[x×]?\s?\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
     re.I,
 )
-_ENERGY_VALUE = re.compile(
+_ENERGY_VALUE = Shape(
     rf"{_NUMBER}\s?(?:k?cal|calories|kilocalories|kalorien|kilojoules?|kj|joules?)\.?(?:\s.*)?",
     re.I,
 )
-_VOLUME_VALUE = re.compile(
+_VOLUME_VALUE = Shape(
     rf"{_NUMBER}\s?(?:ml|cl|dl|l|ltr|lit(?:er|re)s?|gal(?:lons?)?|fl\.?\s?oz|cups?|tbsp|tsp|m3|m³|ccm?|qt|pints?)\.?",
     re.I,
 )
-_OTHER_UNIT = re.compile(
+_OTHER_UNIT = Shape(
     rf"{_NUMBER}\s?(?:k?W|kWh|MWh|HP|PS|bhp|V|mV|A|mAh|Ah|Hz|kHz|MHz|GHz|rpm|km/h|kmh|mph|m/s|kn|knots|bar|psi|Pa|hPa|kPa|N|Nm|lm|lx|dB|dpi|px|fps|sq\.?\s?(?:ft|m)|m2|m²|ft²|km2|km²|ha|acres?|mol|mmol/L|mg/dL|ppm|bps|[kMG]bps|mmHg|bpm)\.?"
 )
-_SERVINGS = re.compile(
-    rf".*{_NUMBER}\s?(?:servings?|portions?|people|persons?|pers|personnes|personen|porciones|pcs|pieces|units?|cookies|muffins)\b.*|serves\s.*\d.*",
+_SERVINGS = Shape(
+    r"\d\s?(?:servings?|portions?|people|persons?|pers|personnes|personen|porciones|pcs|pieces|units?|cookies|muffins)\b|serves\s.*\d",
     re.I,
 )
-_WEEK_HOURS = re.compile(
-    r".*\b\d+(?:[.,]\d+)?\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b.*",
-    re.I,
+_WEEK_HOURS = Shape(
+    r"\d\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b", re.I
 )
 _DAY_NAME = r"(?:m|t|w|f|mo|tu|we|th|fr|sa|su|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_OPENING = re.compile(
-    rf"(?:.*\b(?:{_DAY_NAME}|daily|weekdays|everyday)\b.*(?:\d{{1,2}}[:.]?\d{{0,2}}\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d{{1,2}}|closed|open|noon|24).*)|24/7",
-    re.I | re.S,
+_OPENING_DAY = Shape(rf"\b(?:{_DAY_NAME}|daily|weekdays|everyday)\b", re.I)
+_OPENING_TIME = Shape(
+    r"\d{1,2}(?:[:.]?\d\d)?\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d|closed|open|noon|24", re.I
 )
 _CLOCK = r"\d{1,2}(?:[:.h]\d{2})?(?::\d{2})?\s?(?:[ap]\.?m\.?)?"
-_CLOCK_RANGE = re.compile(
-    rf"(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_CLOCK}",
+_CLOCK_RANGE = Shape(
+    rf"(?:(?:from|von|to|bis|until|after|before|nach|vor|ab)\s(?=\d{{1,2}}[:.]))?(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_CLOCK}",
     re.I,
 )
-_FLAGS = words(
-    "true false yes no y n t f ja nein oui non si sí no on off wahr falsch vrai faux verdadero falso"
-)
 _SURE_FLAGS = frozenset(("true", "false"))
-_PLAIN = re.compile(
+_PLAIN = Shape(
     r"[-+−]?(?:\d+|\d{1,3}(?:[,\s\u00a0']\d{3})+)(?:[.,]\d+)?(?:e[-+]?\d+)?", re.I | re.ASCII
 )
-_RATING = re.compile(
+_RATING = Shape(
     r"\d{1,3}(?:[.,]\d{1,2})?(?:\s?(?:/|out of|von|sur|de)\s?(?:5|10|100))?(?:\s?(?:stars?|★+))?|★{1,5}☆{0,4}",
     re.I,
 )
-_OUT_OF = re.compile(
+_OUT_OF = Shape(
     r"\d{1,3}(?:[.,]\d{1,2})?\s?(?:/\s?(?:5|10|100)|(?:out of|von|sur)\s(?:5|10|100)|stars?)(?:\sstars?)?|[★⭐]{1,5}☆{0,4}",
     re.I,
 )
-_ROMAN = re.compile(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.I)
-_INTEGER = re.compile(r"\d{1,9}(?:\.0)?", re.ASCII)
+_ROMAN = Shape(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_ORDINAL = Shape(r"\d+(?:st|nd|rd|th)", re.I)
+_INTEGER = Shape(r"\d{1,9}(?:\.0)?", re.ASCII)
 
 
-def is_flag(value: str) -> bool:
-    return value.casefold() in _FLAGS
+def is_opening_hours(value: str) -> bool:
+    """A day and a span of hours in one cell: `Mo-Fr 09:00-17:00`, `Sunday: closed`."""
+    return value == "24/7" or bool(_OPENING_DAY.search(value) and _OPENING_TIME.search(value))
 
 
 def share_of_true_false(reading: Reading) -> float:
@@ -161,11 +158,11 @@ RULES = (
     Rule(
         "opening_hours",
         "opening hours",
-        _OPENING.fullmatch,
+        is_opening_hours,
         sure=0.88,
         needs=LETTER,
         shortest=4,
-        support=(("openingHours", 0.9),),
+        support=(("openingHours", 0.92), ("workHours", 0.06)),  # 33 and 2 of 35 labelled columns
     ),
     Rule(
         "time_range",
@@ -175,17 +172,21 @@ RULES = (
         needs=DIGIT,
         shortest=5,
         longest=40,
-        support=(("openingHours", 0.5), ("workHours", 0.2)),
+        support=(
+            ("Time", 0.4),
+            ("openingHours", 0.3),
+            ("workHours", 0.3),
+        ),  # 3, 2 and 2 of 7 labelled columns
     ),
     Rule(
         "weekly_hours",
         "hours per week",
-        _WEEK_HOURS.fullmatch,
+        _WEEK_HOURS.search,
         sure=0.9,
         needs=DIGIT | LETTER,
         shortest=8,
         longest=120,
-        support=(("workHours", 0.95),),
+        support=(("workHours", 0.93),),  # 12 of 12 labelled columns
     ),
     Rule(
         "energy",
@@ -194,7 +195,7 @@ RULES = (
         sure=0.92,
         needs=DIGIT | LETTER,
         longest=40,
-        support=(("Energy", 0.95),),
+        support=(("Energy", 0.96),),  # 22 of 22 labelled columns
     ),
     Rule(
         "mass",
@@ -203,7 +204,7 @@ RULES = (
         sure=0.9,
         needs=DIGIT | LETTER,
         longest=60,
-        support=(("Mass", 0.6), ("weight", 0.35)),
+        support=(("Mass", 0.6), ("weight", 0.4)),  # 42 and 28 of 70 labelled columns
     ),
     Rule(
         "length",
@@ -213,7 +214,7 @@ RULES = (
         needs=DIGIT,
         bars=NUMERIC,
         longest=60,
-        support=(("Distance", 0.7),),
+        support=(("Distance", 0.94),),  # 16 of 16 labelled columns
     ),
     Rule("volume", "volumes", _VOLUME_VALUE.fullmatch, sure=0.88, needs=DIGIT | LETTER, longest=24),
     Rule(
@@ -227,11 +228,11 @@ RULES = (
     Rule(
         "servings",
         "numbers of servings",
-        _SERVINGS.fullmatch,
+        _SERVINGS.search,
         sure=0.85,
         needs=DIGIT | LETTER,
         longest=80,
-        support=(("QuantitativeValue", 0.8),),
+        support=(("QuantitativeValue", 0.6),),  # 2 of 3 labelled columns
     ),
     Rule(
         "boolean_flag",
@@ -242,7 +243,7 @@ RULES = (
         bars=DIGIT,
         shortest=4,
         longest=60,
-        support=(("Boolean", 0.95),),
+        support=(("Boolean", 0.97),),  # 29 of 29 labelled columns
     ),
     Rule(
         "boolean_flag",
@@ -289,6 +290,12 @@ RULES = (
         _PLAIN.fullmatch,
         needs=NUMERIC,
         longest=30,
-        support=(("Number", 0.15), ("price", 0.15), ("QuantitativeValue", 0.1)),
+        support=(
+            ("price", 0.18),
+            ("Number", 0.17),
+            ("postalCode", 0.15),
+            ("CoordinateAT", 0.11),
+            ("QuantitativeValue", 0.08),
+        ),  # of 275 columns labelled columns
     ),
 )

@@ -3,8 +3,9 @@
     Rule --apply--> Finding(share of the present cells that validate, an example, …)
 
 A rule is data plus one small function over a value (`accepts`) or over the whole column (`measure`).
-Trust is written beside each rule: `support` holds strengths for column types, measured on labelled web
-columns; `sure` is the confidence in the finer type from values alone, `sure_with_header` with a header
+Trust is written beside each rule: `support` holds strengths for column types, measured on 3,284 labelled web
+columns of five cells ("30 of 32": fired on at least 80 % of the cells of 32 columns, of which 30 had that type);
+small samples are shrunk towards a half; `sure` is the confidence in the finer type from values alone, `sure_with_header` with a header
 that names it. A rule whose `sure` is 0 is a *role*: it needs the header (an age is just a number).
 """
 
@@ -40,6 +41,8 @@ class Rule:
     longest: int = 512
     distinct: int = 1
     """Fewest distinct valid values to be believed without a header: weak checksums pass by chance."""
+    few: float = 0.0
+    """Share of the support that remains with fewer distinct values and no header."""
     most_values: int = 100
     """Most distinct values tried; small for slow validators."""
 

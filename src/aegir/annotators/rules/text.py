@@ -24,19 +24,21 @@ from aegir.annotators.rules.reading import (
     Reading,
 )
 from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.shapes import Shape
 
 _TAG = re.compile(
     r"</?(?:p|br|b|i|em|strong|ul|ol|li|div|span|a|h[1-6]|table|tr|td|th|img|html|body|head|section|font|blockquote|hr|code|pre)(?:\s[^<>]*)?/?>",
     re.I,
 )
-_XML = re.compile(r"\s*(?:<\?xml\b.*|<([A-Za-z_][\w:.-]*)(?:\s[^<>]*)?(?:/>|>.*))", re.S)
-_MARKDOWN = re.compile(
+_XML = Shape(r"\s*(?:<\?xml\b.*|<([A-Za-z_][\w:.-]*)(?:\s[^<>]*)?(?:/>|>.*))", re.S)
+_MARKDOWN = Shape(
     r"(?:^|\n)#{1,6} \S|\*\*[^*\n]+\*\*|\[[^\]\n]+\]\((?:https?://|/)[^)\n]*\)|(?:^|\n)```|(?:^|\n)- \[[ x]\] "
 )
-_FORMULA = re.compile(r"(?:\(?(?:[A-Z][a-z]?\d{0,3})+\)?\d{0,2})+(?:[+-]|\^\d[+-])?")
-_CODE = re.compile(r"[A-Z0-9][A-Z0-9._/-]{0,15}")
-_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u200d\ufe0f\\s]+")
-_ENDING = re.compile(r"[.!?…][\"'”’)]?$")
+_FORMULA = Shape(r"(?:[A-Z][a-z]?(?:[1-9]\d?)?|[()]\d?){2,20}(?:[+-]|\^\d[+-])?")
+_ELEMENT = re.compile(r"[A-Z][a-z]?")
+_CODE = Shape(r"[A-Z0-9][A-Z0-9._/-]{0,15}")
+_EMOJI = Shape("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u200d\ufe0f\\s]+")
+_ENDING = Shape(r"[.!?…][\"'”’)]?$")
 
 
 def is_html(value: str) -> bool:
@@ -67,11 +69,13 @@ def is_json_array(value: str) -> bool:
 
 
 def is_formula(value: str) -> bool:
-    """A chemical formula of real elements with at least one count: `H2O`, `C6H12O6`."""
+    """A formula of two or more real elements with a count: `H2O`, `C6H12O6`; not the code `S151`."""
+    elements = _ELEMENT.findall(value)
     return (
-        bool(_FORMULA.fullmatch(value))
+        len(elements) > 1
+        and bool(_FORMULA.fullmatch(value))
         and any(c.isdigit() for c in value)
-        and all(element in ELEMENTS for element in re.findall(r"[A-Z][a-z]?", value))
+        and all(element in ELEMENTS for element in elements)
     )
 
 

@@ -1,25 +1,84 @@
-"""What values rule out: column types that no column of these characters can be.
+"""What values rule out: column types that no column of such characters and lengths can be.
 
-A veto is only for the really impossible: no e-mail address lacks an @. Each was checked on 9,000 labelled
-web columns and may be wrong on fewer than 3 in 1,000 columns of its type.
+A veto is only for the really impossible: there is no review without a letter, no date-time without a
+digit. Each type below was ruled out wrongly on none of its columns among 9,800 labelled web columns
+(30 to 430 of each type); types with even one exception in 300 are left out, however odd the exception.
 """
 
 from functools import lru_cache
 
-from aegir.annotators.rules.reading import AT, Reading
+from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.reading import AT, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, Reading
+
+_PROSE = words(
+    "Event/description Hotel/description JobPosting/description Movie/description Product/description Recipe/description"
+)
+_LONG_NAMES = words(
+    "Event/name Hotel/name LocalBusiness/name Museum/name Product/name Recipe/name Restaurant/name SportsEvent/name TVEpisode/name"
+)
+_ENUMERATIONS = words(
+    "BookFormatType DayOfWeek DeliveryMethod EventAttendanceModeEnumeration EventStatusType GenderType ItemAvailability"
+    " OfferItemCondition RestrictedDiet paymentAccepted"
+)
+_MEASURES = words("CoordinateAT DateTime Duration Energy Mass QuantitativeValue faxNumber")
+_WITHOUT_LETTERS = (
+    _PROSE
+    | _LONG_NAMES
+    | _ENUMERATIONS
+    | words(
+        "Review ItemList Language LocationFeatureSpecification JobPosting/name Person/name Photograph PostalAddress"
+        " SportsTeam URL addressRegion streetAddress unitCode unitText MusicRecording/name CreativeWork/name"
+    )
+)
+_SHORT = (
+    _PROSE
+    | _LONG_NAMES
+    | words("DateTime ItemList Photograph PostalAddress RestrictedDiet faxNumber")
+)
+_LONG = words(
+    "CoordinateAT Country GenderType Number Rating addressRegion faxNumber postalCode telephone unitCode unitText Mass"
+    " QuantitativeValue BookFormatType"
+)
+_VERY_LONG = _LONG | words(
+    "Date Distance Energy Time addressLocality email price priceRange weight SportsTeam"
+)
+_LINKS = (
+    _PROSE
+    | _LONG_NAMES
+    | words(
+        "Book/description Book/name Boolean CoordinateAT Country Date DateTime Distance Duration Energy JobPosting/name Language"
+        " Mass MonetaryAmount Movie/name MusicAlbum/name MusicRecording/name Number QuantitativeValue Rating Review Time"
+        " addressLocality addressRegion currency email postalCode price priceRange streetAddress telephone unitCode unitText"
+        " weight workHours"
+    )
+)
 
 
 @lru_cache(maxsize=4096)
 def vetoes_by_traits(traits: int) -> frozenset[str]:
     """Types ruled out by the kinds of characters in the column."""
-    out: set[str] = set()
-    if not traits & AT:
-        out.add("email")
-    return frozenset(out)
+    out: frozenset[str] = frozenset()
+    # One publisher of 93 put numbers under "email"; such columns are left to the model.
+    if not traits & AT and not traits & NUMERIC:
+        out |= {"email"}
+    if not traits & DIGIT:
+        out |= _MEASURES
+    if not traits & LETTER:
+        out |= _WITHOUT_LETTERS
+    if not traits & SPACE:
+        out |= _PROSE | {"ItemList"}
+    if not traits & (SLASH | DOT):
+        out |= {"Photograph"}
+    return out
 
 
 def vetoes_of(reading: Reading) -> frozenset[str]:
     """Types ruled out by the column's characters and lengths."""
-    if not reading.values:
-        return frozenset()
-    return vetoes_by_traits(reading.traits)
+    out = vetoes_by_traits(reading.traits)
+    if reading.longest <= 6:
+        out |= _SHORT
+    elif reading.shortest >= 40:
+        out |= _VERY_LONG if reading.shortest >= 70 else _LONG
+    if reading.traits & SLASH and all("://" in value[:8] for value in reading.values):
+        out |= _LINKS
+    return out

@@ -30,57 +30,63 @@ from aegir.annotators.rules.reading import (
     SPACE,
 )
 from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.shapes import Shape
 
-_EMAIL = re.compile(
+_EMAIL = Shape(
     r"(?:mailto:)?[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
 )
 # Schema.org and GoodRelations terms look like URLs and are enumeration members (see enumerations.py).
-_URL = re.compile(
+_URL = Shape(
     r"(?:(?:https?|ftp)://(?!(?:www\.)?schema\.org/|purl\.org/goodrelations)|www\.)[^\s/?#]+\.[^\s]{2,}"
 )
-_IMAGE_URL = re.compile(
+_IMAGE_URL = Shape(
     r"(?:https?:)?//[^\s?#]+\.(?:jpe?g|png|gif|webp|svg|avif|bmp|tiff?)(?:[?#]\S*)?", re.I
 )
-_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,24})\.?", re.I)
+_HOST = Shape(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,24})\.?", re.I)
 # Country endings that are better known as file endings.
-_MIME = re.compile(
+_MIME = Shape(
     r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]{0,126}(?:\s?;.*)?",
     re.I,
 )
-_USER_AGENT = re.compile(
+_USER_AGENT = Shape(
     r"(?:Mozilla|Opera|curl|Wget|okhttp|Dalvik|python-requests|PostmanRuntime|Googlebot|bingbot)/\d\S*.*"
 )
-_MAC = re.compile(
+_MAC = Shape(
     r"[0-9A-F]{2}([:-])(?:[0-9A-F]{2}\1){4}[0-9A-F]{2}|(?:[0-9A-F]{4}\.){2}[0-9A-F]{4}", re.I
 )
-_CIDR = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}/(?:[0-9]|[12][0-9]|3[0-2])", re.ASCII)
-_URL_PATH = re.compile(r"/(?:[\w.~%!$&'()*+,;=:@-]+/?)+(?:\?\S*)?", re.ASCII)
-_QUERY = re.compile(r"\??[\w.%\[\]-]+=[^&\s]*(?:&[\w.%\[\]-]+=[^&\s]*)+|\?[\w.%\[\]-]+=[^&\s]*")
+_CIDR = Shape(r"(?:\d{1,3}\.){3}\d{1,3}/(?:[0-9]|[12][0-9]|3[0-2])", re.ASCII)
+_URL_PATH = Shape(r"/[\w.~%!$&'()*+,;=:@-][\w.~%!$&'()*+,;=:@/-]*(?:\?\S*)?", re.ASCII)
+_QUERY = Shape(r"\??[\w.%\[\]-]+=[^&\s]*(?:&[\w.%\[\]-]+=[^&\s]*)+|\?[\w.%\[\]-]+=[^&\s]*")
 _UNIX_ROOTS = "bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users|Volumes|dev|data|media"
-_FILE_PATH = re.compile(
+_FILE_PATH = Shape(
     rf"[A-Za-z]:\\[^\n]*|\\\\[^\\\s]+\\[^\n]+|(?:/(?:{_UNIX_ROOTS})|~|\.{{1,2}})(?:/[^/\n]+)+/?|(?:[\w.-]+/)+[\w.-]+\.[A-Za-z]\w{{0,4}}"
 )
-_FILE_NAME = re.compile(
+_FILE_NAME = Shape(
     r"[^\s/\\:*?\"<>|][^/\\:*?\"<>|]{0,200}\.(?:csv|tsv|txt|pdf|docx?|xlsx?|pptx?|json|xml|html?|zip|gz|tar|7z|rar|jpe?g|png"
     r"|gif|svg|webp|tiff?|bmp|mp[34]|wav|avi|mov|mkv|py|js|ts|java|c|cpp|h|rs|go|rb|sh|sql|parquet|log|md|ya?ml|toml|ini|css|exe|dll|dat|bin)",
     re.I,
 )
-_HANDLE = re.compile(r"@[A-Za-z0-9_](?:[A-Za-z0-9_.]{0,28}[A-Za-z0-9_])?")
-_HASHTAG = re.compile(r"#[^\W\d_][\w]*(?:[\s,]+#\w+)*|#\d+[^\W\d]\w*")
-_HEX_COLOUR = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.I)
-_ARN = re.compile(r"arn:aws[\w-]*:[a-z0-9-]+:[a-z0-9-]*:(?:\d{12})?:\S+")
+_HANDLE = Shape(r"@[A-Za-z0-9_](?:[A-Za-z0-9_.]{0,28}[A-Za-z0-9_])?")
+_HASHTAG = Shape(r"#[^\W\d_][\w]*(?:[\s,]+#\w+)*|#\d+[^\W\d]\w*")
+_HEX_COLOUR = Shape(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.I)
+_ARN = Shape(r"arn:aws[\w-]*:[a-z0-9-]+:[a-z0-9-]*:(?:\d{12})?:\S+")
 
 
 def is_email(value: str) -> bool:
     """One address, several, or one inside angle brackets: `Ann Bee <ann@example.org>`."""
     if "@" not in value:
         return False
-    if _EMAIL.fullmatch(value):
+    if _EMAIL.fullmatch(value.rstrip(".")):
         return True
     if value.endswith(">") and "<" in value:
         return bool(_EMAIL.fullmatch(value[value.rindex("<") + 1 : -1]))
     parts = re.split(r"[\s,;/|]+", value)
     return all(_EMAIL.fullmatch(part) for part in parts if part)
+
+
+def is_page_url(value: str) -> bool:
+    """A web address that is not that of an image."""
+    return bool(_URL.fullmatch(value)) and not _IMAGE_URL.fullmatch(value)
 
 
 def is_host(value: str) -> bool:
@@ -142,7 +148,7 @@ RULES = (
         sure=0.99,
         needs=AT | DOT | LETTER,
         shortest=6,
-        support=(("email", 0.98),),
+        support=(("email", 0.98),),  # 47 of 47 labelled columns
     ),
     Rule(
         "image_url",
@@ -151,7 +157,7 @@ RULES = (
         sure=0.97,
         needs=SLASH | DOT | LETTER,
         shortest=8,
-        support=(("Photograph", 0.6), ("URL", 0.3)),
+        support=(("Photograph", 0.89), ("URL", 0.1)),  # 41 and 4 of 45 labelled columns
     ),
     Rule(
         "url",
@@ -161,7 +167,15 @@ RULES = (
         needs=DOT | LETTER,
         bars=NUMERIC,
         shortest=7,
-        support=(("URL", 0.7),),
+    ),
+    Rule(
+        "page_url",
+        "web addresses of pages",
+        is_page_url,
+        needs=DOT | LETTER,
+        bars=NUMERIC,
+        shortest=7,
+        support=(("URL", 0.91),),  # 30 of 32 labelled columns
     ),
     Rule(
         "ipv4_address",

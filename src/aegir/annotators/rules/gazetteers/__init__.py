@@ -52,13 +52,13 @@ def currency_codes() -> frozenset[str]:
 
 @cache
 def month_numbers() -> dict[str, int]:
-    """Month name or abbreviation in sixteen languages → 1..12; the first language to claim it wins."""
+    """Month name or abbreviation in eighteen languages → 1..12; the first language to claim it wins."""
     return _calendar("month")
 
 
 @cache
 def weekday_numbers() -> dict[str, int]:
-    """Weekday name or abbreviation in sixteen languages → 1 (Monday) .. 7."""
+    """Weekday name or abbreviation in eighteen languages → 1 (Monday) .. 7."""
     return _calendar("day")
 
 
