@@ -35,7 +35,7 @@ _HEX_COLOUR = Shape(
     r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})|rgba?\([\d\s.,%/]+\)|hsla?\([\d\s.,%/a-z]+\)", re.I
 )
 _BLOOD = Shape(r"(?:A|B|AB|O|0)\s?(?:[+\-−]|pos(?:itive)?|neg(?:ative)?|Rh[+-])", re.I)
-_UTC_OFFSET = Shape(r"(?:UTC|GMT)?\s?[+-−](?:0?\d|1[0-4]):?(?:[0-5]\d)?", re.ASCII)
+_UTC_OFFSET = Shape(r"(?:UTC|GMT)?\s?[+\-−](?:0?\d|1[0-4]):?(?:[0-5]\d)?", re.ASCII)
 
 
 def is_language_name(value: str) -> bool:
@@ -92,7 +92,7 @@ def is_unit_code(value: str) -> bool:
 
 
 def is_unit_word(value: str) -> bool:
-    return value.casefold().rstrip(".") in UNIT_WORDS
+    return len(value) > 1 and value.casefold().rstrip(".") in UNIT_WORDS
 
 
 RULES = (

@@ -54,7 +54,7 @@ _SPOKEN_DURATION = Shape(
 _TEXT_DATE = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
 _COUNT = Shape(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
 _YEAR = Shape(r"(?:1[5-9]|20)\d\d(?:\.0)?", _FLAGS)
-_YEAR_MONTH = Shape(rf"{_Y}[-/](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
+_YEAR_MONTH = Shape(rf"{_Y}-(?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
 _QUARTER = Shape(
     rf"(?:{_Y}[\s-]?)?Q[1-4](?:[\s/'-]?(?:{_Y}|\d\d))?|[1-4]Q\s?'?(?:{_Y}|\d\d)", _FLAGS
 )

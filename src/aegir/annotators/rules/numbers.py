@@ -31,7 +31,7 @@ _MASS = r"(?:kg|kgs|kilograms?|kilos?|g|gr|grm|grams?|grammes?|mg|mcg|µg|lbs?|p
 _MASS_VALUE = Shape(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
 _LENGTH = r"(?:mm|cm|dm|m|km|meters?|metres?|kilomet(?:er|re)s?|centimet(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yd|yards?|mi|miles?|\"|”|″|''|'|′|’)"
 _LENGTH_VALUE = Shape(
-    rf"{_NUMBER}\s?{_LENGTH}\.?(?:\s?[x×]?\s?\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
+    rf"{_NUMBER}\s?{_LENGTH}\.?(?:(?:\s?[x×]\s?|\s|(?<=['’′]))\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
     re.I,
 )
 _ENERGY_VALUE = Shape(
@@ -97,6 +97,11 @@ def share_of_true_false(reading: Reading) -> float:
 def share_of_words_for_yes_and_no(reading: Reading) -> float:
     """Both sides of a yes/no pair occur; a column of nothing but `no` may be a number or a language."""
     words = {value.casefold() for value in reading.values}
+    if words == {
+        "0",
+        "1",
+    }:  # a dummy variable if there are many, a short list of numbers if there are few
+        return 1.0 if reading.total >= 20 else 0.0
     pairs = (
         {"yes", "no"},
         {"y", "n"},
@@ -106,7 +111,6 @@ def share_of_words_for_yes_and_no(reading: Reading) -> float:
         {"si", "no"},
         {"on", "off"},
         {"t", "f"},
-        {"0", "1"},
     )
     return 1.0 if words in pairs else 0.0
 

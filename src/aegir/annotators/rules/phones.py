@@ -42,7 +42,7 @@ _NORTH_AMERICAN = Shape(
 _BARE_NORTH_AMERICAN = Shape(r"1?[2-9]\d\d[2-9]\d{6}(?:\.0)?", re.ASCII)
 _DIALLED = Shape(r"\+?[\d\s().\-/\u2010-\u2013]{7,28}", re.ASCII)
 _DECIMAL = Shape(
-    r"[-+]?\d+[.,]\d+|[-+]?\d+|(?:\d{1,4}[-/.]){2}\d{1,4}|\d{4}\s?[-–]\s?\d{4}", re.ASCII
+    r"[-+]?\d+[.,]\d+|[-+]?\d+|(?:\d{1,4}[-/.]){2}\d{1,4}|\d{4}\s?[-–/]\s?\d{4}", re.ASCII
 )
 
 

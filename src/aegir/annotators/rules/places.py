@@ -130,7 +130,9 @@ def is_full_address(value: str) -> bool:
     if "," not in value and " " not in value:
         return False
     last = value.rpartition(",")[2].strip().casefold()
-    return bool(_ADDRESS_END.search(value)) or (value.count(",") >= 2 and last in country_names())
+    return bool(_ADDRESS_END.search(value)) or (
+        value.count(",") >= 2 and last in country_names() and any(c.isdigit() for c in value)
+    )
 
 
 def is_us_state(value: str) -> bool:

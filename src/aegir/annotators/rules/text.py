@@ -84,7 +84,9 @@ def share_of_prose(reading: Reading) -> float:
     good = sum(
         count
         for value, count in zip(reading.values, reading.counts, strict=True)
-        if value.count(" ") >= 7 and (_ENDING.search(value) or len(value) > 80)
+        if value[0] not in "[{"
+        and value.count(" ") >= 7
+        and (_ENDING.search(value) or len(value) > 80)
     )
     return good / reading.total
 
@@ -136,8 +138,6 @@ RULES = (
         "chemical_formula",
         "chemical formulas",
         is_formula,
-        sure=0.85,
-        distinct=4,
         needs=UPPER | DIGIT,
         bars=SPACE,
         shortest=2,

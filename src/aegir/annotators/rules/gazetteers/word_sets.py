@@ -56,7 +56,7 @@ CONTINENTS = frozenset(
 )
 COLOURS = words(
     "black white red green blue yellow orange purple pink brown grey gray silver gold beige navy teal maroon olive cyan magenta"
-    " turquoise violet indigo ivory cream khaki coral salmon lavender crimson charcoal burgundy tan bronze copper aqua lime"
+    " turquoise violet indigo ivory cream khaki coral salmon lavender crimson charcoal burgundy tan copper aqua lime"
     " mint peach plum rose ruby emerald sapphire champagne camel multicolor multicolour multi transparent"
     " schwarz weiss weiß rot grün blau gelb braun grau rosa lila noir blanc rouge vert bleu jaune marron gris"
     " negro blanco rojo verde azul amarillo nero bianco rosso giallo blu zwart wit rood groen blauw geel"
