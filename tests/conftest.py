@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from nasty_files import write_nasty_files
 
 

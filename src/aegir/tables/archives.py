@@ -23,6 +23,7 @@ from aegir.errors import UnreadableTable
 from aegir.tables.byte_stream import STREAM_LIMIT, ByteStream, describe_damage, sample_stream
 from aegir.tables.formats import MAGIC_LENGTH, Format, has_known_suffix, recognise
 from aegir.tables.sampling import Request
+from aegir.tables.several import read_each
 from aegir.tables.table import Table
 from aegir.tables.text_tables import read_text
 
@@ -75,7 +76,13 @@ def read_zip(path_or_file: Any, request: Request) -> Iterator[Table]:
                 f"{request.label} holds {len(members):,} files; archives are read up to {MEMBERS}; "
                 "unpack it and give the folder"
             )
-        yield from _read_members(archive, members, request)
+        by_name = {member.filename: member for member in members}
+        yield from read_each(
+            list(by_name),
+            lambda name: _read_member(archive, by_name[name], request.part(name)),
+            (UnreadableTable,),
+            request.label,
+        )
 
 
 def read_unpacked(stream: ByteStream, request: Request, limit: int) -> Iterator[Table]:
@@ -91,25 +98,6 @@ def read_unpacked(stream: ByteStream, request: Request, limit: int) -> Iterator[
         yield from _read_small_workbook(stream, request)
     else:
         raise UnreadableTable(f"{request.label} is {found} data inside an archive; unpack it first")
-
-
-def _read_members(
-    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], request: Request
-) -> Iterator[Table]:
-    """Every member that can be read; the first reason when none can."""
-    reason: UnreadableTable | None = None
-    found = False
-    for member in members:
-        part = request.part(member.filename)
-        try:
-            for table in _read_member(archive, member, part):
-                found = True
-                yield table
-        except UnreadableTable as error:
-            reason = reason or error
-    if not found:
-        assert reason is not None, "every member failed for some reason"
-        raise reason
 
 
 def _read_member(

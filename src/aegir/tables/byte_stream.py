@@ -71,10 +71,15 @@ class ByteStream:
         self._ahead = self._ahead[size:]
         return taken
 
+    def unread(self, content: bytes) -> None:
+        """Put bytes in front of what comes next."""
+        self._ahead = content + self._ahead
+
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer, as readers of binary files do."""
-        taken = self.read(len(buffer))
-        buffer[: len(taken)] = taken
+        view = memoryview(buffer).cast("B")
+        taken = self.read(len(view))
+        view[: len(taken)] = taken
         return len(taken)
 
     def _next(self, size: int) -> bytes:

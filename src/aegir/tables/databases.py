@@ -1,8 +1,10 @@
 """SQLite and DuckDB files: every table and view is a table.
 
-SQLite is opened read-only and immutable (no lock, no journal): rows are found by their rowid, so a
-large table costs one look-up per row. Tables without a rowid, and views, are streamed past for at
-most `STREAMED_ROWS` rows. A table that cannot be read does not stop the others.
+SQLite is opened read-only and immutable (no lock, no journal: changes that another program still
+keeps in a write-ahead log are not seen). Rows are found by their rowid, so a large table costs one
+look-up per row; tables without a rowid, and views, are streamed past for at most `STREAMED_ROWS` rows.
+
+A table that cannot be read does not stop the others; a warning names it.
 """
 
 import sqlite3
@@ -17,6 +19,7 @@ from aegir.tables.assembling import assemble_table
 from aegir.tables.cell_text import column_text
 from aegir.tables.engine import duckdb_errors, first_sentence, open_connection, quote_name
 from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.several import read_each
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 
@@ -27,16 +30,17 @@ def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
     """Every table and view of a SQLite file, in the order of their names."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    listing = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
     try:
-        listing = (
-            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
-        )
-        names = [row for row in connection.execute(listing) if not row[0].startswith("sqlite_")]
-        yield from _each_table(
-            request,
-            [name for name, _ in names],
-            lambda name: _read_sqlite_table(connection, name, request.part(name)),
+        found = [row[0] for row in connection.execute(listing)]
+        names = [name for name in found if not name.startswith("sqlite_")]
+        if not names:
+            raise UnreadableTable(f"{request.label} is a SQLite file without tables")
+        yield from read_each(
+            names,
+            lambda name: [_read_sqlite_table(connection, name, request.part(name))],
             (sqlite3.Error, OverflowError),
+            request.label,
         )
     except sqlite3.Error as error:
         raise UnreadableTable(f"{request.label} is a damaged SQLite file ({error})") from error
@@ -46,64 +50,39 @@ def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
 
 def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
     """Every table and view of a DuckDB file, in the order of their names."""
+    listing = (
+        "SELECT table_schema, table_name, table_type = 'BASE TABLE' FROM information_schema.tables "
+        "WHERE table_catalog = current_database() ORDER BY table_schema, table_name"
+    )
     try:
         connection = open_connection(str(path), read_only=True)
+        found = connection.execute(listing).fetchall()
     except duckdb_errors() as error:
         raise UnreadableTable(
             f"{request.label} cannot be opened as a DuckDB file ({first_sentence(error)})"
         ) from error
-    try:
-        listing = (
-            "SELECT table_schema, table_name, table_type FROM information_schema.tables "
-            "WHERE table_catalog = current_database() ORDER BY table_schema, table_name"
+    tables = {
+        name if schema == "main" else f"{schema}.{name}": (
+            f"{quote_name(schema)}.{quote_name(name)}",
+            own,
         )
-        kinds = {
-            (schema, name): kind for schema, name, kind in connection.execute(listing).fetchall()
-        }
-        titles = {
-            name if schema == "main" else f"{schema}.{name}": (schema, name)
-            for schema, name in kinds
-        }
-        yield from _each_table(
-            request,
-            list(titles),
-            lambda title: _read_duckdb_table(
-                connection, titles[title], kinds[titles[title]], request.part(title)
-            ),
+        for schema, name, own in found
+    }
+    try:
+        if not tables:
+            raise UnreadableTable(f"{request.label} is a DuckDB file without tables")
+        yield from read_each(
+            list(tables),
+            lambda title: [_read_duckdb_table(connection, *tables[title], request.part(title))],
             (duckdb_errors(),),
+            request.label,
         )
     finally:
         connection.close()
 
 
-def _each_table(
-    request: Request, names: list[str], read: Any, errors: tuple[type[Exception], ...]
-) -> Iterator[Table]:
-    """The tables that can be read; the first reason when none can."""
-    if not names:
-        raise UnreadableTable(f"{request.label} is a database without tables")
-    reason: Exception | None = None
-    found = False
-    for name in names:
-        try:
-            table = read(name)
-        except errors as error:
-            reason = reason or error
-            continue
-        found = True
-        yield table
-    if not found:
-        assert reason is not None, "every table failed for some reason"
-        raise UnreadableTable(
-            f"{request.label} is a database none of whose tables can be read ({first_sentence(reason)})"
-        ) from reason
-
-
-def _read_duckdb_table(
-    connection: Any, place: tuple[str, str], kind: str, request: Request
-) -> Table:
-    relation = ".".join(map(quote_name, place))
-    if kind != "BASE TABLE":
+def _read_duckdb_table(connection: Any, relation: str, is_table: bool, request: Request) -> Table:
+    if not is_table:  # a view can only be streamed past
         return read_relation(connection, relation, request)
     total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
     return read_relation(connection, relation, request, row_number="rowid", total_rows=total)

@@ -36,7 +36,7 @@ class Dialect:
     escape: str | None = None
 
 
-def parse_rows(text: str, dialect: Dialect) -> list[list[str]]:
+def parse_rows(text: str, dialect: Dialect, *, strict: bool = False) -> list[list[str]]:
     """All rows of a text; blank lines are left out, ragged rows are kept as they are."""
     reader = csv.reader(
         io.StringIO(text, newline=""),
@@ -45,6 +45,7 @@ def parse_rows(text: str, dialect: Dialect) -> list[list[str]]:
         escapechar=dialect.escape,
         quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
         doublequote=dialect.escape is None,
+        strict=strict,
     )
     return [row for row in reader if row]
 
@@ -53,10 +54,15 @@ def find_dialect(text: str) -> Dialect:
     """The dialect under which this text is most plausibly a table."""
     head = _first_lines(text)
     best, best_score = Dialect(), 0.0
-    for dialect in _candidates(head):
-        score = _score(head, dialect)
-        if score > best_score:
-            best, best_score = dialect, score
+    for delimiter in DELIMITERS:
+        if delimiter not in head:
+            continue
+        # Agreement alone decides how cells are quoted: tearing quoted cells apart makes rows wider.
+        ways = _ways_of_quoting(head, delimiter)
+        fits = [(_fit(head, dialect, len(head) < len(text)), dialect) for dialect in ways]
+        fit, dialect = max(fits, key=lambda pair: (pair[0].agreement, pair[0].clean))
+        if fit.score > best_score:
+            best, best_score = dialect, fit.score
     return best
 
 
@@ -68,20 +74,17 @@ def _first_lines(text: str) -> str:
     return text[: end + 1] if end >= 0 else text[: text.find("\n") + 1] or text
 
 
-def _candidates(head: str) -> Iterator[Dialect]:
-    """Dialects worth trying, the likeliest first: a later one must be strictly better."""
-    for delimiter in DELIMITERS:
-        if delimiter not in head:
-            continue
-        if _quotes_with(head, delimiter, "'") > head.count('"'):
-            yield Dialect(delimiter, "'")
-        # A backslash before a quote that does not end its cell escapes it.
-        escaped = len(re.findall(rf'\\"(?!{re.escape(delimiter)}|[\r\n]|$)', head))
-        if escaped > head.count('""'):
-            yield Dialect(delimiter, '"', "\\")
-        yield Dialect(delimiter, '"')
-        if '"' in head and not _quotes_with(head, delimiter, '"'):  # inches, not quotes
-            yield Dialect(delimiter, None)
+def _ways_of_quoting(head: str, delimiter: str) -> Iterator[Dialect]:
+    """Dialects with this delimiter, the likeliest first: a later one must agree strictly better."""
+    if _quotes_with(head, delimiter, "'") > head.count('"'):
+        yield Dialect(delimiter, "'")
+    # A backslash before a quote that does not end its cell escapes it.
+    escaped = len(re.findall(rf'\\"(?!{re.escape(delimiter)}|[\r\n]|$)', head))
+    if escaped > head.count('""'):
+        yield Dialect(delimiter, '"', "\\")
+    yield Dialect(delimiter, '"')
+    if '"' in head:  # it may be inches, or part of a name
+        yield Dialect(delimiter, None)
 
 
 def _quotes_with(head: str, delimiter: str, quote: str) -> int:
@@ -92,17 +95,39 @@ def _quotes_with(head: str, delimiter: str, quote: str) -> int:
     return openings if openings == closings else 0
 
 
-def _score(head: str, dialect: Dialect) -> float:
-    """Agreement in width, worth more the wider the rows; 0 when it does not look like a table."""
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The share of rows that have the most common width, that width, and whether quotes make sense."""
+
+    agreement: float
+    width: int
+    clean: bool = True
+
+    @property
+    def score(self) -> float:
+        """Agreement, worth more the wider the rows; 0 when it does not look like a table."""
+        if self.width < 2 or self.agreement < LEAST_AGREEMENT:
+            return 0.0
+        return self.agreement**3 * math.log(1 + self.width)
+
+
+def _fit(head: str, dialect: Dialect, cut: bool) -> _Fit:
+    """How well rows agree; the last one of a cut text may end inside a quoted cell and is left out."""
     try:
         rows = parse_rows(head, dialect)
     except csv.Error:
-        return 0.0
-    if not rows:
-        return 0.0
-    counts = Counter(map(len, rows))
-    width = max(counts, key=lambda width: (counts[width], width))
-    agreement = counts[width] / len(rows)
-    if width == 1 or agreement < LEAST_AGREEMENT:
-        return 0.0
-    return agreement**3 * math.log(1 + width)
+        return _Fit(0.0, 0)
+    counts = Counter(map(len, rows[:-1] if cut and len(rows) > 1 else rows))
+    width = max(counts, key=lambda width: (counts[width], width), default=0)
+    return _Fit(counts[width] / max(1, counts.total()), width, _quotes_end_cells(head, dialect))
+
+
+def _quotes_end_cells(head: str, dialect: Dialect) -> bool:
+    """Whether every closing quote ends its cell; text behind one says that quotes are ordinary letters."""
+    if not dialect.quote or dialect.quote not in head:
+        return True
+    try:
+        parse_rows(head, dialect, strict=True)
+    except csv.Error as error:
+        return "expected after" not in str(error)  # a cut text may well end inside quotes
+    return True

@@ -6,7 +6,7 @@ Promises
   - a file asked for by name is kept whatever it is called; in folders and patterns only known
     suffixes count, hidden files and folders are skipped;
   - each file comes once, arguments in the order given, files of a folder sorted;
-  - links to folders are not followed, so loops cannot trap it; pipes and devices are skipped.
+  - links that lead in circles do not trap it; pipes and devices are skipped.
 """
 
 import glob
@@ -62,8 +62,13 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _matching(pattern: str) -> list[Path]:
-    matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 (absolute patterns)
-    files = [path for path in matches if path.is_file()]
+    matches = (Path(match) for match in glob.glob(pattern, recursive=True))  # noqa: PTH207 (absolute patterns)
+    # Patterns follow links to folders, even in circles: the shortest way to a file is kept.
+    real: dict[Path, Path] = {}
+    for path in sorted(matches, key=lambda path: (len(path.parts), path)):
+        if path.is_file():
+            real.setdefault(path.resolve(), path)
+    files = sorted(real.values())
     known = [path for path in files if has_known_suffix(path.name)]
     if not files:
         raise AskedWrongly(f"no file matches {pattern}")

@@ -77,7 +77,7 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
         elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
             from aegir.tables.columnar import read_arrow_bytes
 
-            yield read_arrow_bytes(file, found, request)
+            yield read_arrow_bytes(ByteStream(file), found, request)
         else:
             yield from _read_container(path, found, request)
 

@@ -64,6 +64,8 @@ def _refuse_bomb(source: Path | BinaryIO, request: Request) -> None:
         return
     with zipfile.ZipFile(source) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
+    if not isinstance(source, Path):
+        source.seek(0)
     if unpacked > UNPACKED_LIMIT:
         raise UnreadableTable(
             f"{request.label} would unpack to {unpacked >> 20:,} MB; workbooks are read up to "

@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import pytest
-from nasty_files import REFUSED
 
 from aegir.errors import UnreadableTable
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from nasty_files import REFUSED
 
 
-def test_every_nasty_file_gives_tables_or_one_sentence_that_names_it(nasty: dict[str, Path]) -> None:
+def test_every_nasty_file_gives_tables_or_one_sentence_that_names_it(
+    nasty: dict[str, Path],
+) -> None:
     for name, path in nasty.items():
         if name in REFUSED:
             with pytest.raises(UnreadableTable, match=name.replace(".", r"\.")) as refused:

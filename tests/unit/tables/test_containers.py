@@ -1,0 +1,188 @@
+"""Parquet, Arrow, workbooks, databases and archives: every table in them, cells as written."""
+
+import datetime
+import io
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import duckdb
+import polars
+import pyarrow
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+import xlsxwriter
+
+from aegir.errors import UnreadableTable
+from aegir.tables.readers import read_tables
+from aegir.tables.table import Table
+
+PEOPLE = {
+    "id": [1, 2, 3],
+    "born": [datetime.date(1990, 1, 2), None, datetime.date(1985, 11, 30)],
+    "ratio": [0.1, 2.25, None],
+    "tags": [["a"], [], ["b", "c"]],
+}
+PEOPLE_TEXT = {
+    "id": ("1", "2", "3"),
+    "born": ("1990-01-02", "", "1985-11-30"),
+    "ratio": ("0.1", "2.25", ""),
+    "tags": ('["a"]', "[]", '["b","c"]'),
+}
+
+
+def cells(table: Table) -> dict[str | None, tuple[str, ...]]:
+    return {column.name: column.values for column in table.columns}
+
+
+def test_parquet_and_arrow_files_give_the_same_cells(tmp_path: Path) -> None:
+    table = pyarrow.table(PEOPLE)
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    for compression in ("lz4", "zstd", "uncompressed"):
+        pyarrow.feather.write_feather(table, tmp_path / f"t_{compression}.feather", compression)
+    with pyarrow.ipc.new_stream(tmp_path / "t.arrows", table.schema) as writer:
+        writer.write_table(table)
+    for path in sorted(tmp_path.iterdir()):
+        (read,) = read_tables(path)
+        assert cells(read) == PEOPLE_TEXT, path.name
+
+
+def test_a_path_with_wildcard_letters_is_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "what[1]*?.parquet"
+    polars.DataFrame({"a": [1]}).write_parquet(path)
+    (table,) = read_tables(path)
+    assert cells(table) == {"a": ("1",)}
+
+
+def test_a_large_parquet_file_is_sampled_from_end_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "large.parquet"
+    polars.DataFrame({"id": range(500_000)}).write_parquet(path, row_group_size=50_000)
+    (table,) = read_tables(path)
+    numbers = [int(value) for value in table.columns[0].values]
+    assert (len(numbers), table.total_rows) == (200, 500_000)
+    assert {number // 50_000 for number in numbers} == set(range(10))
+    assert numbers == sorted(numbers)
+
+
+def test_an_arrow_stream_is_sampled_from_end_to_end_and_always_alike(tmp_path: Path) -> None:
+    path = tmp_path / "large.arrow"
+    polars.DataFrame({"id": range(200_000)}).write_ipc(path)
+    first, second = (
+        [int(value) for value in next(read_tables(path)).columns[0].values] for _ in "ab"
+    )
+    assert first == second == sorted(first)
+    assert len(first) == 200
+    assert min(first) < 20_000
+    assert max(first) > 180_000
+
+
+def test_an_arrow_file_with_string_views_is_refused_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "views.arrow"
+    polars.DataFrame({"name": ["Ann"]}).write_ipc(path)
+    with pytest.raises(UnreadableTable, match=r"views\.arrow is Arrow.*write it as Parquet"):
+        list(read_tables(path))
+    polars.DataFrame({"name": ["Ann"]}).write_ipc(path, compat_level=polars.CompatLevel.oldest())
+    (table,) = read_tables(path)
+    assert cells(table) == {"name": ("Ann",)}
+
+
+def test_every_sheet_with_cells_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "shop.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        orders = book.add_worksheet("Orders")
+        orders.write(0, 0, "Orders of the year")
+        orders.write_row(2, 0, ["id", "date", "price", "paid"])
+        for row in range(1, 5):
+            orders.write_row(2 + row, 0, [row, None, row * 1.25, row % 2 == 0])
+            orders.write_datetime(2 + row, 1, datetime.datetime(2024, 5, row), day)
+        book.add_worksheet("Nothing")
+        book.add_worksheet("Names").write_column(0, 0, ["name", "Ann", "Bob"])
+    orders_table, names_table = read_tables(path)
+    assert orders_table.name == "shop.xlsx#Orders"
+    assert cells(orders_table) == {
+        "id": ("1", "2", "3", "4"),
+        "date": ("2024-05-01", "2024-05-02", "2024-05-03", "2024-05-04"),
+        "price": ("1.25", "2.5", "3.75", "5"),
+        "paid": ("false", "true", "false", "true"),
+    }
+    assert orders_table.warnings == ("1 lines above the table were left out",)
+    assert names_table.name == "shop.xlsx#Names"
+    assert cells(names_table) == {"name": ("Ann", "Bob")}
+
+
+def test_sqlite_tables_views_and_tables_without_rowid_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, photo BLOB)")
+        rows = ((number, f"Item {number}", b"\xff\x00") for number in range(0, 50_000, 5))
+        database.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
+        database.execute("CREATE VIEW few AS SELECT name FROM items WHERE id < 15")
+        database.execute("CREATE TABLE pairs (a TEXT PRIMARY KEY, b REAL) WITHOUT ROWID")
+        database.executemany("INSERT INTO pairs VALUES (?, ?)", [("x", 1.5), ("y", None)])
+    database.close()
+    few, items, pairs = read_tables(path, rows=100)
+    assert [few.name, items.name, pairs.name] == ["shop.db#few", "shop.db#items", "shop.db#pairs"]
+    assert cells(few) == {"name": ("Item 0", "Item 5", "Item 10")}
+    assert cells(pairs) == {"a": ("x", "y"), "b": ("1.5", "")}
+    numbers = [int(value) for value in items.columns[0].values]
+    assert len(numbers) == 100
+    assert {number // 5_000 for number in numbers} == set(range(10))
+    assert set(items.columns[2].values) == {"ff00"}
+
+
+def test_duckdb_tables_and_views_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "lake.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE many AS SELECT range AS id FROM range(300000)")
+        database.execute("CREATE VIEW few AS SELECT {'k': id} AS pair FROM many LIMIT 2")
+        database.execute(
+            "CREATE TABLE zoned AS SELECT TIMESTAMPTZ '2024-05-01 12:00:00+02' AS moment"
+        )
+    few, many, zoned = read_tables(path)
+    assert cells(few) == {"pair": ('{"k":0}', '{"k":1}')}
+    assert cells(zoned) == {"moment": ("2024-05-01 10:00:00+00",)}
+    assert (len(many.columns[0].values), many.total_rows) == (200, 300_000)
+    assert {int(value) // 30_000 for value in many.columns[0].values} == set(range(10))
+
+
+def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:
+    book = io.BytesIO()
+    with xlsxwriter.Workbook(book) as workbook:
+        workbook.add_worksheet("Sheet").write_column(0, 0, ["city", "Oslo"])
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("b/people.csv", "id,name\n1,Ann\n2,Bob\n")
+        archive.writestr("a.jsonl", '{"x": 1}\n{"x": 2}\n')
+        archive.writestr("c.xlsx", book.getvalue())
+        archive.writestr("__MACOSX/a.csv", "hidden")
+        archive.writestr("broken.csv", b"\x89PNG not a table")
+    tables = list(read_tables(path))
+    names = ["all.zip#a.jsonl", "all.zip#b/people.csv", "all.zip#c.xlsx#Sheet"]
+    assert [table.name for table in tables] == names
+    assert cells(tables[1]) == {"id": ("1", "2"), "name": ("Ann", "Bob")}
+    (warning,) = tables[-1].warnings
+    assert warning.endswith("all.zip#broken.csv is a PNG image, not a table")
+
+
+def test_an_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(300):
+            archive.writestr(f"{number}.csv", "a,b\n1,2\n")
+    with pytest.raises(UnreadableTable, match="holds 300 files; archives are read up to 200"):
+        list(read_tables(path))
+
+
+def test_a_compression_bomb_costs_no_memory(tmp_path: Path) -> None:
+    from backports import zstd
+
+    path = tmp_path / "bomb.csv.zst"
+    packer = zstd.ZstdCompressor()
+    line = b"1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n" * 32_768
+    path.write_bytes(b"".join([packer.compress(line) for _ in range(300)] + [packer.flush()]))
+    assert path.stat().st_size < 200_000  # and 300 MB unpacked
+    (table,) = read_tables(path)
+    assert set(table.columns[0].values) == {"1"}

@@ -1,0 +1,57 @@
+"""Which files are found, and what is said when none are."""
+
+from pathlib import Path
+
+import pytest
+
+from aegir.errors import AskedWrongly
+from aegir.tables.discovery import find_table_files
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    for name in ("b.csv", "a.parquet", "notes.md", ".hidden.csv", "deep/c.json.gz", ".git/d.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    (tmp_path / "deep" / "loop").symlink_to(tmp_path, target_is_directory=True)
+    return tmp_path
+
+
+def names(paths: list[Path], folder: Path) -> list[str]:
+    return [str(path.relative_to(folder)) for path in paths]
+
+
+def test_a_folder_gives_its_tables_sorted_and_skips_hidden_files_and_loops(lake: Path) -> None:
+    assert names(find_table_files([lake]), lake) == ["a.parquet", "b.csv", "deep/c.json.gz"]
+
+
+def test_a_named_file_is_kept_whatever_its_suffix(lake: Path) -> None:
+    assert names(find_table_files([lake / "notes.md", lake]), lake)[0] == "notes.md"
+
+
+def test_patterns_reach_into_folders(lake: Path) -> None:
+    assert names(find_table_files([f"{lake}/**/*.csv"]), lake) == ["b.csv"]
+    assert names(find_table_files([f"{lake}/*.md"]), lake) == ["notes.md"]
+
+
+def test_each_file_comes_once(lake: Path) -> None:
+    assert len(find_table_files([lake / "b.csv", lake, f"{lake}/*.csv"])) == 3
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "data[1].csv"
+    path.write_text("x")
+    assert find_table_files([path]) == [path]
+
+
+def test_a_missing_path_is_named() -> None:
+    with pytest.raises(AskedWrongly, match="no file or folder nowhere"):
+        find_table_files(["nowhere"])
+    with pytest.raises(AskedWrongly, match=r"no file matches nowhere/\*\.csv"):
+        find_table_files(["nowhere/*.csv"])
+
+
+def test_a_folder_without_tables_lists_the_suffixes(tmp_path: Path) -> None:
+    with pytest.raises(AskedWrongly, match=r"holds no tables; Aegir looks for \.csv \.tsv"):
+        find_table_files([tmp_path])

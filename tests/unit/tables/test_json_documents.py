@@ -1,0 +1,79 @@
+"""The shapes in which people store tables as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aegir.errors import UnreadableTable
+from aegir.tables.readers import read_tables
+from aegir.tables.table import Table
+
+AS_TEXT = {"a": ("1", "2"), "b": ("x", "y")}
+
+
+def read(tmp_path: Path, text: str, name: str = "t.json") -> Table:
+    (tmp_path / name).write_text(text)
+    (table,) = read_tables(tmp_path / name)
+    return table
+
+
+def cells(table: Table) -> dict[str | None, tuple[str, ...]]:
+    return {column.name: column.values for column in table.columns}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]',
+        '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n',
+        '{"a": [1, 2], "b": ["x", "y"]}',
+        '{"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": "y"}}',
+        '{"meta": {"page": 1}, "results": {"rows": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]}}',
+        '[["a", "b"], [1, "x"], [2, "y"]]',
+    ],
+)
+def test_every_shape_gives_the_same_table(tmp_path: Path, text: str) -> None:
+    assert cells(read(tmp_path, text)) == AS_TEXT
+
+
+def test_records_by_key_begin_with_their_key(tmp_path: Path) -> None:
+    table = read(tmp_path, '{"k1": {"a": 1, "b": "x"}, "k2": {"a": 2, "b": "y"}}')
+    assert cells(table) == {None: ("k1", "k2"), **AS_TEXT}
+
+
+def test_values_keep_their_digits_and_nested_ones_become_json(tmp_path: Path) -> None:
+    table = read(tmp_path, '[{"n": 1.50, "l": [1.5, "é"], "t": true}, {"n": 1e3, "z": null}]')
+    assert cells(table) == {
+        "n": ("1.50", "1e3"),
+        "l": ('[1.5, "é"]', ""),
+        "t": ("true", ""),
+        "z": ("", ""),
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_large_document_is_sampled_from_end_to_end(tmp_path: Path, indent: int | None) -> None:
+    records = [{"id": index, "place": {"id": "x"}, "note": "n" * 40} for index in range(90_000)]
+    table = read(tmp_path, json.dumps({"count": 1, "items": records}, indent=indent))
+    numbers = [int(value) for value in table.columns[0].values]
+    assert len(numbers) == 200
+    assert {number // 9_000 for number in numbers} == set(range(10))
+    assert set(table.columns[1].values) == {'{"id": "x"}'}
+
+
+def test_large_json_lines_are_sampled_from_end_to_end(tmp_path: Path) -> None:
+    lines = "".join(json.dumps({"id": index, "note": "n" * 60}) + "\n" for index in range(90_000))
+    numbers = [int(value) for value in read(tmp_path, lines, "t.jsonl").columns[0].values]
+    assert len(numbers) == 200
+    assert {number // 9_000 for number in numbers} == set(range(10))
+
+
+def test_text_that_only_begins_like_json_is_read_as_text(tmp_path: Path) -> None:
+    table = read(tmp_path, "[id],[name]\n1,Ann\n2,Bob\n", "t.csv")
+    assert [column.name for column in table.columns] == ["[id]", "[name]"]
+
+
+def test_broken_json_says_where(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableTable, match=r"not valid JSON .* at line 1 column 8"):
+        read(tmp_path, '{"a": 1')
