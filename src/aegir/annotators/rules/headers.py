@@ -43,7 +43,8 @@ def hints_of(header: str) -> dict[str, str]:
         for start in range(len(words) - length + 1):
             span = range(start, start + length)
             # The last words say what the column holds ("customer city"); earlier ones only qualify.
-            names = table.get("".join(words[start : start + length]))
+            key = "".join(words[start : start + length])
+            names = table.get(key) or table.get(key.rstrip("0123456789"))  # email2
             if names and not taken.intersection(span):
                 taken.update(span)
                 if span.stop == len(words) or len(words) <= 2:

@@ -135,6 +135,10 @@ def is_imei(value: str) -> bool:
     return bool(_IMEI.fullmatch(value)) and luhn(value.replace("-", ""))
 
 
+def is_loinc(value: str) -> bool:
+    return bool(_LOINC.fullmatch(value)) and luhn(value.replace("-", ""))
+
+
 def is_iccid(value: str) -> bool:
     return bool(_ICCID.fullmatch(value)) and luhn(value)
 
@@ -359,7 +363,7 @@ RULES = (
     Rule(
         "loinc_code",
         "LOINC codes",
-        shaped_and_checked(_LOINC.fullmatch, "luhn"),
+        is_loinc,
         sure=0.0,
         needs=DASH | DIGIT,
         bars=LETTER,

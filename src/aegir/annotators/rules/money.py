@@ -204,7 +204,7 @@ RULES = (
         shaped_and_checked(_CUSIP.fullmatch, "cusip"),
         sure=0.85,
         distinct=5,
-        needs=DIGIT | UPPER,
+        needs=DIGIT,
         bars=SPACE,
         shortest=9,
         longest=9,

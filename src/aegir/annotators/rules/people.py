@@ -231,6 +231,6 @@ RULES = (
         _BODY_WEIGHT.fullmatch,
         needs=DIGIT,
         longest=14,
-        sure_with_header=0.82,
+        sure_with_header=0.9,
     ),
 )

@@ -1,0 +1,123 @@
+"""What holds of the rules for any text: they never raise, repeat themselves, and ignore row order."""
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aegir.annotators.rules.judge import SURE_ENOUGH, judge
+from aegir.tables.table import Column
+from aegir.vocabulary.fine_types import FINE_TYPES
+
+ODD = [
+    "²",
+    "٣٤",
+    "NaN",
+    "\x00",
+    "𝟙",
+    "1e999",
+    "９",
+    "&#x110000;",
+    "&#64;",
+    "Ⅷ",
+    "🇦🇹",
+    "-",
+    "+",
+    "İ",
+    "1²",
+    "+²²²²²²²²",
+    "http://[",
+    "٠:٠:٠",
+]
+PIECES = st.sampled_from(
+    [
+        "1",
+        "12",
+        "2021-03-07",
+        "a@b.org",
+        "https://",
+        "/",
+        "+43 1 ",
+        "EUR",
+        "$",
+        "978",
+        "-",
+        ".",
+        ":",
+        " ",
+        "Ann",
+        "²",
+        "٣",
+        "{",
+        "[",
+        "<p>",
+        "#",
+        "'",
+        "PT1H",
+    ]
+)
+CELLS = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(ODD),
+    st.lists(PIECES, max_size=8).map("".join),
+    st.from_regex(r"[0-9+(). /-]{5,20}", fullmatch=True),
+)
+HEADERS = st.one_of(
+    st.none(),
+    st.text(max_size=20),
+    st.sampled_from(
+        [
+            "dob",
+            "phone",
+            "fax",
+            "id",
+            "ssn",
+            "price",
+            "lat",
+            "address",
+            "imei",
+            "vin",
+            "loinc",
+            "port",
+            "rating",
+            "cvv",
+        ]
+    ),
+)
+COLUMNS = st.builds(Column, HEADERS, st.lists(CELLS, max_size=8).map(tuple))
+
+
+@settings(max_examples=400, deadline=None)
+@given(COLUMNS)
+def test_any_text_gets_a_well_formed_verdict(column: Column) -> None:
+    verdict = judge(column)
+    assert all(0 < strength <= 1 for _, strength in verdict.support)
+    assert [s for _, s in verdict.support] == sorted((s for _, s in verdict.support), reverse=True)
+    assert (verdict.fine_type is None) == (verdict.fine_confidence == 0)
+    if verdict.fine_type is not None:
+        assert verdict.fine_type in FINE_TYPES
+        assert SURE_ENOUGH <= verdict.fine_confidence <= 1
+    assert verdict == judge(column)
+
+
+@settings(max_examples=150, deadline=None)
+@given(COLUMNS, st.integers(0, 10))
+def test_the_order_of_rows_does_not_matter(column: Column, seed: int) -> None:
+    shuffled = list(column.values)
+    random.Random(seed).shuffle(shuffled)
+    assert judge(Column(column.name, tuple(shuffled))) == judge(column)
+
+
+@settings(max_examples=100, deadline=None)
+@given(COLUMNS)
+def test_missing_cells_change_nothing(column: Column) -> None:
+    padded = Column(column.name, ("", *column.values, "  ", "N/A"))
+    if any(value.strip() for value in column.values):
+        assert judge(padded) == judge(column)
+
+
+@settings(max_examples=100, deadline=None)
+@given(COLUMNS)
+def test_no_type_is_supported_strongly_and_vetoed_at_once(column: Column) -> None:
+    verdict = judge(column)
+    assert not {label for label, strength in verdict.support if strength >= 0.5} & verdict.vetoes

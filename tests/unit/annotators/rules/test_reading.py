@@ -1,0 +1,49 @@
+"""Reading a column once: cleaning, counting, and the signature that gates the rules."""
+
+from aegir.annotators.rules.reading import (
+    AT,
+    DIGIT,
+    LETTER,
+    LONGEST_CELL,
+    MOST_DISTINCT,
+    NUMERIC,
+    clean,
+    read,
+)
+from aegir.tables.table import Column
+
+
+def test_entities_are_decoded_and_spaces_trimmed() -> None:
+    assert clean("  ann&#64;example.org\u00a0") == "ann@example.org"
+
+
+def test_a_huge_cell_is_cut() -> None:
+    assert len(clean("x" * 100_000)) == LONGEST_CELL
+
+
+def test_values_are_counted_sorted_and_free_of_placeholders() -> None:
+    reading = read(Column("n", ("b", "a", "b", "", "N/A", "nan")))
+    assert (reading.values, reading.counts, reading.total) == (("a", "b"), (1, 2), 3)
+    assert reading.repeats
+
+
+def test_traits_say_which_characters_occur() -> None:
+    assert read(Column(None, ("12", "3.5"))).traits & (DIGIT | NUMERIC) == DIGIT | NUMERIC
+    assert not read(Column(None, ("12", "x"))).traits & NUMERIC
+    assert read(Column(None, ("a@b",))).traits & (AT | LETTER) == AT | LETTER
+    assert read(Column(None, ("٣",))).traits & DIGIT  # Arabic-Indic three
+
+
+def test_many_distinct_values_are_thinned_evenly() -> None:
+    reading = read(Column(None, tuple(f"{n:04d}" for n in range(1000))))
+    assert len(reading.values) == MOST_DISTINCT
+    assert reading.values[0] == "0000"
+    assert reading.values[-1] == "0990"
+
+
+def test_numbers_leave_out_what_is_not_plain() -> None:
+    assert read(Column(None, ("1_000", "12", "-3.5", "1e3", "²", "inf"))).numbers == (
+        -3.5,
+        12,
+        1000,
+    )
