@@ -1,7 +1,7 @@
-"""Dates and times: calendar dates in many spellings, instants, times of day, durations, parts of dates.
+"""Dates and times: calendar dates in many spellings, instants, times of day, parts of dates.
 
-Two-digit look-alikes are left alone: a bare year or a Unix timestamp is a number until the header or a
-narrow, repeated range says otherwise. Day/month order is never guessed here; a date is a date.
+Two-digit look-alikes are left alone: a bare year or a Unix timestamp is a number until the header says
+otherwise. Day/month order is never guessed here; a date is a date.
 """
 
 import re
@@ -18,7 +18,6 @@ _CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{3,4}|[+-]\d{2}:?\d{2}|[+-]\d{2}))?"
 _ISO_DATE = rf"{_Y}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _FLAGS = re.ASCII | re.IGNORECASE
-
 _ISO_ONLY = Shape(_ISO_DATE, _FLAGS)
 _NUMERIC_DATE = Shape(
     rf"{_Y}([-/.]){_M}\1{_D}\.?|{_D}([-/.]\s?){_M}\2(?:{_Y}|\d\d)|{_M}([-/]){_D}\3(?:{_Y}|\d\d)|{_Y}[年]\s?{_M}[月]\s?{_D}[日]?",
@@ -40,19 +39,7 @@ _TIME = Shape(
     rf"T?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s?(?:hrs?|uhr|h))?|(?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?\s?[ap]\.?m\.?",
     _FLAGS,
 )
-_ISO_DURATION = Shape(
-    r"-?P(?=.*\d)(?:\d+(?:[.,]\d+)?Y)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?W)?(?:\d+(?:[.,]\d+)?D)?"
-    r"(?:T(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?",
-    _FLAGS,
-)
-_UNIT = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|m|mins?|minutes?|minuten|minutos?|minuti|s|secs?|seconds?|sek|days?|tage?|jours?|d[ií]as?|weeks?|months?)"
-# What publishers' templates make of a duration: PD1TH0M0, P0D4H0M, P[0]-[0]-[3]T[23]:[0]:[59].
-_GARBLED_DURATION = Shape(r"P(?=.*\d)[\dYMWDTHS\[\]:.-]{4,40}", _FLAGS)
-_SPOKEN_DURATION = Shape(
-    rf"(?:about\s)?\d+(?:[.,]\d+)?\s?{_UNIT}\.?(?:[\s,]*(?:and\s)?\d+\s?{_UNIT}\.?)*", _FLAGS
-)
 _TEXT_DATE = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
-_COUNT = Shape(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
 _YEAR = Shape(r"(?:1[5-9]|20)\d\d(?:\.0)?", _FLAGS)
 _YEAR_MONTH = Shape(rf"{_Y}-(?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])/{_Y}", _FLAGS)
 _QUARTER = Shape(
@@ -62,7 +49,6 @@ _WEEK = Shape(
     rf"{_Y}-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?|(?:KW|W|week)\s?(?:0?[1-9]|[1-4]\d|5[0-3])",
     _FLAGS,
 )
-_PAY_PERIODS = ("HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 _SMALL_WORDS = words("of de di del the a at le den am on th st nd rd er um")
 
 
@@ -109,11 +95,6 @@ def is_instant(value: str) -> bool:
     return clock is not None and clock.end() == len(value) and is_date(value[: clock.start()])
 
 
-def is_spoken_duration(value: str) -> bool:
-    """`95 min`, `1 h 20 min`; not `18 HOUR`, which is how publishers write pay per hour."""
-    return bool(_SPOKEN_DURATION.fullmatch(value)) and not value.endswith(_PAY_PERIODS)
-
-
 def is_birth_date(value: str) -> bool:
     """A date, or a date with midnight behind it."""
     return is_date(value) or bool(_COMPACT_DATE.fullmatch(value)) or is_instant(value)
@@ -149,16 +130,6 @@ def share_of_unix_timestamps(reading: Reading) -> float:
 
 
 RULES = (
-    Rule(
-        "garbled_duration",
-        "durations in broken ISO 8601",
-        _GARBLED_DURATION.fullmatch,
-        needs=DIGIT | LETTER,
-        bars=SPACE,
-        shortest=5,
-        longest=41,
-        support=(("Duration", 0.9), ("Time", 0.07)),  # 37 and 3 of 40 labelled columns
-    ),
     Rule(
         "date_of_birth",
         "dates",
@@ -233,28 +204,6 @@ RULES = (
         bars=NUMERIC,
         support=(("Time", 0.92),),  # 22 of 23 labelled columns
     ),
-    Rule(
-        "iso_duration",
-        "ISO 8601 durations",
-        _ISO_DURATION.fullmatch,
-        sure=0.97,
-        needs=DIGIT | LETTER,
-        bars=SPACE,
-        shortest=3,
-        longest=30,
-        support=(("Duration", 0.85), ("Time", 0.13)),  # 33 and 5 of 38 labelled columns
-    ),
-    Rule(
-        "duration",
-        "durations",
-        is_spoken_duration,
-        sure=0.85,
-        needs=DIGIT | LETTER,
-        shortest=2,
-        longest=40,
-        support=(("Duration", 0.81), ("Distance", 0.07)),  # 12 of 14 labelled columns
-    ),
-    Rule("duration", "numbers", _COUNT.fullmatch, needs=NUMERIC, longest=12, sure_with_header=0.82),
     Rule(
         "year",
         "years",

@@ -49,19 +49,6 @@ _SERVINGS = Shape(
     r"\d\s?(?:servings?|portions?|people|persons?|pers|personnes|personen|porciones|pcs|pieces|units?|cookies|muffins)\b|serves\s.*\d",
     re.I,
 )
-_WEEK_HOURS = Shape(
-    r"\d\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b", re.I
-)
-_DAY_NAME = r"(?:m|t|w|f|mo|tu|we|th|fr|sa|su|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_OPENING_DAY = Shape(rf"\b(?:{_DAY_NAME}|daily|weekdays|everyday)\b", re.I)
-_OPENING_TIME = Shape(
-    r"\d{1,2}(?:[:.]?\d\d)?\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d|closed|open|noon|24", re.I
-)
-_CLOCK = r"\d{1,2}(?:[:.h]\d{2})?(?::\d{2})?\s?(?:[ap]\.?m\.?)?"
-_CLOCK_RANGE = Shape(
-    rf"(?:(?:from|von|to|bis|until|after|before|nach|vor|ab)\s(?=\d{{1,2}}[:.]))?(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_CLOCK}",
-    re.I,
-)
 _SURE_FLAGS = frozenset(("true", "false"))
 _PLAIN = Shape(
     r"[-+−]?(?:\d+|\d{1,3}(?:[,\s\u00a0']\d{3})+)(?:[.,]\d+)?(?:e[-+]?\d+)?", re.I | re.ASCII
@@ -77,11 +64,6 @@ _OUT_OF = Shape(
 _ROMAN = Shape(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _ORDINAL = Shape(r"\d+(?:st|nd|rd|th)", re.I)
 _INTEGER = Shape(r"\d{1,9}(?:\.0)?", re.ASCII)
-
-
-def is_opening_hours(value: str) -> bool:
-    """A day and a span of hours in one cell: `Mo-Fr 09:00-17:00`, `Sunday: closed`."""
-    return value == "24/7" or bool(_OPENING_DAY.search(value) and _OPENING_TIME.search(value))
 
 
 def share_of_true_false(reading: Reading) -> float:
@@ -158,39 +140,6 @@ RULES = (
         needs=NUMERIC,
         longest=15,
         sure_with_header=0.84,
-    ),
-    Rule(
-        "opening_hours",
-        "opening hours",
-        is_opening_hours,
-        sure=0.88,
-        needs=LETTER,
-        shortest=4,
-        support=(("openingHours", 0.92), ("workHours", 0.06)),  # 33 and 2 of 35 labelled columns
-    ),
-    Rule(
-        "time_range",
-        "times from – to",
-        _CLOCK_RANGE.fullmatch,
-        sure=0.85,
-        needs=DIGIT,
-        shortest=5,
-        longest=40,
-        support=(
-            ("Time", 0.4),
-            ("openingHours", 0.3),
-            ("workHours", 0.3),
-        ),  # 3, 2 and 2 of 7 labelled columns
-    ),
-    Rule(
-        "weekly_hours",
-        "hours per week",
-        _WEEK_HOURS.search,
-        sure=0.9,
-        needs=DIGIT | LETTER,
-        shortest=8,
-        longest=120,
-        support=(("workHours", 0.93),),  # 12 of 12 labelled columns
     ),
     Rule(
         "energy",

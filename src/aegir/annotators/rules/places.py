@@ -1,11 +1,9 @@
-"""Places: countries, regions, postal codes, coordinates, map encodings, airports, addresses.
+"""Places by name or code: countries, regions, postal codes, airports, addresses.
 
-Numbers that happen to lie between -90 and 90 are not latitudes: coordinates need four decimals and a
-header, or at least three decimals to support the coarse type. US ZIP codes are five-digit numbers, so
-alone they only lend support; British, Canadian and Dutch codes have a shape of their own.
+US ZIP codes are five-digit numbers, so alone they only lend support; British, Canadian and Dutch codes
+have a shape of their own. Two-letter codes that are US states too speak for the state.
 """
 
-import json
 import re
 
 from aegir.annotators.rules.gazetteers import country_alpha2, country_alpha3, country_names
@@ -18,14 +16,11 @@ from aegir.annotators.rules.gazetteers.word_sets import (
 )
 from aegir.annotators.rules.reading import (
     AT,
-    BRACE,
     COMMA,
     DIGIT,
     DOT,
     LETTER,
     LOWER,
-    NUMERIC,
-    PLUS,
     SPACE,
     UPPER,
 )
@@ -44,26 +39,6 @@ _SHAPED_POSTCODE = Shape(
 )
 _DIGIT_POSTCODE = Shape(r"\d{3,6}(?:\.0)?|\d{5}-\d{4}", _A)
 _FIVE_DIGITS = Shape(r"\d{5}(?:-\d{4})?", _A)
-_DEGREES = Shape(r"[-+]?(?:1[0-7]\d|\d{1,2}|180)\.\d{3,}", _A)
-_LATITUDE = Shape(r"[-+]?(?:[0-8]?\d(?:[.,]\d+)?|90(?:[.,]0+)?)(?:\s?°?\s?[NS])?", re.I | _A)
-_LONGITUDE = Shape(
-    r"[-+]?(?:1[0-7]\d|\d{1,2})(?:[.,]\d+)?(?:\s?°?\s?[EWO])?|[-+]?180(?:[.,]0+)?", re.I | _A
-)
-_PAIR = Shape(
-    r"[(\[]?([-+]?\d{1,3}\.\d{2,})\s*(?:[,;]\s*|\s(?=\S*\.\d{4}))([-+]?\d{1,3}\.\d{2,})[)\]]?", _A
-)
-_DMS = Shape(
-    r"""\d{1,3}\s?[°º]\s?\d{1,2}(?:[.,]\d+)?\s?['′’](?:\s?\d{1,2}(?:[.,]\d+)?\s?(?:"|″|''|”))?\s?[NSEWO]?(?:[,\s]+\d{1,3}\s?[°º].*)?""",
-    re.I,
-)
-_GEOHASH = Shape(r"(?=.*\d)(?=.*[b-hj-np-z])[0-9b-hjkmnp-z]{5,12}", _A)
-_WKT = Shape(
-    r"(?:SRID=\d+;)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s?(?:Z|M|ZM)?\s?(?:\(.*|EMPTY)|GEOMETRYCOLLECTION\s?\(.*",
-    re.I | re.S,
-)
-_PLUS_CODE = Shape(
-    r"(?:[23456789CFGHJMPQRVWX]{8}|[23456789CFGHJMPQRVWX]{4})\+[23456789CFGHJMPQRVWX]{2,3}(?:\s.+)?"
-)
 _LOCODE = Shape(r"([A-Z]{2}) ?[A-Z2-9]{3}")
 _STREET = Shape(
     r"\d+[\w/-]*,?\s+\S.*|.*\S,?\s+\d+\s?[a-zA-Z]?(?:[-/]\d+\s?[a-zA-Z]?)?|.*\b(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|blvd|rue|via|calle|straße|strasse|platz|weg)\b.*",
@@ -82,38 +57,6 @@ _PLACE_WORDS = Shape(r"[^\W\d_][^\d@/\\<>{}]{1,60}")
 
 def is_country_name(value: str) -> bool:
     return value.casefold() in country_names()
-
-
-def is_country(value: str) -> bool:
-    return is_country_name(value) or value in country_alpha2() or value in country_alpha3()
-
-
-def is_pair(value: str) -> bool:
-    match = _PAIR.fullmatch(value)
-    return (
-        match is not None
-        and abs(float(match[1])) <= 180
-        and abs(float(match[2])) <= 180
-        and min(abs(float(match[1])), abs(float(match[2]))) <= 90
-    )
-
-
-def is_geojson(value: str) -> bool:
-    """A GeoJSON object; a long one is cut, so its opening is enough."""
-    if not value.startswith("{") or '"type"' not in value:
-        return False
-    if '"coordinates"' in value and re.search(
-        r'"type"\s*:\s*"(?:Multi)?(?:Point|LineString|Polygon)"', value
-    ):
-        return True
-    try:
-        return json.loads(value).get("type") in (
-            "Feature",
-            "FeatureCollection",
-            "GeometryCollection",
-        )
-    except (ValueError, AttributeError, RecursionError):
-        return False
 
 
 def is_street(value: str) -> bool:
@@ -277,73 +220,6 @@ RULES = (
         shortest=5,
         longest=10,
         support=(("postalCode", 0.89), ("IdentifierAT", 0.06)),  # 32 of 35 labelled columns
-    ),
-    Rule(
-        "latitude",
-        "numbers from -90 to 90",
-        _LATITUDE.fullmatch,
-        needs=DIGIT,
-        longest=22,
-        sure_with_header=0.95,
-    ),
-    Rule(
-        "longitude",
-        "numbers from -180 to 180",
-        _LONGITUDE.fullmatch,
-        needs=DIGIT,
-        longest=22,
-        sure_with_header=0.95,
-    ),
-    Rule(
-        "degrees",
-        "numbers like degrees on a map",
-        _DEGREES.fullmatch,
-        needs=NUMERIC | DOT,
-        shortest=5,
-        longest=24,
-        support=(("CoordinateAT", 0.94),),  # 30 of 31 labelled columns
-    ),
-    Rule(
-        "coordinate_pair",
-        "pairs of coordinates",
-        is_pair,
-        sure=0.93,
-        needs=DIGIT | DOT,
-        bars=LETTER,
-        shortest=9,
-        longest=60,
-        support=(("CoordinateAT", 0.8),),
-    ),
-    Rule(
-        "coordinate_dms",
-        "coordinates in degrees and minutes",
-        _DMS.fullmatch,
-        sure=0.95,
-        needs=DIGIT,
-        shortest=5,
-        longest=60,
-        support=(("CoordinateAT", 0.8),),
-    ),
-    Rule(
-        "geohash",
-        "geohashes",
-        _GEOHASH.fullmatch,
-        needs=DIGIT | LOWER,
-        bars=UPPER | SPACE,
-        shortest=5,
-        longest=12,
-        sure_with_header=0.92,
-    ),
-    Rule("wkt_geometry", "WKT geometries", _WKT.fullmatch, sure=0.98, needs=LETTER, shortest=9),
-    Rule("geojson", "GeoJSON objects", is_geojson, sure=0.97, needs=BRACE, shortest=20),
-    Rule(
-        "plus_code",
-        "plus codes",
-        _PLUS_CODE.fullmatch,
-        sure=0.95,
-        needs=PLUS,
-        shortest=7,
-        longest=60,
     ),
     Rule(
         "street_address",

@@ -1,7 +1,7 @@
-"""Addresses and traces of the web: e-mail, URLs, hosts, IP and MAC addresses, HTTP words, paths.
+"""Addresses and traces of the web: e-mail, URLs, hosts, IP and MAC addresses, HTTP words.
 
 Formats here are found from the values alone, except `port` and `http_status`, which look like any
-other number and are believed only with a header (or, for statuses, several different ones).
+other number and are believed only with a header.
 """
 
 import ipaddress
@@ -15,7 +15,6 @@ from aegir.annotators.rules.gazetteers.word_sets import (
     STATUSES,
 )
 from aegir.annotators.rules.reading import (
-    ANGLE,
     AT,
     BACKSLASH,
     COLON,
@@ -43,11 +42,6 @@ _IMAGE_URL = Shape(
     r"(?:https?:)?//[^\s?#]+\.(?:jpe?g|png|gif|webp|svg|avif|bmp|tiff?)(?:[?#]\S*)?", re.I
 )
 _HOST = Shape(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,24})\.?", re.I)
-# Country endings that are better known as file endings.
-_MIME = Shape(
-    r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]{0,126}(?:\s?;.*)?",
-    re.I,
-)
 _USER_AGENT = Shape(
     r"(?:Mozilla|Opera|curl|Wget|okhttp|Dalvik|python-requests|PostmanRuntime|Googlebot|bingbot)/\d\S*.*"
 )
@@ -60,11 +54,6 @@ _QUERY = Shape(r"\??[\w.%\[\]-]+=[^&\s]*(?:&[\w.%\[\]-]+=[^&\s]*)+|\?[\w.%\[\]-]
 _UNIX_ROOTS = "bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users|Volumes|dev|data|media"
 _FILE_PATH = Shape(
     rf"[A-Za-z]:\\[^\n]*|\\\\[^\\\s]+\\[^\n]+|(?:/(?:{_UNIX_ROOTS})|~|\.{{1,2}})(?:/[^/\n]+)+/?|(?:[\w.-]+/)+[\w.-]+\.[A-Za-z]\w{{0,4}}"
-)
-_FILE_NAME = Shape(
-    r"[^\s/\\:*?\"<>|][^/\\:*?\"<>|]{0,200}\.(?:csv|tsv|txt|pdf|docx?|xlsx?|pptx?|json|xml|html?|zip|gz|tar|7z|rar|jpe?g|png"
-    r"|gif|svg|webp|tiff?|bmp|mp[34]|wav|avi|mov|mkv|py|js|ts|java|c|cpp|h|rs|go|rb|sh|sql|parquet|log|md|ya?ml|toml|ini|css|exe|dll|dat|bin)",
-    re.I,
 )
 _HANDLE = Shape(r"@[A-Za-z0-9_](?:[A-Za-z0-9_.]{0,28}[A-Za-z0-9_])?")
 _HASHTAG = Shape(r"#[^\W\d_][\w]*(?:[\s,]+#\w+)*|#\d+[^\W\d]\w*")
@@ -236,7 +225,6 @@ RULES = (
         shortest=4,
         longest=253,
     ),
-    Rule("mime_type", "media types", _MIME.fullmatch, sure=0.97, needs=SLASH | LETTER, shortest=6),
     Rule(
         "http_method",
         "HTTP methods",
@@ -267,9 +255,6 @@ RULES = (
     ),
     Rule("port", "port numbers", is_port, needs=DIGIT | NUMERIC, longest=5, bars=DOT | DASH),
     Rule(
-        "file_path", "file paths", _FILE_PATH.fullmatch, sure=0.9, bars=AT, needs=LETTER, shortest=4
-    ),
-    Rule(
         "url_path",
         "URL paths",
         is_url_path,
@@ -287,16 +272,6 @@ RULES = (
         needs=EQUALS,
         bars=SPACE,
         shortest=4,
-    ),
-    Rule(
-        "file_name",
-        "file names",
-        _FILE_NAME.fullmatch,
-        sure=0.9,
-        needs=DOT | LETTER,
-        bars=SLASH | ANGLE,
-        shortest=3,
-        longest=255,
     ),
     Rule(
         "social_handle",
