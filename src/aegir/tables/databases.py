@@ -55,7 +55,7 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
         "WHERE table_catalog = current_database() ORDER BY table_schema, table_name"
     )
     try:
-        connection = open_connection(str(path), read_only=True)
+        connection = open_connection(str(path), sealed=True)
         found = connection.execute(listing).fetchall()
     except duckdb_errors() as error:
         raise UnreadableTable(

@@ -108,7 +108,7 @@ class _Fit:
         """Agreement, worth more the wider the rows; 0 when it does not look like a table."""
         if self.width < 2 or self.agreement < LEAST_AGREEMENT:
             return 0.0
-        return self.agreement**3 * math.log(1 + self.width)
+        return self.agreement**3 * math.log(1 + self.width) * (1.0 if self.clean else 0.5)
 
 
 def _fit(head: str, dialect: Dialect, cut: bool) -> _Fit:

@@ -5,6 +5,7 @@ works on one core within 200 MB, spills into a temporary folder of its own, and 
 nor load an extension.
 """
 
+import os
 import tempfile
 import threading
 from typing import Any
@@ -13,25 +14,31 @@ _local = threading.local()
 
 
 def connect() -> Any:
-    """This thread's in-memory connection."""
-    if not hasattr(_local, "connection"):
-        _local.connection = open_connection(":memory:")
+    """This thread's in-memory connection; a forked process gets one of its own."""
+    if getattr(_local, "process", None) != os.getpid():
+        _local.connection, _local.process = open_connection(":memory:"), os.getpid()
     return _local.connection
 
 
-def open_connection(database: str, *, read_only: bool = False) -> Any:
-    """A new connection to a database file, or to memory."""
+def open_connection(database: str, *, sealed: bool = False) -> Any:
+    """A new connection to a database file, or to memory.
+
+    A sealed one reads that file and nothing else: a view in a stranger's database could otherwise
+    show any file this process may read.
+    """
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
         "threads": 1,
         "memory_limit": "200MB",
-        "temp_directory": f"{tempfile.gettempdir()}/aegir-duckdb",
+        "temp_directory": f"{tempfile.gettempdir()}/aegir-duckdb-{os.getpid()}",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    connection = duckdb.connect(database, read_only=read_only, config=settings)
+    connection = duckdb.connect(database, read_only=sealed, config=settings)
     connection.execute("SET TimeZone = 'UTC'")  # the same text on every machine
+    if sealed:
+        connection.execute("SET enable_external_access = false")
     return connection
 
 

@@ -148,6 +148,17 @@ def test_duckdb_tables_and_views_are_read(tmp_path: Path) -> None:
     assert {int(value) // 30_000 for value in many.columns[0].values} == set(range(10))
 
 
+def test_a_view_in_a_duckdb_file_cannot_read_other_files(tmp_path: Path) -> None:
+    secret, path = tmp_path / "secret.csv", tmp_path / "lake.duckdb"
+    secret.write_text("a,b\n1,2\n")
+    with duckdb.connect(str(path)) as database:
+        database.execute(f"CREATE VIEW peek AS SELECT * FROM read_csv('{secret}')")
+        database.execute("CREATE TABLE own AS SELECT 1 AS id")
+    (table,) = read_tables(path)
+    assert cells(table) == {"id": ("1",)}
+    assert table.warnings[0].startswith("left out beside this table: peek: Permission Error")
+
+
 def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:
     book = io.BytesIO()
     with xlsxwriter.Workbook(book) as workbook:
