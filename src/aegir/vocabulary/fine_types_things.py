@@ -32,7 +32,7 @@ THINGS_AND_MONEY = (
         "occupation_code",
         "CategoryCode",
         "An O*NET-SOC code of an occupation.",
-        "29-1141.00",
+        "15-1252.00",
         False,
         _S + "occupationalCategory",
     ),

@@ -22,20 +22,13 @@ _ISO_DURATION = Shape(
     _FLAGS,
 )
 _UNIT = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|m|mins?|minutes?|minuten|minutos?|minuti|s|secs?|seconds?|sek|days?|tage?|jours?|d[ií]as?|weeks?|months?)"
-# What publishers' templates make of a duration: PD1TH0M0, P0D4H0M, P[0]-[0]-[3]T[23]:[0]:[59].
+# What publishers' templates make of a duration: PD7TH0M0, P0D3H0M, P[0]-[0]-[1]T[2]:[0]:[0].
 _GARBLED_DURATION = Shape(r"P(?=.*\d)[\dYMWDTHS\[\]:.-]{4,40}", _FLAGS)
 _SPOKEN_DURATION = Shape(
     rf"(?:about\s)?\d+(?:[.,]\d+)?\s?{_UNIT}\.?(?:[\s,]*(?:and\s)?\d+\s?{_UNIT}\.?)*", _FLAGS
 )
 _COUNT = Shape(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
 _PAY_PERIODS = ("HOUR", "DAY", "WEEK", "MONTH", "YEAR")
-
-
-def is_spoken_duration(value: str) -> bool:
-    """`95 min`, `1 h 20 min`; not `18 HOUR`, which is how publishers write pay per hour."""
-    return bool(_SPOKEN_DURATION.fullmatch(value)) and not value.endswith(_PAY_PERIODS)
-
-
 _WEEK_HOURS = Shape(
     r"\d\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b", re.I
 )
@@ -49,6 +42,11 @@ _CLOCK_RANGE = Shape(
     rf"(?:(?:from|von|to|bis|until|after|before|nach|vor|ab)\s(?=\d{{1,2}}[:.]))?(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_CLOCK}",
     re.I,
 )
+
+
+def is_spoken_duration(value: str) -> bool:
+    """`95 min`, `1 h 20 min`; not `18 HOUR`, which is how publishers write pay per hour."""
+    return bool(_SPOKEN_DURATION.fullmatch(value)) and not value.endswith(_PAY_PERIODS)
 
 
 def is_opening_hours(value: str) -> bool:

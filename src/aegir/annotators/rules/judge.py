@@ -158,7 +158,7 @@ def _evidence(
         decisive = max(supporting, key=_weight, default=None)
     if decisive is not None:
         sentences.append(_sentence(decisive))
-    if fine_type in hints:
+    if fine_type is not None and fine_type in hints:
         sentences.append(f"header {reading.header!r} suggests {_spoken(fine_type)}")
     elif hints and fine_type is None:
         found = {finding.rule.name for finding in findings}
@@ -179,5 +179,6 @@ def _sentence(finding: Finding) -> str:
     return f"{finding.matched} of {finding.looked_at} values are {finding.rule.noun}, such as {example!r}"
 
 
-def _spoken(name: str | None) -> str:
-    return (name or "").replace("_", " ")
+def _spoken(name: str) -> str:
+    """`date_of_birth` → "a date of birth"; an initial u is read "you" in all our names."""
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name.replace('_', ' ')}"

@@ -80,7 +80,7 @@ def is_amount(value: str) -> bool:
 
 
 def is_money_range(value: str) -> bool:
-    """`$$`, `€10-€20`, `70.00 - 85.00 INR`; a bare `3-5` has no sign of money."""
+    """`$$`, `€10-€20`, `50.00 - 60.00 INR`; a bare `3-5` has no sign of money."""
     if _SIGNS.fullmatch(value):
         return True
     if not _RANGE.fullmatch(value):

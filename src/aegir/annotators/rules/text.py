@@ -69,7 +69,7 @@ def is_json_array(value: str) -> bool:
 
 
 def is_formula(value: str) -> bool:
-    """A formula of two or more real elements with a count: `H2O`, `C6H12O6`; not the code `S151`."""
+    """A formula of two or more real elements with a count: `H2O`, `C6H12O6`; not the code `S207`."""
     elements = _ELEMENT.findall(value)
     return (
         len(elements) > 1

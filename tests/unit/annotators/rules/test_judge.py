@@ -24,29 +24,29 @@ def verdict(header: str | None, *values: str) -> Verdict:
         ("Photograph", ["https://example.org/a.jpg"]),
         ("telephone", ["(503) 234-9831", "(503) 234-3199"]),
         ("IdentifierAT", ["978-3-16-148410-0", "9780140449136"]),
-        ("Date", ["Jun. 24, 2020", "Aug. 21, 2020"]),
-        ("DateTime", ["2020-05-30T08:54:05+00:00"]),
+        ("Date", ["Jan. 5, 2011", "Feb. 9, 2012"]),
+        ("DateTime", ["2011-02-03T04:05:06+00:00"]),
         ("Time", ["16:00:00", "12:00"]),
-        ("Duration", ["PT1H16M", "PT30M"]),
-        ("Duration", ["PD1TH0M0", "PD2TH0M0"]),
+        ("Duration", ["PT1H17M", "PT33M"]),
+        ("Duration", ["PD7TH0M0", "PD9TH0M0"]),
         ("currency", ["EUR EUR EUR", "EUR"]),
         ("Country", ["France", "Maroc"]),
         ("Country", ["GB", "AT"]),
-        ("addressRegion", ["KS", "GA", "MN"]),
+        ("addressRegion", ["OR", "TX", "WY"]),
         ("Language", ["English", "Català"]),
-        ("CoordinateAT", ["-118.151", "-110.718"]),
-        ("postalCode", ["98280", "20832", "94306-2529"]),
-        ("postalCode", ["M4B 1B5", "SW1A 1AA"]),
+        ("CoordinateAT", ["-48.2082", "-16.3738"]),
+        ("postalCode", ["97301", "83702", "83702-1234"]),
+        ("postalCode", ["K1A 0B1", "SW1A 1AA"]),
         ("Boolean", ["true", "False"]),
         ("GenderType", ["Male", "http://schema.org/Female"]),
-        ("DayOfWeek", ["Thursday Friday Monday", "http://schema.org/Friday"]),
-        ("openingHours", ["Mo-Fr 09:00-17:00", "M-F 9:00AM - 6:00PM"]),
+        ("DayOfWeek", ["Sunday Tuesday", "http://schema.org/Friday"]),
+        ("openingHours", ["Mo-Fr 09:00-17:00", "M-F 8:15AM - 4:45PM"]),
         ("priceRange", ["$$", "€10-€20"]),
-        ("price", ["38,27 €", "105,00 €"]),
-        ("MonetaryAmount", ["13.00 HOUR", "£250 per day"]),
-        ("Energy", ["128 calories", "495 kcal"]),
-        ("Mass", ["16.3 g", "37 grams carbohydrates"]),
-        ("Distance", ["180 cm", "5′ 10″ (178cm)"]),
+        ("price", ["12,34 €", "56,00 €"]),
+        ("MonetaryAmount", ["17.75 HOUR", "£310 per day"]),
+        ("Energy", ["131 calories", "317 kcal"]),
+        ("Mass", ["11.7 g", "23 grams of sugar"]),
+        ("Distance", ["171 cm", "5′ 7″ (171cm)"]),
         ("unitCode", ["KGM", "CMT"]),
         ("unitText", ["Kg", "troy oz"]),
         ("ItemAvailability", ["https://schema.org/InStock", "OnlineOnly; OnlineOnly", "Sold out"]),
@@ -59,11 +59,11 @@ def verdict(header: str | None, *values: str) -> Verdict:
         ("EventStatusType", ["EventScheduled", "https://schema.org/EventCancelled"]),
         ("EventAttendanceModeEnumeration", ["https://schema.org/MixedEventAttendanceMode"]),
         ("RestrictedDiet", ["VeganDiet", "https://schema.org/HalalDiet"]),
-        ("paymentAccepted", ["Cash, Visa", "Holiday vouchers Debit cards"]),
+        ("paymentAccepted", ["Cash, Visa", "Bank transfer, Debit cards"]),
         ("workHours", ["40 hours per week"]),
         ("Rating", ["PG-13", "R"]),
-        ("CategoryCode", ["29-1141.00 Registered Nurses"]),
-        ("streetAddress", ["17 Portside Road", "1054 Kapp Dr."]),
+        ("CategoryCode", ["15-1252.00 Software Developers"]),
+        ("streetAddress", ["12 Harbour Road", "7 Mill Ln."]),
     ],
 )
 def test_values_speak_first_for_their_column_type(label: str, values: list[str]) -> None:
@@ -90,7 +90,7 @@ def test_a_header_never_wins_against_the_values_and_the_contradiction_is_told() 
     assert found.fine_type is None
     assert "email" not in dict(found.support)
     assert found.evidence[-1] == (
-        "header 'e-mail' suggests email address, but the values do not agree"
+        "header 'e-mail' suggests an email address, but the values do not agree"
     )
 
 
@@ -98,7 +98,7 @@ def test_evidence_names_count_kind_and_an_example() -> None:
     found = verdict("dob", "1984-03-07", "1990-12-31", "")
     assert found.evidence == (
         "2 of 2 values are dates, such as '1984-03-07'",
-        "header 'dob' suggests date of birth",
+        "header 'dob' suggests a date of birth",
     )
 
 
@@ -106,6 +106,17 @@ def test_one_bare_number_with_a_lucky_check_digit_is_not_called_an_identifier() 
     assert verdict(None, "5035550194").fine_type is None  # ten digits, a valid ISBN-10 by chance
     assert verdict(None, "4006381333931").fine_type is None  # one GTIN alone
     assert verdict("ean", "4006381333931").fine_type == "gtin"
+
+
+def test_an_identity_number_is_told_with_its_country() -> None:
+    strong = verdict(None, "30784853C", "90071284H", "04349886B")
+    assert strong.evidence[0] == (
+        "3 of 3 values are Spanish (DNI) identity numbers, such as '04349886B'"
+    )
+    bare = ("29928464308", "12107035300", "23477051807")  # valid CPF, eleven digits each
+    assert verdict(None, *bare).fine_type is None
+    assert verdict("cpf", *bare).fine_type == "national_id"
+    assert FINE_TYPES["national_id"].personal
 
 
 @pytest.mark.parametrize("values", [(), ("", "  "), ("NaN", "N/A", "null")])

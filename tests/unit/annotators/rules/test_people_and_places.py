@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "city": ("city", "Porto ¦ Linz ¦ Gdańsk", None, "Porto ¦ Linz ¦ Gdańsk"),
     "region": ("Bundesland", "Tirol ¦ Salzburg ¦ Kärnten", "region_id", "12 ¦ 14 ¦ 17"),
     "us_state": ("state", "OR ¦ CA ¦ TX", None, "OR ¦ XX ¦ ZZ ¦ QQ"),
-    "postal_code": (None, "SW1A 1AA ¦ M4B 1B5", None, "97301 ¦ 83702 ¦ 10115"),
+    "postal_code": (None, "SW1A 1AA ¦ K1A 0B1", None, "97301 ¦ 83702 ¦ 10115"),
     "country_name": (None, "Portugal ¦ Kenya ¦ Österreich", None, "Porto ¦ Nairobi ¦ Wien"),
     "country_code_alpha2": ("country_code", "PT ¦ KE ¦ AT", None, "OR ¦ CA ¦ TX"),
     "country_code_alpha3": (None, "PRT ¦ KEN ¦ AUT ¦ POL", None, "KGM ¦ CMT ¦ MTR ¦ LTR"),

@@ -10,7 +10,7 @@ from aegir.vocabulary.fine_types_things import THINGS_AND_MONEY as THEME
 CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "isbn": (None, "978-3-16-148410-0 ¦ 9780140449136", None, "978-3-16-148410-1 ¦ 9780140449137"),
     "issn": (None, "2049-3630 ¦ 0317-8471 ¦ 1050-124X", None, "2049-3631 ¦ 0317-8472 ¦ 1050-1240"),
-    "doi": (None, "10.1000/182 ¦ https://doi.org/10.1097/AOG.1", None, "10.1/182 ¦ 11.1000/3"),
+    "doi": (None, "10.1000/182 ¦ https://doi.org/10.1234/abc.5", None, "10.1/182 ¦ 11.1000/3"),
     "orcid": (
         None,
         "0000-0002-1825-0097 ¦ 0000-0001-5109-3700",
@@ -39,9 +39,9 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     ),
     "occupation_code": (
         None,
-        "29-1141.00 Registered Nurses ¦ 43-3031.00",
+        "15-1252.00 Software Developers ¦ 17-2051.00",
         None,
-        "29-1141 ¦ 43-3031",
+        "15-1252 ¦ 17-2051",
     ),
     "payment_methods": (
         None,
@@ -132,7 +132,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "figi": (None, "BBG000B9YCY6 ¦ BBG000B9XDY5", None, "BBG000B9YCY7 ¦ BBG000B9XDY6"),
     "ticker": ("ticker", "AAPL ¦ MSFT ¦ BRK.B", None, "AAPL ¦ MSFT ¦ BRK.B"),
     "currency_code": (None, "EUR ¦ USD ¦ EUR EUR EUR", None, "ABC ¦ XYZ"),
-    "currency_amount": (None, "€ 1,250.00 ¦ $12 ¦ 38,27 €", None, "1,250.00 ¦ 12 ¦ 38,27"),
+    "currency_amount": (None, "€ 1,250.00 ¦ $12 ¦ 12,34 €", None, "1,250.00 ¦ 12 ¦ 12,34"),
     "item_price": ("Preis", "19.90 ¦ 5.00", "sulphur", "19.90 ¦ 5.00"),
     "price_range": (None, "€10 - €20 ¦ $$", None, "10 - 20 ¦ 3-5"),
     "salary": ("base_salary", "54000 ¦ 61000", "personal income taxes paid", "54000 ¦ 61000"),

@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     ),
     "ulid": (
         None,
-        "01ARZ3NDEKTSV4RRFFQ69G5FAV ¦ 01EDMEDR1D1CYX9JNA4V5M0T1Z",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAV ¦ 01BX5ZZKBKACTAV9WEVGEMMVRZ",
         None,
         "THISISNOTANULIDATALLSIRBUT ¦ ANOTHERWORDOFTWENTYSIXLETT",
     ),
