@@ -23,6 +23,7 @@ LOOKED_AT = 64 << 10
 """Characters from the beginning that decide."""
 LEAST_AGREEMENT = 0.5
 """Share of rows that must have the same width before a delimiter is believed."""
+TRUST_WITHOUT_QUOTES, TRUST_IN_STRAY_QUOTES = 0.4, 0.3
 
 csv.field_size_limit(2**31 - 1)  # the default refuses cells above 128 KB
 
@@ -60,7 +61,7 @@ def find_dialect(text: str) -> Dialect:
         # Agreement alone decides how cells are quoted: tearing quoted cells apart makes rows wider.
         ways = _ways_of_quoting(head, delimiter)
         fits = [(_fit(head, dialect, len(head) < len(text)), dialect) for dialect in ways]
-        fit, dialect = max(fits, key=lambda pair: (pair[0].agreement, pair[0].clean))
+        fit, dialect = max(fits, key=lambda pair: (pair[0].agreement, pair[0].trust))
         if fit.score > best_score:
             best, best_score = dialect, fit.score
     return best
@@ -97,18 +98,18 @@ def _quotes_with(head: str, delimiter: str, quote: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The share of rows that have the most common width, that width, and whether quotes make sense."""
+    """The share of rows that have the most common width, that width, and how far quotes make sense."""
 
     agreement: float
     width: int
-    clean: bool = True
+    trust: float = 1.0
 
     @property
     def score(self) -> float:
         """Agreement, worth more the wider the rows; 0 when it does not look like a table."""
         if self.width < 2 or self.agreement < LEAST_AGREEMENT:
             return 0.0
-        return self.agreement**3 * math.log(1 + self.width) * (1.0 if self.clean else 0.5)
+        return self.agreement**3 * math.log(1 + self.width) * self.trust
 
 
 def _fit(head: str, dialect: Dialect, cut: bool) -> _Fit:
@@ -119,15 +120,18 @@ def _fit(head: str, dialect: Dialect, cut: bool) -> _Fit:
         return _Fit(0.0, 0)
     counts = Counter(map(len, rows[:-1] if cut and len(rows) > 1 else rows))
     width = max(counts, key=lambda width: (counts[width], width), default=0)
-    return _Fit(counts[width] / max(1, counts.total()), width, _quotes_end_cells(head, dialect))
+    return _Fit(counts[width] / max(1, counts.total()), width, _trust(head, dialect))
 
 
-def _quotes_end_cells(head: str, dialect: Dialect) -> bool:
-    """Whether every closing quote ends its cell; text behind one says that quotes are ordinary letters."""
-    if not dialect.quote or dialect.quote not in head:
-        return True
+def _trust(head: str, dialect: Dialect) -> float:
+    """Less than 1 when quotes are there but read as letters, or when text follows a closing quote."""
+    if dialect.quote is None:
+        return TRUST_WITHOUT_QUOTES
+    if dialect.quote not in head:
+        return 1.0
     try:
         parse_rows(head, dialect, strict=True)
     except csv.Error as error:
-        return "expected after" not in str(error)  # a cut text may well end inside quotes
-    return True
+        # Only this complaint counts: a cut text may well end inside quotes.
+        return TRUST_IN_STRAY_QUOTES if "expected after" in str(error) else 1.0
+    return 1.0

@@ -10,15 +10,19 @@ Limits: the copy has DuckDB's compression (zstd) and row groups, not the origina
 Arrow's own schema notes are dropped: they describe the layout of the original file.
 """
 
+import json
 import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.tables.annotation import TableAnnotation
+from aegir.tables.annotation_dict import annotation_as_dict, annotation_from_dict
 from aegir.tables.engine import connect, duckdb_errors, first_sentence, open_connection, quote_text
 
 LAYOUT_KEYS = ("ARROW:schema", "pandas")
+ANNOTATION_KEY = "aegir.annotation"
 
 
 def write_parquet_metadata(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
@@ -42,6 +46,18 @@ def write_parquet_metadata(source: Path, target: Path, metadata: Mapping[str, st
         raise AskedWrongly(f"cannot write {target} ({error.strerror})") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def embed_annotation(path: Path, annotation: TableAnnotation) -> None:
+    """Write an annotation into its own Parquet file, as JSON under ANNOTATION_KEY."""
+    text = json.dumps(annotation_as_dict(annotation), ensure_ascii=False)
+    write_parquet_metadata(path, path, {ANNOTATION_KEY: text})
+
+
+def embedded_annotation(path: Path) -> TableAnnotation | None:
+    """The annotation that `embed_annotation` left in the file, if any."""
+    text = read_parquet_metadata(path).get(ANNOTATION_KEY)
+    return None if text is None else annotation_from_dict(json.loads(text))
 
 
 def read_parquet_metadata(path: Path) -> dict[str, str]:
