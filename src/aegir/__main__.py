@@ -1,0 +1,5 @@
+"""`python -m aegir` is `aegir`."""
+
+from aegir.cli.main import main
+
+main()

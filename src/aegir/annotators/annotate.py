@@ -1,0 +1,145 @@
+"""The main job: sources in, annotations out, one after the other.
+
+    for outcome in annotate_sources(files): ...      # streams; a source that fails is an outcome too
+    annotate("customers.csv")                        # the Python call: all at once, prints readably
+
+Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
+over two runs gives what one run gives.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+from aegir.annotators.annotator import Annotator, Thresholds, decide
+from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
+from aegir.errors import AegirError, AskedWrongly
+from aegir.tables.annotation import TableAnnotation
+from aegir.tables.discovery import find_table_files
+from aegir.tables.readers import read_tables
+from aegir.tables.table import Table
+from aegir.tables.writers import FORMATS, render_text
+
+COLUMNS_AT_ONCE = 512
+ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not be read, and the sentence that says why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations(Sequence[TableAnnotation]):
+    """The answers for one or more tables; `print` shows them as a readable table."""
+
+    tables: tuple[TableAnnotation, ...]
+    failures: tuple[Failure, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    @overload
+    def __getitem__(self, index: int) -> TableAnnotation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[TableAnnotation, ...]: ...
+    def __getitem__(self, index: int | slice) -> TableAnnotation | tuple[TableAnnotation, ...]:
+        return self.tables[index]
+
+    def __str__(self) -> str:
+        return render_text(self.tables, colour=False).rstrip("\n")
+
+    def to(self, format_name: str) -> str:
+        """The annotations as json, jsonl, csv, frictionless, csvw or dbt text."""
+        if format_name not in FORMATS:
+            raise AskedWrongly(f"unknown format {format_name!r}; there are {', '.join(FORMATS)}")
+        return FORMATS[format_name](self.tables)
+
+
+def annotate(
+    *sources: object,
+    annotator: str = DEFAULT,
+    rows: int = ROWS,
+    seed: int = 0,
+    min_confidence: float = 0.0,
+    precision: float | None = None,
+) -> Annotations:
+    """Annotate files, folders, patterns, dicts, pandas or polars frames, Arrow tables.
+
+    A single source that cannot be read raises its error; among several, it is listed in `failures`.
+    """
+    chosen = load_annotator(annotator)
+    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    expanded = [place for source in sources for place in _places(source)]
+    outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
+    tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
+    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
+    if failures and len(expanded) == 1:
+        raise AskedWrongly(failures[0].reason)
+    return Annotations(tables, failures)
+
+
+def choose_thresholds(
+    annotator: Annotator, min_confidence: float = 0.0, precision: float | None = None
+) -> Thresholds:
+    """The confidences below which to abstain, from either way of asking."""
+    if not 0 <= min_confidence <= 1:
+        raise AskedWrongly(f"min_confidence is {min_confidence}; expected a number from 0 to 1")
+    if precision is None:
+        return Thresholds(min_confidence, min_confidence)
+    if not 0 < precision < 1:
+        raise AskedWrongly(f"precision is {precision}; expected a number between 0 and 1")
+    by_precision = thresholds_for(annotator, precision)
+    return Thresholds(
+        max(by_precision.types, min_confidence), max(by_precision.relations, min_confidence)
+    )
+
+
+def annotate_sources(
+    sources: Iterable[object],
+    annotator: Annotator,
+    thresholds: Thresholds | None = None,
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+) -> Iterator[TableAnnotation | Failure]:
+    """One outcome per table, and one per source that cannot be read, in order."""
+    waiting: list[Table | Failure] = []
+    columns = 0
+    for source in sources:
+        for outcome in _read(source, rows, seed):
+            waiting.append(outcome)
+            columns += len(outcome.columns) if isinstance(outcome, Table) else 0
+            if columns >= COLUMNS_AT_ONCE:
+                yield from _annotate_waiting(waiting, annotator, thresholds)
+                waiting, columns = [], 0
+    yield from _annotate_waiting(waiting, annotator, thresholds)
+
+
+def _places(source: object) -> Sequence[object]:
+    if isinstance(source, str | Path) and str(source) != "-":
+        return find_table_files([source])
+    return [source]
+
+
+def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    try:
+        yield from read_tables(source, rows=rows, seed=seed)
+    except AegirError as error:
+        yield Failure(str(source) if isinstance(source, str | Path) else "table", str(error))
+
+
+def _annotate_waiting(
+    waiting: Sequence[Table | Failure], annotator: Annotator, thresholds: Thresholds | None
+) -> Iterator[TableAnnotation | Failure]:
+    tables = [outcome for outcome in waiting if isinstance(outcome, Table)]
+    scores = iter(annotator.score(tables))
+    for outcome in waiting:
+        if isinstance(outcome, Failure):
+            yield outcome
+        else:
+            yield decide(outcome, next(scores), annotator.name, thresholds)

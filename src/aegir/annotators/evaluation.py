@@ -1,0 +1,136 @@
+"""How good an annotator is on labelled tables: what `aegir eval` reports.
+
+Only labelled columns are scored; the others serve as context. An abstention counts as wrong in F1 and is
+reported apart. Speed counts CPU seconds of scoring and deciding, all threads, without reading the file or
+loading the model.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from aegir.annotators.annotator import Annotator, Thresholds, decide
+from aegir.errors import AskedWrongly
+from aegir.rewards.calibration import (
+    OperatingPoint,
+    expected_calibration_error,
+    operating_point,
+)
+from aegir.rewards.performance import F1Report, compute_f1
+from aegir.tables.annotation import ColumnAnnotation
+from aegir.tables.labelled import LabelledTable, Task
+from aegir.vocabulary.relations import RELATIONS
+from aegir.vocabulary.types import COLUMN_TYPES
+
+TABLES_AT_ONCE = 128
+ABSTENTION_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Scores of one annotator on one task."""
+
+    task: Task
+    annotator: str
+    tables: int
+    columns: int
+    f1: F1Report
+    ece: float
+    operating_points: tuple[OperatingPoint, ...]
+    columns_per_cpu_second: float
+    unknown_labels: tuple[str, ...]
+    """Gold labels outside our vocabulary: they can never be answered."""
+
+    def as_dict(self) -> dict[str, object]:
+        """One JSON-ready object; rates rounded to six digits."""
+        return {
+            "task": self.task,
+            "annotator": self.annotator,
+            "tables": self.tables,
+            "columns": self.columns,
+            "micro_f1": round(self.f1.micro_f1, 6),
+            "macro_f1": round(self.f1.macro_f1, 6),
+            "abstained": self.f1.abstained,
+            "ece": round(self.ece, 6),
+            "columns_per_cpu_second": round(self.columns_per_cpu_second, 1),
+            "unknown_labels": list(self.unknown_labels),
+            "operating_points": [_rounded(asdict(point)) for point in self.operating_points],
+            "classes": [_rounded(asdict(score)) for score in self.f1.classes],
+        }
+
+
+def evaluate(
+    annotator: Annotator,
+    tables: Sequence[LabelledTable],
+    task: Task,
+    thresholds: Thresholds | None = None,
+) -> Evaluation:
+    """Score an annotator; in relation tables without a named subject, column 0 is the subject."""
+    if task == "cpa":
+        tables = [
+            labelled.with_subject(0)
+            if labelled.table.subject is None and labelled.table.columns
+            else labelled
+            for labelled in tables
+        ]
+    gold = [accepted for labelled in tables for accepted in labelled.labels(task) if accepted]
+    if not gold:
+        raise AskedWrongly(f"no column has a {task!r} label, so there is nothing to score")
+    annotator.score([tables[0].table])  # so that lazy loading is not timed
+    started = time.process_time()
+    answers = _answers(annotator, tables, task, thresholds)
+    seconds = time.process_time() - started
+    confidence = np.array([confidence for _, confidence in answers])
+    guesses = [label for label, _ in answers]
+    right = np.array([g in accepted for g, accepted in zip(guesses, gold, strict=True)])
+    answered = np.array([guess is not None for guess in guesses])
+    known = COLUMN_TYPES if task == "cta" else RELATIONS
+    return Evaluation(
+        task=task,
+        annotator=annotator.name,
+        tables=len(tables),
+        columns=len(gold),
+        f1=compute_f1(gold, guesses),
+        ece=expected_calibration_error(confidence[answered], right[answered]),
+        operating_points=tuple(
+            operating_point(np.where(answered, confidence, -1.0), right, threshold)
+            for threshold in ABSTENTION_THRESHOLDS
+        ),
+        columns_per_cpu_second=sum(len(t.table.columns) for t in tables) / max(seconds, 1e-9),
+        unknown_labels=tuple(sorted({label for labels in gold for label in labels} - set(known))),
+    )
+
+
+def _answers(
+    annotator: Annotator,
+    tables: Sequence[LabelledTable],
+    task: Task,
+    thresholds: Thresholds | None,
+) -> list[tuple[str | None, float]]:
+    """Label and confidence for every labelled column, in order."""
+    answers = []
+    for at in range(0, len(tables), TABLES_AT_ONCE):
+        batch = tables[at : at + TABLES_AT_ONCE]
+        scores = annotator.score([labelled.table for labelled in batch])
+        for labelled, found in zip(batch, scores, strict=True):
+            annotation = decide(labelled.table, found, annotator.name, thresholds)
+            answers += [
+                _answer(column, task)
+                for column, accepted in zip(annotation.columns, labelled.labels(task), strict=True)
+                if accepted
+            ]
+    return answers
+
+
+def _answer(column: ColumnAnnotation, task: Task) -> tuple[str | None, float]:
+    if task == "cta":
+        return column.type, column.confidence
+    return (column.relation.label, column.relation.confidence) if column.relation else (None, 0.0)
+
+
+def _rounded(record: dict[str, object]) -> dict[str, object]:
+    return {
+        key: round(value, 6) if isinstance(value, float) else value for key, value in record.items()
+    }

@@ -1,0 +1,132 @@
+"""The `ngrams` annotator: the n-gram model with header evidence, calibrated.
+
+    logits in context / temperature  +  weight * (log P(label | header) - log P(label))  --softmax--> P
+
+The header term is Bayes' rule for two witnesses, with a weight below 1 because headers lie and because
+header and values are not independent: header names are evidence, never proof.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+
+from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
+from aegir.annotators.header_text import header_view
+from aegir.annotators.ngram_features import F32
+from aegir.annotators.ngram_model import (
+    TYPES,
+    Dense,
+    NgramModel,
+    context_features,
+    mean_over_views,
+)
+from aegir.tables.table import Table
+from aegir.vocabulary.types import TYPE_NAMES
+
+MODEL_FILE = "ngrams.safetensors"
+LEFTNESS = 0.15
+"""How much a column further left is preferred as the subject, per column, in units of its score."""
+LEFTNESS_REACH = 6
+
+
+class NgramsAnnotator:
+    """Scores tables with an `NgramModel`."""
+
+    name = "ngrams"
+
+    def __init__(self, model: NgramModel) -> None:
+        self.model = model
+        self.held_out = {
+            task: model.facts["held_out"][f"{self.name}/{task}"] for task in ("cta", "cpa")
+        }
+        self._value_index = model.values.index
+        self._header_index = model.headers.index
+        calibration = model.facts["calibration"]
+        self._temperatures = calibration["ngrams"]
+        self._header_weights = calibration["header_weight"]
+        self._header_priors = np.array(calibration["header_log_prior"], np.float32)
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        """Probabilities for every column of every table."""
+        columns = [column for table in tables for column in table.columns]
+        own = mean_over_views(columns, self.model.values, self._value_index)
+        headers = self._header_evidence([column.name for column in columns])
+        ends = np.cumsum([len(table.columns) for table in tables])
+        return [
+            self._score_table(
+                table, own[end - len(table.columns) : end], headers[end - len(table.columns) : end]
+            )
+            for table, end in zip(tables, ends, strict=True)
+        ]
+
+    def _score_table(self, table: Table, own: F32, headers: F32) -> TableScores:
+        if not table.columns:
+            nothing = np.zeros((0, 0), np.float32)
+            return TableScores(nothing, nothing, None, ())
+        subject = pick_subject(table, own, self.model.subject)
+        logits = self.model.context(context_features(own, subject))
+        types = softmax(logits[:, :TYPES] / self._temperatures["cta"] + headers[:, :TYPES])
+        relations = softmax(logits[:, TYPES:] / self._temperatures["cpa"] + headers[:, TYPES:])
+        fine = tuple(
+            FineGuess(evidence=_evidence(own_scores, final))
+            for own_scores, final in zip(own[:, :TYPES], types, strict=True)
+        )
+        return TableScores(types, relations, subject, fine)
+
+    def _header_evidence(self, names: Sequence[str | None]) -> F32:
+        """(columns, SCORES) log P(label | header) - log P(label), weighted; 0 without a header."""
+        evidence = np.zeros((len(names), len(self._header_priors)), np.float32)
+        views = [(i, view) for i, name in enumerate(names) if (view := header_view(name))]
+        if views:
+            rows = [i for i, _ in views]
+            logits = self.model.headers.scores([view for _, view in views], self._header_index)
+            for part, task in ((slice(0, TYPES), "cta"), (slice(TYPES, None), "cpa")):
+                gain = np.log(softmax(logits[:, part]) + 1e-6) - self._header_priors[part]
+                evidence[rows, part] = self._header_weights[task] * gain
+        return evidence
+
+
+def pick_subject(table: Table, own: F32, layer: Dense) -> int:
+    """The column the others describe: as given, else the one most like the name of a thing.
+
+    A column further left is preferred, one whose values repeat is not.
+    """
+    if table.subject is not None:
+        return table.subject
+    place = np.minimum(np.arange(len(own)), LEFTNESS_REACH)
+    repeats = np.array([_repetition(column.present) for column in table.columns])
+    return int(np.argmax(layer(own)[:, 0] - LEFTNESS * place - 2 * repeats))
+
+
+def softmax(logits: F32) -> Probabilities:
+    """Row-wise softmax."""
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    total = shifted.sum(axis=1, keepdims=True)
+    return np.asarray(shifted / total, np.float32)
+
+
+def _repetition(cells: tuple[str, ...]) -> float:
+    """0 when all cells differ, towards 1 when they are all the same; 1 for an empty column."""
+    return 1 - len(set(cells)) / len(cells) if cells else 1.0
+
+
+def _evidence(own: F32, final: Probabilities) -> tuple[str, ...]:
+    alone, together = int(np.argmax(own)), int(np.argmax(final))
+    if alone == together:
+        return (f"the values read like {TYPE_NAMES[together]}",)
+    return (
+        f"the values alone read like {TYPE_NAMES[alone]}; "
+        f"with header and table around them, {TYPE_NAMES[together]}",
+    )
+
+
+@lru_cache(maxsize=2)
+def load_ngrams(path: Path | None = None) -> NgramsAnnotator:
+    """The annotator with the weights that ship with Aegir, or those in `path`."""
+    if path is not None:
+        return NgramsAnnotator(NgramModel.load(path))
+    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+        return NgramsAnnotator(NgramModel.load(shipped))

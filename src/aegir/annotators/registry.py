@@ -1,0 +1,71 @@
+"""Annotators by name: what `--annotator` accepts."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+
+from aegir.annotators.annotator import Annotator, Thresholds
+from aegir.errors import AskedWrongly
+
+DEFAULT = "combined"
+
+
+def _combined(model: Path | None) -> Annotator:
+    from aegir.annotators.combined import CombinedAnnotator
+    from aegir.annotators.ngrams import load_ngrams
+
+    return CombinedAnnotator(load_ngrams(model))
+
+
+def _ngrams(model: Path | None) -> Annotator:
+    from aegir.annotators.ngrams import load_ngrams
+
+    return load_ngrams(model)
+
+
+def _rules(model: Path | None) -> Annotator:
+    from aegir.annotators.rules_annotator import RulesAnnotator
+
+    if model is not None:
+        raise AskedWrongly("the annotator 'rules' has no weights; leave --model out")
+    return RulesAnnotator()
+
+
+ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
+    "combined": _combined,
+    "ngrams": _ngrams,
+    "rules": _rules,
+}
+
+
+def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
+    """The annotator of that name, with the weights that ship or those in `model`."""
+    if name not in ANNOTATORS:
+        near = get_close_matches(name, ANNOTATORS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
+        raise AskedWrongly(f"unknown annotator {name!r}; {hint}")
+    return ANNOTATORS[name](model)
+
+
+def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
+    """Confidences from which this annotator reached the precision on tables it had not seen."""
+    held_out = getattr(annotator, "held_out", None)
+    if held_out is None:
+        raise AskedWrongly(
+            f"the annotator {annotator.name!r} has no validation figures to choose a threshold by; "
+            "use --min-confidence"
+        )
+    return Thresholds(
+        *(_threshold(held_out[task]["thresholds"], precision, task) for task in ("cta", "cpa"))
+    )
+
+
+def _threshold(points: list[list[float]], wanted: float, task: str) -> float:
+    reached = [threshold for precision, threshold, _ in points if precision >= wanted - 1e-9]
+    if not reached:
+        best = max((precision for precision, _, _ in points), default=0.0)
+        raise AskedWrongly(
+            f"precision {wanted} was not reached on validation tables for {task}; "
+            f"the highest that was is {best}"
+        )
+    return min(reached)

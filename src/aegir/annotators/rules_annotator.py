@@ -1,0 +1,43 @@
+"""The `rules` annotator: validators alone, no learnt weights.
+
+It answers only where a rule speaks: a column no rule supports gets no type. It knows no relations.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aegir.annotators.annotator import FineGuess, TableScores
+from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules.verdict import Verdict
+from aegir.tables.table import Table
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+TYPE_INDEX = {name: i for i, name in enumerate(TYPE_NAMES)}
+
+
+class RulesAnnotator:
+    """Scores tables by validators; a strength is read as a probability."""
+
+    name = "rules"
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        """Strengths of the supported types, scaled down where they sum to more than 1."""
+        return [_score_table(table) for table in tables]
+
+
+def _score_table(table: Table) -> TableScores:
+    verdicts = judge_columns(table.columns)
+    types = np.zeros((len(verdicts), len(TYPE_NAMES)), np.float32)
+    for row, verdict in zip(types, verdicts, strict=True):
+        for name, strength in verdict.support:
+            row[TYPE_INDEX[name]] = strength
+        row /= max(float(row.sum()), 1.0)
+    relations = np.zeros((len(verdicts), len(RELATION_NAMES)), np.float32)
+    return TableScores(types, relations, table.subject, tuple(fine_guess(v) for v in verdicts))
+
+
+def fine_guess(verdict: Verdict) -> FineGuess:
+    """The part of a verdict that goes into the answer as it is."""
+    return FineGuess(verdict.fine_type, verdict.evidence)

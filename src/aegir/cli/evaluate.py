@@ -1,0 +1,88 @@
+"""`aegir eval`: score an annotator on labelled tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from aegir.annotators.evaluation import Evaluation
+
+EXAMPLE = "Example: aegir eval --task cta --data tables.jsonl --at-least 0.8"
+
+
+def evaluate(
+    task: Annotated[str, typer.Option(metavar="cta|cpa", help="Column types or relations.")],
+    data: Annotated[
+        Path, typer.Option(metavar="FILE", help="Labelled tables, one JSON object per line.")
+    ],
+    annotator: Annotated[
+        str, typer.Option(metavar="NAME", help="combined, ngrams or rules.")
+    ] = "combined",
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Weights made by `aegir train ngrams`.")
+    ] = None,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Abstain below this confidence.")
+    ] = 0.0,
+    precision: Annotated[
+        float | None,
+        typer.Option(help="Abstain below the confidence that gave this precision in validation."),
+    ] = None,
+    at_least: Annotated[
+        float | None, typer.Option(help="Exit with 3 when micro F1 is below this.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Score an annotator on labelled tables: F1, calibration, abstention, speed."""
+    from aegir.annotators.annotate import choose_thresholds
+    from aegir.annotators.evaluation import evaluate as run
+    from aegir.annotators.registry import load_annotator
+    from aegir.errors import AskedWrongly, VerdictIsNo
+    from aegir.tables.labelled import read_labelled_tables
+
+    if task not in ("cta", "cpa"):
+        raise AskedWrongly(f"--task is {task!r}; expected cta (types) or cpa (relations)")
+    tables = list(read_labelled_tables(data))
+    chosen = load_annotator(annotator, model)
+    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    result = run(chosen, tables, "cta" if task == "cta" else "cpa", thresholds)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(result.as_dict()))
+    else:
+        _show(result)
+    if at_least is not None and result.f1.micro_f1 < at_least:
+        raise VerdictIsNo(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
+
+
+def _show(result: "Evaluation") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    classes = Table("class", "columns", "answered", "precision", "recall", "F1", box=None)
+    for column in classes.columns[1:]:
+        column.justify = "right"
+    for score in result.f1.classes:
+        rates = (f"{rate:.3f}" for rate in (score.precision, score.recall, score.f1))
+        classes.add_row(score.label, str(score.support), str(score.predicted), *rates)
+    console.print(classes)
+    points = Table("abstain below", "coverage", "precision", box=None)
+    for point in result.operating_points:
+        points.add_row(f"{point.threshold}", f"{point.coverage:.3f}", f"{point.precision:.3f}")
+    console.print(points)
+    console.print(
+        f"{result.task} with {result.annotator}: {result.columns} labelled columns "
+        f"in {result.tables} tables\n"
+        f"micro F1 {result.f1.micro_f1:.4f}   macro F1 {result.f1.macro_f1:.4f}   "
+        f"ECE {result.ece:.4f}   abstained {result.f1.abstained}   "
+        f"{result.columns_per_cpu_second:.0f} columns per CPU second"
+    )
+    if result.unknown_labels:
+        names = ", ".join(result.unknown_labels[:5])
+        console.print(
+            f"{len(result.unknown_labels)} gold labels are not in the vocabulary "
+            f"and count as missed: {names}…"
+        )

@@ -1,0 +1,82 @@
+"""Where answers go: stdout or a file, whole or as they come.
+
+JSON lines, CSV and the readable report are written table by table, so an interrupted run keeps what it had
+said; the other formats are one document, written to a temporary file and moved into place when complete.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TextIO
+
+from aegir.errors import AskedWrongly
+from aegir.tables.annotation import TableAnnotation
+
+STREAMED = ("text", "jsonl", "csv")
+
+
+def write_annotations(
+    annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
+) -> None:
+    """Write all annotations in one format to stdout or to a file."""
+    from aegir.tables.writers import FORMATS
+
+    if format_name not in ("text", *FORMATS):
+        names = ", ".join(("text", *FORMATS))
+        raise AskedWrongly(f"unknown format {format_name!r}; there are {names}")
+    if format_name in STREAMED:
+        _stream(annotations, format_name, out)
+    elif out is None:
+        _say(sys.stdout, FORMATS[format_name](list(annotations)))
+    else:
+        _replace(out, FORMATS[format_name](list(annotations)))
+
+
+def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:
+    if out is None:
+        render = _renderer(format_name, colour=_wants_colour(sys.stdout))
+        for number, annotation in enumerate(annotations):
+            _say(sys.stdout, render(annotation, number == 0))
+        return
+    render = _renderer(format_name, colour=False)
+    try:
+        with out.open("w", encoding="utf-8", newline="") as file:
+            for number, annotation in enumerate(annotations):
+                _say(file, render(annotation, number == 0))
+    except OSError as error:
+        raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None
+
+
+def _renderer(format_name: str, *, colour: bool) -> Callable[[TableAnnotation, bool], str]:
+    from aegir.tables.writers import FORMATS, render_text
+
+    def render(annotation: TableAnnotation, first: bool) -> str:
+        if format_name == "text":
+            return ("" if first else "\n") + render_text([annotation], colour=colour)
+        text = FORMATS[format_name]([annotation])
+        return text if first or format_name != "csv" else text.split("\n", 1)[1]
+
+    return render
+
+
+def _wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ
+
+
+def _say(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def _replace(out: Path, text: str) -> None:
+    """Write beside the target, then move into place: readers see the old file or the whole new one."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="", dir=out.parent, prefix=f".{out.name}.", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).replace(out)
+    except OSError as error:
+        raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None

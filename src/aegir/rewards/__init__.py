@@ -1,0 +1,1 @@
+"""Rewards: what is called good, measured."""

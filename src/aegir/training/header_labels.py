@@ -1,0 +1,135 @@
+"""Weak labels for header names: what do the columns called 'city' look like, over thousands of tables?
+
+The model reads the values of unlabelled tables, header unseen. Per header, the mean of its answers over many
+tables is a far better label than any single one: 'phone' is telephone because most columns of that name read
+like telephone numbers. A small logistic model over the header's letters carries this over to names not seen.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from aegir.annotators.header_text import header_view
+from aegir.annotators.ngram_features import F32, View
+from aegir.annotators.ngram_model import SCORES, TYPES, HashedLinear, NgramModel
+from aegir.annotators.ngrams import NgramsAnnotator
+from aegir.tables.labelled import read_labelled_tables
+from aegir.tables.table import Column, Table
+from aegir.training.linear_fit import Targets, fit_hashed_linear, sparse_rows
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+HEADER_FEATURES = 6144
+TABLES_AT_ONCE = 256
+TABLES_PER_FILE = 1500
+"""So that one large collection does not decide what a header means."""
+CELLS_READ = 10
+SEEN = 2
+"""A header must occur in this many tables."""
+LABELS_PER_HEADER = 3
+CLEAR = 0.08
+"""Mean probability below which a label of a header is noise."""
+NAME_WEIGHT = 3.0
+"""How much a relation's own name counts as a header, against a header seen in the wild."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderModel:
+    """The header layer and the label frequencies it was learnt under."""
+
+    layer: HashedLinear
+    log_prior: F32
+    headers: int
+
+
+def no_headers() -> HeaderModel:
+    """A header layer that says nothing."""
+    return HeaderModel(
+        HashedLinear(
+            np.zeros(0, np.int32),
+            np.zeros(0, np.float32),
+            np.zeros((0, SCORES), np.int8),
+            np.zeros(0, np.float32),
+            np.zeros(SCORES, np.float32),
+        ),
+        np.zeros(SCORES, np.float32),
+        0,
+    )
+
+
+def fit_headers(model: NgramModel, raw: Sequence[Path], say: Callable[[str], None]) -> HeaderModel:
+    """Learn header names from the model's own reading of unlabelled tables."""
+    if not raw:
+        return no_headers()
+    say(f"reading headers of {len(raw)} files of unlabelled tables")
+    total: dict[View, F32] = defaultdict(lambda: np.zeros(SCORES, np.float32))
+    seen: dict[View, int] = defaultdict(int)
+    annotator = NgramsAnnotator(model)
+    for tables in _batches(_raw_tables(raw)):
+        bare = [_without_headers(table) for table in tables]
+        for table, scores in zip(tables, annotator.score(bare), strict=True):
+            both = np.hstack([scores.types, scores.relations])
+            for column, row in zip(table.columns, both, strict=True):
+                if (view := header_view(column.name)) and column.present:
+                    total[view] += row
+                    seen[view] += 1
+    means = {view: total[view] / np.float32(seen[view]) for view in total if seen[view] >= SEEN}
+    return _fit(means, seen)
+
+
+def _fit(means: dict[View, F32], seen: dict[View, int]) -> HeaderModel:
+    views: list[View] = []
+    labels: list[tuple[int, int]] = []
+    weights: list[tuple[float, float]] = []
+    for view in sorted(means):
+        trust = float(np.log1p(seen[view]))
+        for head, (first, names) in enumerate(((0, TYPE_NAMES), (TYPES, RELATION_NAMES))):
+            row = means[view][first : first + len(names)]
+            for label in np.argsort(-row, kind="stable")[:LABELS_PER_HEADER]:
+                if row[label] >= CLEAR:
+                    views.append(view)
+                    labels.append((int(label), -1) if head == 0 else (-1, int(label)))
+                    weight = trust * float(row[label])
+                    weights.append((weight, 0.0) if head == 0 else (0.0, weight))
+    for label, name in enumerate(RELATION_NAMES):
+        if name_view := header_view(name):
+            views.append(name_view)
+            labels.append((-1, label))
+            weights.append((0.0, NAME_WEIGHT))
+    targets = Targets(np.array(labels, np.int64), np.array(weights, np.float32))
+    layer = fit_hashed_linear(sparse_rows(views), targets, HEADER_FEATURES, logistic=True)
+    return HeaderModel(layer, _log_prior(targets), len(means))
+
+
+def _log_prior(targets: Targets) -> F32:
+    prior = np.full(SCORES, 1.0)
+    for head, first in ((0, 0), (1, TYPES)):
+        used = targets.labels[:, head] >= 0
+        np.add.at(prior, first + targets.labels[used, head], targets.weights[used, head])
+    prior[:TYPES] /= prior[:TYPES].sum()
+    prior[TYPES:] /= prior[TYPES:].sum()
+    return np.asarray(np.log(prior), np.float32)
+
+
+def _raw_tables(paths: Sequence[Path]) -> Iterator[Table]:
+    for path in paths:
+        for labelled in islice(read_labelled_tables(path), TABLES_PER_FILE):
+            columns = tuple(
+                Column(column.name, column.present[:CELLS_READ])
+                for column in labelled.table.columns[:40]
+            )
+            yield replace(labelled.table, columns=columns)
+
+
+def _without_headers(table: Table) -> Table:
+    return replace(table, columns=tuple(Column(None, column.values) for column in table.columns))
+
+
+def _batches(tables: Iterable[Table]) -> Iterator[list[Table]]:
+    iterator = iter(tables)
+    while batch := list(islice(iterator, TABLES_AT_ONCE)):
+        yield batch

@@ -1,0 +1,183 @@
+"""Fitting the linear layers of the n-gram model (scikit-learn; the `train` extra).
+
+First stage: features are kept by how far a class exceeds its expected share of them, then one linear
+support vector machine per class (Fan et al. 2008, LIBLINEAR) is fitted and rounded to int8.
+Second stage: multinomial logistic regression on out-of-fold scores of the first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.annotators.ngram_features import BUCKETS, F32, I64, SparseRows, View, hashed_features
+from aegir.annotators.ngram_model import (
+    NO_SIBLING,
+    RELATIONS,
+    SCORES,
+    TYPES,
+    Dense,
+    HashedLinear,
+    weigh,
+)
+
+RARE = 2
+"""A bucket must occur in this many training views."""
+MARGIN_PENALTY = 1.0
+HEADS = ((0, TYPES), (TYPES, RELATIONS))
+"""First score and number of scores of the two tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Labels and weights of both tasks for a set of columns; label -1: not labelled."""
+
+    labels: I64
+    """(columns, 2)"""
+    weights: F32
+    """(columns, 2)"""
+
+    def __getitem__(self, rows: npt.NDArray[Any]) -> "Targets":
+        return Targets(self.labels[rows], self.weights[rows])
+
+
+def fit_hashed_linear(
+    rows: SparseRows, targets: Targets, features: int, *, logistic: bool = False
+) -> HashedLinear:
+    """Choose features and fit both heads on views given as sparse rows over all buckets."""
+    buckets, importance, matrix = _select_features(rows, targets, features)
+    weights = np.zeros((len(buckets), SCORES), np.float32)
+    bias = np.full(SCORES, NO_SIBLING, np.float32)
+    for head, (first, count) in enumerate(HEADS):
+        labels, sample_weights = targets.labels[:, head], targets.weights[:, head]
+        used = (labels >= 0) & (sample_weights > 0)
+        if len(set(labels[used])) < 2:
+            continue
+        machine = _machine(logistic).fit(
+            matrix[used], labels[used], sample_weight=sample_weights[used]
+        )
+        if len(machine.classes_) == 2:  # scikit-learn keeps one row for two classes
+            machine.coef_ = np.vstack([-machine.coef_, machine.coef_])
+            machine.intercept_ = np.append(-machine.intercept_, machine.intercept_)
+        columns = first + machine.classes_
+        weights[:, columns] = machine.coef_.T
+        bias[columns] = machine.intercept_
+        assert len(columns) <= count
+    scale = np.maximum(np.abs(weights).max(axis=1), 1e-8) / 127
+    quantised = np.round(weights / scale[:, None]).astype(np.int8)
+    return HashedLinear(buckets, importance, quantised, scale.astype(np.float32), bias)
+
+
+def _machine(logistic: bool) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    if logistic:
+        return LogisticRegression(C=10.0, max_iter=300)
+    return LinearSVC(C=MARGIN_PENALTY, max_iter=300, random_state=0)
+
+
+def _select_features(
+    rows: SparseRows, targets: Targets, most: int
+) -> tuple[npt.NDArray[np.int32], F32, Any]:
+    """Kept buckets, their importance, and the weighed matrix (views, kept)."""
+    from scipy.sparse import csr_matrix
+
+    occurrences = np.bincount(rows.features, minlength=BUCKETS)
+    buckets = np.flatnonzero(occurrences >= RARE)
+    matrix = _matrix(rows, buckets, _importance(occurrences, len(rows)))
+    excess = np.zeros(len(buckets))
+    for head in range(len(HEADS)):
+        labels = targets.labels[:, head]
+        used = np.flatnonzero((labels >= 0) & (targets.weights[:, head] > 0))
+        if not len(used):
+            continue
+        classes = csr_matrix(
+            (targets.weights[used, head], (labels[used], np.arange(len(used)))),
+            shape=(labels.max() + 1, len(used)),
+        )
+        observed = (classes @ matrix[used]).toarray()
+        share = np.asarray(classes.sum(axis=1)) / classes.sum()
+        excess = np.maximum(excess, (observed - share * observed.sum(axis=0)).max(axis=0))
+    kept = buckets[np.sort(np.argsort(-excess, kind="stable")[:most])]
+    importance = _importance(occurrences, len(rows))
+    return kept.astype(np.int32), importance[kept], _matrix(rows, kept, importance)
+
+
+def _importance(occurrences: npt.NDArray[np.int64], views: int) -> F32:
+    return (np.log((views + 1) / (occurrences + 1)) + 1).astype(np.float32)
+
+
+def _matrix(rows: SparseRows, buckets: I64, importance: F32) -> Any:
+    """(views, kept buckets) weighed as the model will weigh them."""
+    from scipy.sparse import csr_matrix
+
+    index = np.full(BUCKETS, -1)
+    index[buckets] = np.arange(len(buckets))
+    features = index[rows.features]
+    kept = features >= 0
+    ends = np.append(0, np.cumsum(kept))[rows.starts]
+    thin = SparseRows(ends, features[kept], rows.shares[kept])
+    values = weigh(thin, importance[buckets])
+    return csr_matrix((values, thin.features, thin.starts), shape=(len(thin), len(buckets)))
+
+
+def sparse_rows(views: Sequence[View]) -> SparseRows:
+    """All hashed features of many views, before any selection."""
+    parts = [hashed_features(views[at : at + 512]) for at in range(0, len(views), 512)]
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return SparseRows(
+        np.append(0, np.cumsum(lengths)),
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.shares for part in parts]),
+    )
+
+
+def rows_at(rows: SparseRows, chosen: I64) -> SparseRows:
+    """Some of the rows, in the order given."""
+    starts, lengths = rows.starts[chosen], np.diff(rows.starts)[chosen]
+    ends = np.append(0, np.cumsum(lengths))
+    where = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
+    return SparseRows(ends, rows.features[where], rows.shares[where])
+
+
+def score_rows(layer: HashedLinear, rows: SparseRows) -> F32:
+    """(views, SCORES) as the shipped model would score them."""
+    matrix = _matrix(rows, layer.buckets.astype(np.int64), _spread(layer))
+    weights = layer.weights.astype(np.float32) * layer.scale[:, None]
+    return np.asarray(matrix @ weights + layer.bias, np.float32)
+
+
+def _spread(layer: HashedLinear) -> F32:
+    importance = np.zeros(BUCKETS, np.float32)
+    importance[layer.buckets] = layer.importance
+    return importance
+
+
+def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
+    """Both heads of the second stage on context features of labelled columns."""
+    from sklearn.linear_model import LogisticRegression
+
+    weights = np.zeros((features.shape[1], SCORES), np.float32)
+    bias = np.full(SCORES, -20.0, np.float32)  # a class never seen in training is never answered
+    for head, (first, _) in enumerate(HEADS):
+        labels, sample_weights = targets.labels[:, head], targets.weights[:, head]
+        used = (labels >= 0) & (sample_weights > 0)
+        if len(set(labels[used])) < 3:
+            continue
+        regression = LogisticRegression(C=strength, max_iter=300)
+        regression.fit(features[used], labels[used], sample_weight=sample_weights[used])
+        columns = first + regression.classes_
+        weights[:, columns] = regression.coef_.T
+        bias[columns] = regression.intercept_
+    return Dense(weights, bias)
+
+
+def fit_subject(scores: F32, is_subject: npt.NDArray[np.bool_]) -> Dense:
+    """How much a column's own scores look like those of a subject column."""
+    from sklearn.linear_model import LogisticRegression
+
+    regression = LogisticRegression(C=0.1, max_iter=300).fit(scores, is_subject)
+    return Dense(regression.coef_.T.astype(np.float32), regression.intercept_.astype(np.float32))
