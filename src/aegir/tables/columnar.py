@@ -13,7 +13,7 @@ from typing import Any
 
 from aegir.errors import UnreadableTable
 from aegir.tables.byte_stream import ByteStream
-from aegir.tables.engine import connect, duckdb_errors, first_sentence, quote_text
+from aegir.tables.engine import connect, duckdb_errors, first_sentence, quote_path
 from aegir.tables.formats import Format
 from aegir.tables.sampling import Request
 from aegir.tables.sql_tables import read_relation
@@ -27,7 +27,7 @@ STREAM_NAME = "aegir_arrow_stream"
 
 def read_parquet(path: Path, request: Request) -> Table:
     """Sample one Parquet file."""
-    relation = f"read_parquet({quote_text(_literal_path(path))})"
+    relation = f"read_parquet({quote_path(path)})"
     connection = connect()
     try:
         total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
@@ -84,8 +84,3 @@ def _unreadable_arrow(request: Request, error: Exception) -> UnreadableTable:
     return UnreadableTable(
         f"{request.label} is Arrow data that cannot be read ({reason[2] or reason[0]}){advice}"
     )
-
-
-def _literal_path(path: Path) -> str:
-    """The path with DuckDB's wildcards disarmed: [x] matches the letter x and nothing else."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))

@@ -8,6 +8,7 @@ nor load an extension.
 import os
 import tempfile
 import threading
+from pathlib import Path
 from typing import Any
 
 _local = threading.local()
@@ -58,6 +59,11 @@ def quote_name(name: str) -> str:
 def quote_text(text: str) -> str:
     """An SQL string literal for any text."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def quote_path(path: Path) -> str:
+    """An SQL string literal for one file; wildcards are disarmed ([*] matches a star and nothing else)."""
+    return quote_text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path)))
 
 
 def first_sentence(error: Exception) -> str:

@@ -19,7 +19,14 @@ from pathlib import Path
 from aegir.errors import AskedWrongly, UnreadableTable
 from aegir.tables.annotation import TableAnnotation
 from aegir.tables.annotation_dict import annotation_as_dict, annotation_from_dict
-from aegir.tables.engine import connect, duckdb_errors, first_sentence, open_connection, quote_text
+from aegir.tables.engine import (
+    connect,
+    duckdb_errors,
+    first_sentence,
+    open_connection,
+    quote_path,
+    quote_text,
+)
 
 LAYOUT_KEYS = ("ARROW:schema", "pandas")
 ANNOTATION_KEY = "aegir.annotation"
@@ -62,7 +69,7 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
 
 def read_parquet_metadata(path: Path) -> dict[str, str]:
     """The key-value metadata of a Parquet file."""
-    query = f"SELECT key, value FROM parquet_kv_metadata({quote_text(_literal(path))})"  # noqa: S608
+    query = f"SELECT key, value FROM parquet_kv_metadata({quote_path(path)})"  # noqa: S608
     try:
         rows = connect().execute(query).fetchall()
     except duckdb_errors() as error:
@@ -77,9 +84,4 @@ def _text(raw: bytes | str) -> str:
 
 
 def _relation(path: Path) -> str:
-    return f"read_parquet({quote_text(_literal(path))})"
-
-
-def _literal(path: Path) -> str:
-    """The path with DuckDB's wildcards disarmed: [x] matches the letter x and nothing else."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    return f"read_parquet({quote_path(path)})"
