@@ -99,6 +99,7 @@ _MEMBER_RULES = tuple(
         needs=LETTER,
         bars=NUMERIC,
         shortest=3,
+        longest=300,
         support=((kind, _STRENGTH[kind]),),
     )
     for kind in _MEMBERS
@@ -114,6 +115,8 @@ RULES = (
         needs=LETTER,
         bars=NUMERIC,
         shortest=4,
+        longest=300,
+        most_values=30,
         support=(("paymentAccepted", 0.9),),  # 27 of 29 labelled columns
     ),
 )

@@ -94,6 +94,8 @@ RULES = (
         sure=0.88,
         needs=LETTER,
         shortest=4,
+        longest=400,
+        most_values=30,
         support=(("openingHours", 0.92), ("workHours", 0.06)),  # 33 and 2 of 35 labelled columns
     ),
     Rule(

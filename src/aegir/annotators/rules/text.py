@@ -133,7 +133,15 @@ RULES = (
     Rule("json_array", "JSON arrays", is_json_array, sure=0.94, needs=BRACE, shortest=2),
     Rule("html_fragment", "HTML fragments", is_html, sure=0.95, needs=ANGLE, shortest=4),
     Rule("xml_fragment", "XML fragments", is_xml, sure=0.93, needs=ANGLE, shortest=5),
-    Rule("markdown", "Markdown texts", _MARKDOWN.search, sure=0.85, needs=LETTER, shortest=5),
+    Rule(
+        "markdown",
+        "Markdown texts",
+        _MARKDOWN.search,
+        sure=0.85,
+        needs=LETTER,
+        shortest=5,
+        most_values=30,
+    ),
     Rule(
         "chemical_formula",
         "chemical formulas",
