@@ -22,7 +22,9 @@ LADDER = [
     "__init__ __main__",
 ]
 RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split()}
-TORCH_FREE = "errors config seeding tables vocabulary model annotators dispatch service cli __init__"
+TORCH_FREE = (
+    "errors config seeding tables vocabulary model annotators dispatch service cli __init__"
+)
 
 
 def imported_modules(tree: ast.AST) -> list[tuple[str, int]]:
@@ -44,7 +46,9 @@ def test_imports_only_look_down(path: Path) -> None:
     for module, line in imported_modules(tree):
         if module == "aegir" or module.startswith("aegir."):
             there = (module.split(".") + ["__init__"])[1]
-            assert here == there or RUNG[there] < RUNG[here], f"{here} looks up at {there}, line {line}"
+            assert here == there or RUNG[there] < RUNG[here], (
+                f"{here} looks up at {there}, line {line}"
+            )
 
 
 @pytest.mark.parametrize("package", TORCH_FREE.split())

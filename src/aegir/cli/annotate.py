@@ -2,57 +2,62 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+
+from aegir.cli.options import abstaining, choosing_annotator
 
 if TYPE_CHECKING:
     from aegir.annotators.annotate import Failure
     from aegir.tables.annotation import TableAnnotation
 
-EXAMPLE = "Example: aegir annotate lake/ --format jsonl --out annotations.jsonl"
 
-
+@click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
+@click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "-f",
+    "format_name",
+    metavar="NAME",
+    default="text",
+    help="text (default), json, jsonl, csv, frictionless, csvw or dbt.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file, not to stdout.",
+)
+@click.option(
+    "--rows",
+    default=200,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Values looked at per column, spread over the whole table.",
+)
+@click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
+@abstaining
+@choosing_annotator
+@click.option("--embed", is_flag=True, help="Also write answers into Parquet files' metadata.")
 def annotate(
-    sources: Annotated[
-        list[str],
-        typer.Argument(metavar="TABLE...", help="Files, folders, patterns; - is standard input."),
-    ],
-    format_name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="NAME",
-            help="text, json, jsonl, csv, frictionless, csvw or dbt.",
-        ),
-    ] = "text",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Short for --format jsonl: one table per line.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to stdout.")
-    ] = None,
-    rows: Annotated[int, typer.Option(min=1, help="Values looked at per column.")] = 200,
-    seed: Annotated[int, typer.Option(help="Which rows are sampled.")] = 0,
-    min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Abstain below this confidence.")
-    ] = 0.0,
-    precision: Annotated[
-        float | None,
-        typer.Option(help="Abstain below the confidence that gave this precision in validation."),
-    ] = None,
-    annotator: Annotated[
-        str, typer.Option(metavar="NAME", help="combined, ngrams or rules.")
-    ] = "combined",
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Weights made by `aegir train ngrams`.")
-    ] = None,
-    embed: Annotated[
-        bool, typer.Option("--embed", help="Also write answers into Parquet files' metadata.")
-    ] = False,
+    sources: tuple[str, ...],
+    format_name: str,
+    as_json: bool,
+    out: Path | None,
+    rows: int,
+    seed: int,
+    min_confidence: float,
+    precision: float | None,
+    annotator: str,
+    model: Path | None,
+    embed: bool,
 ) -> None:
-    """Say what every column of these tables is, and how columns relate."""
+    """Say what every column of a table is, and how columns relate.
+
+    TABLE is a file, a folder, a pattern in quotes, or - for standard input.
+    """
     from aegir.annotators.annotate import annotate_sources, choose_thresholds
     from aegir.annotators.registry import load_annotator
     from aegir.cli.output import write_annotations
@@ -96,10 +101,10 @@ def _successes(
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             failures.append(outcome)
-            typer.echo(f"aegir: {outcome.reason}", err=True)
+            click.echo(f"aegir: {outcome.reason}", err=True)
         else:
             for warning in outcome.warnings:
-                typer.echo(f"aegir: {outcome.table}: {warning}", err=True)
+                click.echo(f"aegir: {outcome.table}: {warning}", err=True)
             yield outcome
 
 
@@ -117,7 +122,7 @@ def _report(tally: _Tally, failures: list["Failure"], files: int, out: Path | No
     """Say what was done; any file that failed makes the exit code 2, as grep would."""
     if files > 1 or out is not None:
         where = f", written to {out}" if out else ""
-        typer.echo(
+        click.echo(
             f"aegir: {tally.tables} tables with {tally.columns} columns from {files} files{where}",
             err=True,
         )
@@ -125,5 +130,5 @@ def _report(tally: _Tally, failures: list["Failure"], files: int, out: Path | No
         if files > 1:
             names = ", ".join(failure.source for failure in failures[:10])
             more = f" and {len(failures) - 10} more" if len(failures) > 10 else ""
-            typer.echo(f"aegir: {len(failures)} of {files} files failed: {names}{more}", err=True)
-        raise typer.Exit(2)
+            click.echo(f"aegir: {len(failures)} of {files} files failed: {names}{more}", err=True)
+        raise click.exceptions.Exit(2)

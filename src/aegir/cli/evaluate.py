@@ -1,40 +1,42 @@
 """`aegir eval`: score an annotator on labelled tables."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+
+from aegir.cli.options import abstaining, choosing_annotator
 
 if TYPE_CHECKING:
     from aegir.annotators.evaluation import Evaluation
 
-EXAMPLE = "Example: aegir eval --task cta --data tables.jsonl --at-least 0.8"
 
-
+@click.command("eval", epilog="Example: aegir eval --task cta --data tables.jsonl --at-least 0.8")
+@click.option("--task", required=True, metavar="cta|cpa", help="Column types or relations.")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Labelled tables, one JSON object per line.",
+)
+@choosing_annotator
+@abstaining
+@click.option("--at-least", type=float, help="Exit with 3 when micro F1 is below this.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def evaluate(
-    task: Annotated[str, typer.Option(metavar="cta|cpa", help="Column types or relations.")],
-    data: Annotated[
-        Path, typer.Option(metavar="FILE", help="Labelled tables, one JSON object per line.")
-    ],
-    annotator: Annotated[
-        str, typer.Option(metavar="NAME", help="combined, ngrams or rules.")
-    ] = "combined",
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Weights made by `aegir train ngrams`.")
-    ] = None,
-    min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Abstain below this confidence.")
-    ] = 0.0,
-    precision: Annotated[
-        float | None,
-        typer.Option(help="Abstain below the confidence that gave this precision in validation."),
-    ] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="Exit with 3 when micro F1 is below this.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    task: str,
+    data: Path,
+    annotator: str,
+    model: Path | None,
+    min_confidence: float,
+    precision: float | None,
+    at_least: float | None,
+    as_json: bool,
 ) -> None:
-    """Score an annotator on labelled tables: F1, calibration, abstention, speed."""
+    """Score an annotator on labelled tables.
+
+    Reports F1, calibration, abstention and speed.
+    """
     from aegir.annotators.annotate import choose_thresholds
     from aegir.annotators.evaluation import evaluate as run
     from aegir.annotators.registry import load_annotator
@@ -50,7 +52,7 @@ def evaluate(
     if as_json:
         import json
 
-        typer.echo(json.dumps(result.as_dict()))
+        click.echo(json.dumps(result.as_dict()))
     else:
         _show(result)
     if at_least is not None and result.f1.micro_f1 < at_least:

@@ -5,60 +5,41 @@
 
 import os
 import sys
-from typing import Annotated
 
-import typer
+import click
 
-from aegir.cli import annotate, evaluate, train, types
+from aegir import __version__
+from aegir.cli.annotate import annotate
+from aegir.cli.evaluate import evaluate
+from aegir.cli.train import train
+from aegir.cli.types import types
 from aegir.errors import AegirError
 
-app = typer.Typer(
-    name="aegir",
-    help="Reads any table and says what every column is, and how columns relate.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("annotate", epilog=annotate.EXAMPLE)(annotate.annotate)
-app.command("eval", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
-app.add_typer(types.app, name="types")
-app.add_typer(train.app, name="train")
 
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from aegir import __version__
-
-        typer.echo(f"aegir {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which.")
-    ] = False,
-) -> None:
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="aegir %(version)s")
+def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
+
+
+for verb in (annotate, evaluate, types, train):
+    app.add_command(verb)
 
 
 def main() -> None:
     """Run the command line; every error a user can cause ends here."""
     try:
-        app()
-    except AegirError as error:
-        complain(str(error))
+        sys.exit(app(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        complain("interrupted")
+    except AegirError as error:
+        click.echo(f"aegir: {error}", err=True)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("aegir: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
         # The reader went away (`aegir … | head`): nothing is wrong, and nobody is left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-
-
-def complain(sentence: str) -> None:
-    """One line on stderr."""
-    typer.echo(f"aegir: {sentence}", err=True)

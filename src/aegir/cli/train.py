@@ -1,36 +1,60 @@
 """`aegir train`: learn from labelled tables."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-app = typer.Typer(help="Train a model from labelled tables.", no_args_is_help=True)
+import click
 
 
-@app.callback()
-def options() -> None:
+@click.group("train")
+def train() -> None:
     """Train a model from labelled tables."""
 
 
-@app.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")
+@train.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    help="A folder of known files, or labelled .jsonl files; may be repeated.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs/ngrams.safetensors"),
+    show_default=True,
+    help="Where the weights go.",
+)
+@click.option(
+    "--raw",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Unlabelled tables to learn header names from [default: raw/ below --data].",
+)
+@click.option(
+    "--folds",
+    default=5,
+    type=click.IntRange(2),
+    show_default=True,
+    help="Folds over the *_val tables.",
+)
+@click.option(
+    "--features", default=32768, type=click.IntRange(64), show_default=True, help="n-grams kept."
+)
+@click.option("--seed", default=0, show_default=True, help="Which tables go into which fold.")
+@click.option(
+    "--jobs", default=2, type=click.IntRange(1), show_default=True, help="Folds trained at once."
+)
+@click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def train_ngrams(
-    data: Annotated[
-        list[Path],
-        typer.Option(metavar="PATH", help="A folder of known files, or labelled .jsonl files."),
-    ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the weights go.")] = Path(
-        "runs/ngrams.safetensors"
-    ),
-    raw: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="Unlabelled tables to learn header names from."),
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds over the *_val tables.")] = 5,
-    features: Annotated[int, typer.Option(min=64, help="n-grams kept.")] = 32768,
-    seed: Annotated[int, typer.Option(help="Which tables go into which fold.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds trained at once.")] = 2,
-    as_json: Annotated[bool, typer.Option("--json", help="The figures as one object.")] = False,
+    data: tuple[Path, ...],
+    out: Path,
+    raw: tuple[Path, ...],
+    folds: int,
+    features: int,
+    seed: int,
+    jobs: int,
+    as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
     from aegir.errors import AegirError
@@ -38,7 +62,7 @@ def train_ngrams(
 
     try:
         from aegir.training.ngrams import NgramTraining
-        from aegir.training.ngrams import train_ngrams as train
+        from aegir.training.ngrams import train_ngrams as run
     except ModuleNotFoundError as missing:
         raise AegirError(
             f"training needs {missing.name}; install it with: pip install 'aegir[train]'"
@@ -46,12 +70,12 @@ def train_ngrams(
 
     tables = read_training_tables(data)
     config = NgramTraining(seed=seed, folds=folds, features=features, jobs=jobs)
-    model = train(tables, raw_files(raw or data), config, lambda line: typer.echo(line, err=True))
+    model = run(tables, raw_files(raw or data), config, lambda line: click.echo(line, err=True))
     out.parent.mkdir(parents=True, exist_ok=True)
     model.save(out)
     size = out.stat().st_size / 1e6
-    typer.echo(f"saved {out} ({size:.1f} MB)", err=True)
+    click.echo(f"saved {out} ({size:.1f} MB)", err=True)
     if as_json:
         import json
 
-        typer.echo(json.dumps(model.facts["held_out"]))
+        click.echo(json.dumps(model.facts["held_out"]))

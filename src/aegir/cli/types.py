@@ -3,31 +3,27 @@
 Answers go to stdout: a readable list, or with --json one object per line.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 if TYPE_CHECKING:
     from aegir.vocabulary.hierarchy import Term
 
-app = typer.Typer(
-    help="List and explain column types, fine types and relations.", no_args_is_help=True
-)
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object per line.")]
+@click.group("types")
+def types() -> None:
+    """List and explain column types, fine types and relations."""
 
 
-@app.command("list", epilog="Example: aegir types list --under Place --personal")
+@types.command("list", epilog="Example: aegir types list --under Place --personal")
+@click.option("--fine", is_flag=True, help="Fine types instead.")
+@click.option("--relations", is_flag=True, help="Relations instead.")
+@click.option("--personal", is_flag=True, help="Only what is likely to be personal data.")
+@click.option("--under", metavar="CLASS", help="Only what is filed under this class.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def list_types(
-    fine: Annotated[bool, typer.Option("--fine", help="Fine types instead.")] = False,
-    relations: Annotated[bool, typer.Option("--relations", help="Relations instead.")] = False,
-    personal: Annotated[
-        bool, typer.Option("--personal", help="Only what is likely to be personal data.")
-    ] = False,
-    under: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="Only what is filed under this class.")
-    ] = None,
-    as_json: Json = False,
+    fine: bool, relations: bool, personal: bool, under: str | None, as_json: bool
 ) -> None:
     """List the column types, with a line about each."""
     from aegir.vocabulary.fine_types import FINE_TYPES
@@ -53,11 +49,10 @@ def list_types(
         _print_list(terms)
 
 
-@app.command("show", epilog="Example: aegir types show openingHours")
-def show_type(
-    name: Annotated[str, typer.Argument(help="A column type, fine type or relation.")],
-    as_json: Json = False,
-) -> None:
+@types.command("show", epilog="Example: aegir types show openingHours")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, where it is filed."""
     from aegir.vocabulary.hierarchy import meanings_of
 
@@ -65,7 +60,7 @@ def show_type(
     if as_json:
         _print_json(meanings)
     else:
-        typer.echo("\n\n".join(_explained(term) for term in meanings))
+        click.echo("\n\n".join(_explained(term) for term in meanings))
 
 
 def _explained(term: "Term") -> str:
@@ -102,14 +97,14 @@ def _print_json(terms: "list[Term] | tuple[Term, ...]") -> None:
         }
         if domain := getattr(term, "domain", None):
             shown["domain"] = domain
-        typer.echo(json.dumps(shown, ensure_ascii=False))
+        click.echo(json.dumps(shown, ensure_ascii=False))
 
 
 def _print_list(terms: "list[Term]") -> None:
     """Names in one column, definitions wrapped beside them."""
     indent = max((len(term.name) for term in terms), default=0) + 2
     for term in terms:
-        typer.echo("\n".join(_wrapped(term.definition, f"{term.name:<{indent}}")))
+        click.echo("\n".join(_wrapped(term.definition, f"{term.name:<{indent}}")))
 
 
 def _wrapped(text: str, label: str) -> list[str]:

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
-from aegir.cli.types import app
+from aegir.cli.types import types as app
 from aegir.errors import AskedWrongly
 from aegir.vocabulary.fine_types import FINE_TYPES
 from aegir.vocabulary.privacy import PERSONAL_TYPES

@@ -169,7 +169,7 @@ RULES = (
         bars=0,
         shortest=5,
         longest=40,
-        support=(("Date", 0.98),),  # 50 of 50 labelled columns
+        support=(("Date", 0.98),),  # 51 of 51 labelled columns
     ),
     Rule(
         "datetime",
@@ -191,7 +191,7 @@ RULES = (
         bars=DOT | DASH,
         shortest=8,
         longest=8,
-        support=(("Date", 0.4),),
+        support=(("Date", 0.4),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "time_of_day",
@@ -226,7 +226,7 @@ RULES = (
         longest=7,
         distinct=2,
         few=0.8,
-        support=(("Date", 0.5),),
+        support=(("Date", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "quarter",

@@ -25,7 +25,7 @@ _MEMBERS = {
     "DayOfWeek": "monday tuesday wednesday thursday friday saturday sunday publicholidays mondayopens",
     "paymentAccepted": "cash credit card creditcard debit debitcard check cheque cheques paypal visa mastercard americanexpress amex diners dinersclub discover jcb invoice banktransfer byinvoice bybanktransferinadvance cod directdebit checkinadvance googlecheckout maestro applepay googlepay bitcoin eurocard vpay giropay moneyorder",
 }
-# Right on every one of 316 labelled columns (8 to 60 of each kind), shrunk by (n + 1) / (n + 2).
+# Right on every one of 308 labelled columns (7 to 60 of each kind), shrunk by (n + 1) / (n + 2).
 _STRENGTH = {
     "ItemAvailability": 0.98,
     "OfferItemCondition": 0.98,

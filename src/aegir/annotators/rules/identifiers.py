@@ -112,7 +112,7 @@ RULES = (
         sure=0.98,
         needs=DOT | SLASH | DIGIT,
         shortest=9,
-        support=(("IdentifierAT", 0.6),),
+        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "orcid",
@@ -132,7 +132,7 @@ RULES = (
         shortest=10,
         longest=30,
         distinct=2,
-        support=(("IdentifierAT", 0.94),),  # 16 of 16 labelled columns
+        support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns
     ),
     # One bare ten-digit number in eleven passes: strength holds for three distinct values and more.
     Rule(
@@ -144,7 +144,7 @@ RULES = (
         shortest=10,
         longest=30,
         distinct=4,
-        support=(("IdentifierAT", 0.9),),
+        support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns, the same as above
     ),
     Rule(
         "issn",
@@ -155,7 +155,7 @@ RULES = (
         shortest=9,
         longest=15,
         distinct=3,
-        support=(("IdentifierAT", 0.8),),
+        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "gtin",
@@ -167,7 +167,7 @@ RULES = (
         shortest=8,
         longest=14,
         distinct=4,
-        support=(("IdentifierAT", 0.9),),
+        support=(("IdentifierAT", 0.67),),  # 1 of 1 labelled column
     ),
     Rule(
         "rounded_gtin",
@@ -186,7 +186,7 @@ RULES = (
         bars=SPACE,
         shortest=10,
         longest=10,
-        support=(("IdentifierAT", 0.6),),
+        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "vin",
@@ -198,7 +198,7 @@ RULES = (
         shortest=17,
         longest=17,
         distinct=2,
-        support=(("IdentifierAT", 0.6),),
+        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "imei",
@@ -242,7 +242,7 @@ RULES = (
         bars=SPACE,
         shortest=12,
         longest=15,
-        support=(("IdentifierAT", 0.4),),
+        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "diagnosis_code",

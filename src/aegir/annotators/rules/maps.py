@@ -107,7 +107,7 @@ RULES = (
         bars=LETTER,
         shortest=9,
         longest=60,
-        support=(("CoordinateAT", 0.8),),
+        support=(("CoordinateAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "coordinate_dms",
@@ -117,7 +117,7 @@ RULES = (
         needs=DIGIT,
         shortest=5,
         longest=60,
-        support=(("CoordinateAT", 0.8),),
+        support=(("CoordinateAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "geohash",

@@ -306,6 +306,6 @@ RULES = (
             ("price", 0.71),
             ("Number", 0.09),
             ("weight", 0.09),
-        ),  # 16 of 22 are prices labelled columns
+        ),  # 16, 2 and 2 of 22 labelled columns
     ),
 )

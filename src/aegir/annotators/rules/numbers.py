@@ -204,7 +204,7 @@ RULES = (
         measure=share_of_words_for_yes_and_no,
         sure=0.9,
         longest=5,
-        support=(("Boolean", 0.6),),
+        support=(("Boolean", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule("rating", "ratings on a scale", _OUT_OF.fullmatch, sure=0.9, longest=24),
     Rule("rating", "numbers on a scale", _RATING.fullmatch, needs=DIGIT, longest=24),
@@ -249,6 +249,6 @@ RULES = (
             ("postalCode", 0.15),
             ("CoordinateAT", 0.11),
             ("QuantitativeValue", 0.08),
-        ),  # of 275 columns labelled columns
+        ),  # 49, 46, 42, 31 and 22 of 275 labelled columns
     ),
 )

@@ -102,7 +102,7 @@ RULES = (
         bars=DIGIT,
         shortest=4,
         longest=30,
-        support=(("GenderType", 0.97),),  # 34 of 34 labelled columns
+        support=(("GenderType", 0.97),),  # 35 of 35 labelled columns
     ),
     Rule(
         "gender",
@@ -112,7 +112,9 @@ RULES = (
         needs=LETTER,
         bars=DIGIT,
         longest=12,
-        support=(("GenderType", 0.4),),
+        support=(
+            ("GenderType", 0.4),
+        ),  # 35 of 35, none of them with single letters: a cautious guess for those
     ),
     Rule(
         "full_name",

@@ -122,7 +122,7 @@ RULES = (
         bars=DIGIT | LOWER | SPACE,
         shortest=2,
         longest=2,
-        support=(("Country", 0.3),),
+        support=(("Country", 0.3),),  # 26 of 37, but 10 were states: kept below the rule for states
         few=1.0,
     ),
     Rule(
@@ -189,7 +189,7 @@ RULES = (
         needs=DIGIT | LETTER,
         shortest=5,
         longest=9,
-        support=(("postalCode", 0.91),),  # 9 of 9 labelled columns
+        support=(("postalCode", 0.89),),  # 7 of 7 labelled columns
     ),
     Rule(
         "postal_code",
@@ -200,7 +200,7 @@ RULES = (
         bars=LETTER | DOT,
         shortest=5,
         longest=10,
-        support=(("postalCode", 0.7),),
+        support=(("postalCode", 0.75),),  # 2 of 2 labelled columns
     ),
     Rule(
         "postal_code",
@@ -244,7 +244,7 @@ RULES = (
         bars=AT,
         shortest=12,
         longest=200,
-        support=(("PostalAddress", 0.73), ("Place/name", 0.1)),  # 15 of 20 labelled columns
+        support=(("PostalAddress", 0.7), ("Place/name", 0.11)),  # 13 and 2 of 18 labelled columns
     ),
     Rule(
         "street_address",

@@ -3,10 +3,14 @@
     Rule --apply--> Finding(share of the present cells that validate, an example, …)
 
 A rule is data plus one small function over a value (`accepts`) or over the whole column (`measure`).
-Trust is written beside each rule: `support` holds strengths for column types, measured on 3,284 labelled web
-columns of five cells ("30 of 32": fired on at least 80 % of the cells of 32 columns, of which 30 had that type);
-small samples are shrunk towards a half; `sure` is the confidence in the finer type from values alone, `sure_with_header` with a header
-that names it. A rule whose `sure` is 0 is a *role*: it needs the header (an age is just a number).
+Trust is written beside each rule: `support` holds strengths for column types, counted on 3,284 labelled
+web columns of five cells ("30 of 32": fired on at least 80 % of the cells of 32 columns, of which 30 had
+that type) and shrunk to (hits + 1) / (columns + 2). The rules were written with these columns in view, so
+the counts flatter them a little; on 4,032 other columns, whose labels are derived from properties, the
+rules spoke with 0.5 or more on 37 % and their first choice was right for 91 % of those.
+
+`sure` is the confidence in the finer type from values alone, `sure_with_header` with a header that names
+it; both are judgements, not counts. A rule whose `sure` is 0 is a *role*: it needs the header (an age is just a number).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,10 @@
 """What values rule out: column types that no column of such characters and lengths can be.
 
 A veto is only for the really impossible: there is no review without a letter, no date-time without a
-digit. Each type below was ruled out wrongly on none of its columns among 9,800 labelled web columns
-(30 to 430 of each type); types with even one exception in 300 are left out, however odd the exception.
+digit. No type is ruled out here on any of its columns among 7,271 distinct labelled web columns (9 to
+408 of each type). Types with an exception are left out, however odd the exception; so are those
+where meaning allows one that the sample merely lacks. So few columns cannot prove a rate below 3 in
+1,000: for the rare types it is the meaning of the type that makes the veto safe, not the count.
 """
 
 from functools import lru_cache

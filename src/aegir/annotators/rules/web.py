@@ -137,7 +137,7 @@ RULES = (
         sure=0.99,
         needs=AT | DOT | LETTER,
         shortest=6,
-        support=(("email", 0.98),),  # 47 of 47 labelled columns
+        support=(("email", 0.98),),  # 48 of 48 labelled columns
     ),
     Rule(
         "image_url",

@@ -1,0 +1,39 @@
+"""Options that several verbs share, so that they are spelt and explained alike."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def choosing_annotator(verb: Verb) -> Verb:
+    """--annotator and --model."""
+    verb = click.option(
+        "--model",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Weights made by `aegir train ngrams`, instead of those that ship.",
+    )(verb)
+    return click.option(
+        "--annotator",
+        metavar="NAME",
+        default="combined",
+        help="combined (default), ngrams or rules.",
+    )(verb)
+
+
+def abstaining(verb: Verb) -> Verb:
+    """--min-confidence and --precision."""
+    verb = click.option(
+        "--precision",
+        type=float,
+        help="Abstain so that this share of answers was right on validation tables.",
+    )(verb)
+    return click.option(
+        "--min-confidence",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        help="Abstain below this confidence.",
+    )(verb)
