@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from aegir.tables.readers import read_tables
     from aegir.tables.table import Column, Table
 
-__version__ = "0.1.0"
 __all__ = [
     "Annotations",
     "Column",

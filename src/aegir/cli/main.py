@@ -8,7 +8,6 @@ import sys
 
 import click
 
-from aegir import __version__
 from aegir.cli.annotate import annotate
 from aegir.cli.evaluate import evaluate
 from aegir.cli.train import train
@@ -17,7 +16,7 @@ from aegir.errors import AegirError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="aegir %(version)s")
+@click.version_option(package_name="aegir", message="aegir %(version)s")
 def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from aegir.tables.annotation import ColumnAnnotation, TableAnnotation
 
 HEADINGS = ("column", "type", "sure", "relation", "personal", "why")
-WIDEST = (28, 34, 4, 20, 8)
+WIDEST = (28, 34, 4, 25, 8)
 """How wide each column but the last may grow while there is room."""
 NARROWEST = (12, 20, 4, 10, 8)
 GAP = 2
@@ -34,7 +34,7 @@ def render_text(
 ) -> str:
     """A block per table; `width` None means the terminal's, at most 120."""
     if width is None:
-        width = max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
+        width = max(60, min(120, shutil.get_terminal_size((120, 24)).columns))
     return "\n".join(_block(annotation, colour, width) for annotation in annotations)
 
 
@@ -72,7 +72,7 @@ def _cells(column: ColumnAnnotation) -> tuple[str, ...]:
         _shown_name(column),
         answer,
         f"{column.confidence:.2f}",
-        column.relation.label if column.relation else "",
+        f"{column.relation.label} {column.relation.confidence:.2f}" if column.relation else "",
         "yes" if column.personal else "",
         "; ".join(column.evidence),
     )

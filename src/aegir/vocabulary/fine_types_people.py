@@ -29,7 +29,7 @@ PEOPLE_AND_PLACES = (
     ),
     FineType(
         "user_name",
-        None,
+        "IdentifierAT",
         "The name somebody signs in with.",
         "ines.okafor",
         True,
@@ -76,7 +76,9 @@ PEOPLE_AND_PLACES = (
         "MORGA657054SM9IJ",
         True,
     ),
-    FineType("licence_plate", None, "The registration plate of a vehicle.", "W-4711 AB", True),
+    FineType(
+        "licence_plate", "IdentifierAT", "The registration plate of a vehicle.", "W-4711 AB", True
+    ),
     FineType(
         "telephone_number",
         "telephone",

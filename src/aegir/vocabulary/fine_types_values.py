@@ -64,7 +64,7 @@ TIME_AND_VALUES = (
     ),
     FineType("time_zone", None, "An IANA time zone.", "Europe/Vienna"),
     FineType("utc_offset", None, "An offset from UTC.", "+02:00"),
-    FineType("percentage", None, "A share of a hundred.", "12.5 %"),
+    FineType("percentage", "Number", "A share of a hundred.", "12.5 %"),
     FineType("temperature", "QuantitativeValue", "A temperature.", "21 °C"),
     FineType(
         "file_size", "QuantitativeValue", "A number of bytes.", "3.4 MB", False, _S + "contentSize"
@@ -140,6 +140,7 @@ TIME_AND_VALUES = (
         _S + "identifier",
     ),
     FineType("foreign_key", "IdentifierAT", "A key that refers to rows elsewhere.", "C-204"),
+    FineType("constant", None, "The same value in every row.", "active"),
     FineType(
         "free_text",
         None,

@@ -38,6 +38,8 @@ _FORMULA = Shape(r"(?:[A-Z][a-z]?(?:[1-9]\d?)?|[()]\d?){2,20}(?:[+-]|\^\d[+-])?"
 _ELEMENT = re.compile(r"[A-Z][a-z]?")
 _CODE = Shape(r"[A-Z0-9][A-Z0-9._/-]{0,15}")
 _EMOJI = Shape("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u200d\ufe0f\\s]+")
+FEWEST_REPEATS = 5
+"""A value must be seen this often before the column is called constant."""
 _ENDING = Shape(r"[.!?…][\"'”’)]?$")
 
 
@@ -89,6 +91,10 @@ def share_of_prose(reading: Reading) -> float:
         and (_ENDING.search(value) or len(value) > 80)
     )
     return good / reading.total
+
+
+def share_of_a_constant(reading: Reading) -> float:
+    return 1.0 if len(reading.values) == 1 and reading.total >= FEWEST_REPEATS else 0.0
 
 
 def share_of_a_sequence(reading: Reading) -> float:
@@ -176,6 +182,8 @@ RULES = (
         needs=NUMERIC,
         longest=9,
     ),
+    # Sure enough to be said, but any finer type that fits as well is the better answer.
+    Rule("constant", "one and the same", measure=share_of_a_constant, sure=0.8),
     Rule(
         "primary_key",
         "distinct keys",
