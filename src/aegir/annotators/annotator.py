@@ -7,7 +7,8 @@ way for all of them. Scores, not answers, are what annotators exchange when they
 
 Promises
   - scoring a table does not depend on the tables beside it, bit for bit;
-  - probabilities of one column sum to 1 over the 82 types, and over the 108 relations.
+  - probabilities of one column sum to 1 over the 82 types, and over the 108 relations; to less where an
+    annotator leaves room for what it cannot know, and to 0 where it knows nothing.
 """
 
 from collections.abc import Sequence
@@ -41,9 +42,9 @@ class TableScores:
     """What an annotator thinks of one table, before any threshold."""
 
     types: Probabilities
-    """(columns, 82), rows sum to 1; a row of zeros says nothing is known of that column."""
+    """(columns, 82), rows sum to 1 at most; a row of zeros says nothing is known of that column."""
     relations: Probabilities
-    """(columns, 108) to the subject column, rows sum to 1 or are zeros."""
+    """(columns, 108) to the subject column, as for types."""
     subject: int | None
     fine: tuple[FineGuess, ...]
 

@@ -147,11 +147,16 @@ class NgramModel:
                 f"{path} is not an n-gram model of this version (format "
                 f"{metadata.get('format')!r}, expected {FORMAT!r}); make one with: aegir train ngrams"
             )
-        layers = {
-            layer: kind(**{field: tensors[f"{layer}.{field}"] for field in _LAYERS[layer]})
-            for layer, kind in _KINDS.items()
-        }
-        return cls(**layers, facts=json.loads(metadata["facts"]))
+        try:
+            layers = {
+                layer: kind(**{field: tensors[f"{layer}.{field}"] for field in _LAYERS[layer]})
+                for layer, kind in _KINDS.items()
+            }
+            return cls(**layers, facts=json.loads(metadata["facts"]))
+        except (KeyError, json.JSONDecodeError) as error:
+            raise AskedWrongly(
+                f"{path} is an incomplete n-gram model ({error}); make one with: aegir train ngrams"
+            ) from None
 
 
 _HASHED = ("buckets", "importance", "weights", "scale", "bias")

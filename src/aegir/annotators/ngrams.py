@@ -17,6 +17,7 @@ from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.header_text import header_view
 from aegir.annotators.ngram_features import F32
 from aegir.annotators.ngram_model import (
+    RELATIONS,
     TYPES,
     Dense,
     NgramModel,
@@ -64,8 +65,8 @@ class NgramsAnnotator:
 
     def _score_table(self, table: Table, own: F32, headers: F32) -> TableScores:
         if not table.columns:
-            nothing = np.zeros((0, 0), np.float32)
-            return TableScores(nothing, nothing, None, ())
+            types, relations = (np.zeros((0, n), np.float32) for n in (TYPES, RELATIONS))
+            return TableScores(types, relations, None, ())
         subject = pick_subject(table, own, self.model.subject)
         logits = self.model.context(context_features(own, subject))
         types = softmax(logits[:, :TYPES] / self._temperatures["cta"] + headers[:, :TYPES])
