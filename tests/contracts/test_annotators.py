@@ -1,0 +1,128 @@
+"""What every annotator promises, checked over every annotator that is registered."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from aegir.annotators.annotator import Annotator, TableScores, decide
+from aegir.annotators.registry import ANNOTATORS, load_annotator
+from aegir.tables.table import Column, Table
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
+PEOPLE = Table(
+    "people",
+    (
+        Column(
+            "name", ("Ann Lee", "Bob Ray", "Eve Fox", "Max Orr", "Kim Day", "Joe Bly", "Pat Moe")
+        ),
+        Column("e-mail", tuple(f"user{number}@example.org" for number in range(7))),
+        Column("born", tuple(f"19{60 + number}-0{number + 1}-12" for number in range(7))),
+        Column("city", CITIES),
+        Column(None, ("12.50", "", "3.99", "7.00", "1.25", "", "88.10")),
+    ),
+)
+AWKWARD = {
+    "no columns": Table("none", ()),
+    "one column": Table("one", (Column("city", CITIES),)),
+    "empty columns": Table("empty", (Column("a", ()), Column(None, ()))),
+    "blank columns": Table("blank", (Column("a", ("", "  ")), Column("", ("\t", "")))),
+    "one blank among others": Table("some", (*PEOPLE.columns, Column("note", ("",) * 7))),
+    "duplicate headers": Table("twins", tuple(Column("name", c.values) for c in PEOPLE.columns)),
+    "no headers": Table("bare", tuple(Column(None, c.values) for c in PEOPLE.columns)),
+    "odd text": Table("odd", (Column("\ud800", ("\0", "\x02\x03", "日本", "\ud800", "&amp;")),)),
+    "given subject": Table("subject", PEOPLE.columns, subject=3),
+    "huge cells": Table(
+        "huge", (Column("x" * 1_000_000, ("word " * 200_000, "9" * 1_000_000, "a@" * 500_000)),)
+    ),
+    "3000 columns": Table(
+        "wide",
+        tuple(Column(f"c{n % 50}", (f"v{n}", str(n), f"{n}.5")[: n % 4]) for n in range(3000)),
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(ANNOTATORS))
+def annotator(request: pytest.FixtureRequest) -> Annotator:
+    return load_annotator(request.param)
+
+
+def same_bits(one: TableScores, other: TableScores) -> bool:
+    return (
+        one.types.tobytes() == other.types.tobytes()
+        and one.relations.tobytes() == other.relations.tobytes()
+        and (one.subject, one.fine) == (other.subject, other.fine)
+    )
+
+
+def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
+    columns = len(table.columns)
+    assert scores.types.shape == (columns, len(TYPE_NAMES))
+    assert scores.relations.shape == (columns, len(RELATION_NAMES))
+    assert len(scores.fine) == columns
+    assert scores.subject is None or 0 <= scores.subject < columns
+    assert table.subject is None or scores.subject == table.subject
+    for probabilities in (scores.types, scores.relations):
+        assert probabilities.dtype == np.float32
+        assert np.isfinite(probabilities).all()
+        assert (probabilities >= 0).all()
+        totals = probabilities.sum(axis=1, dtype=np.float64)
+        assert (totals <= 1 + 1e-5).all()
+        if learnt:  # rules may be silent, or leave room for what no rule knows
+            assert totals == pytest.approx(1, abs=1e-5)
+
+
+def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator):
+    assert isinstance(annotator, Annotator)
+    assert type(load_annotator(annotator.name)) is type(annotator)
+
+
+@pytest.mark.parametrize("kind", AWKWARD)
+def test_awkward_tables_are_scored(annotator: Annotator, kind: str):
+    table = AWKWARD[kind]
+    (scores,) = annotator.score([table])
+    check_scores(table, scores, learnt=annotator.name != "rules")
+    annotation = decide(table, scores, annotator.name)
+    assert [column.index for column in annotation.columns] == list(range(len(table.columns)))
+
+
+def test_no_tables_give_no_scores(annotator: Annotator):
+    assert annotator.score([]) == []
+
+
+def test_scoring_twice_gives_the_same_bits(annotator: Annotator):
+    (first,), (second,) = annotator.score([PEOPLE]), annotator.score([PEOPLE])
+    assert same_bits(first, second)
+
+
+def test_scores_depend_neither_on_neighbours_nor_on_their_order(annotator: Annotator):
+    tables: Sequence[Table] = [
+        PEOPLE,
+        *(AWKWARD[kind] for kind in AWKWARD if kind != "3000 columns"),
+    ]
+    alone = [annotator.score([table])[0] for table in tables]
+    together = annotator.score(tables)
+    backwards = annotator.score(tables[::-1])[::-1]
+    for table, one, two, three in zip(tables, alone, together, backwards, strict=True):
+        assert same_bits(one, two), table.name
+        assert same_bits(one, three), table.name
+
+
+def test_a_batch_of_many_tables_changes_no_bit(annotator: Annotator):
+    shuffled = [
+        Table(f"t{n}", tuple(Column(c.name, c.values[n % 7 :]) for c in PEOPLE.columns[n % 4 :]))
+        for n in range(40)
+    ]
+    together = annotator.score(shuffled)
+    for number in (0, 7, 13, 39):
+        assert same_bits(annotator.score([shuffled[number]])[0], together[number])
+
+
+def test_plain_columns_are_told(annotator: Annotator):
+    (scores,) = annotator.score([PEOPLE])
+    told = decide(PEOPLE, scores, annotator.name)
+    assert told.columns[1].type == "email"
+    assert told.columns[1].personal
+    assert told.columns[2].datatype == "date"
