@@ -118,8 +118,8 @@ class NgramModel:
     """Calibration, thresholds, training data and scores, as JSON."""
 
     def save(self, path: Path) -> None:
-        """Write one safetensors file."""
-        from safetensors.numpy import save_file
+        """Write one safetensors file; the same model always gives the same bytes."""
+        from safetensors.numpy import save
 
         tensors = {
             f"{layer}.{field}": np.ascontiguousarray(getattr(getattr(self, layer), field))
@@ -127,7 +127,7 @@ class NgramModel:
             for field in fields
         }
         facts = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
-        save_file(tensors, path, metadata={"format": FORMAT, "facts": facts})
+        path.write_bytes(_ordered(save(tensors, metadata={"format": FORMAT, "facts": facts})))
 
     @classmethod
     def load(cls, path: Path) -> "NgramModel":
@@ -157,6 +157,14 @@ class NgramModel:
             raise AskedWrongly(
                 f"{path} is an incomplete n-gram model ({error}); make one with: aegir train ngrams"
             ) from None
+
+
+def _ordered(content: bytes) -> bytes:
+    """Safetensors content with its header sorted: the library writes metadata in a random order."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[end:]
 
 
 _HASHED = ("buckets", "importance", "weights", "scale", "bias")

@@ -8,6 +8,7 @@ number) may be given per table; for relations it is 0 when absent. docs/labelled
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,7 +53,7 @@ def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
                     yield _parse(line, f"{path}:{number}")
     except UnicodeDecodeError as error:
         raise AskedWrongly(f"{path}:{number + 1} is not UTF-8 text ({error.reason})") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise AskedWrongly(f"cannot read labelled tables from {path}: {reason}") from None
     if number == 0:
