@@ -3,6 +3,7 @@
 import html
 import re
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -61,12 +62,11 @@ def slow_buckets(value: str) -> set[int]:
     cell = b"\x02" + cell_bytes(value) + b"\x03"
     lowered = cell.lower()
     words = re.findall(rb"[a-z0-9\x80-\xff]+", lowered)
-    pairs = zip(words, words[1:], strict=False)
     shape = re.sub(rb"A+|a+|u+", lambda run: run[0][:1], b"".join(map(character_class, cell)))
     return {
         *runs(lowered, 5, salt=1),
         *(bucket(polynomial(word), 20) for word in words),
-        *(bucket(polynomial(a) * MIX + polynomial(b), 21) for a, b in pairs),
+        *(bucket(polynomial(a) * MIX + polynomial(b), 21) for a, b in pairwise(words)),
         bucket(polynomial(lowered[:-1]), 22),
         *runs(shape, 4, salt=40),
         bucket(polynomial(shape[:-1]), 50),

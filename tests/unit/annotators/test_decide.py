@@ -1,0 +1,86 @@
+"""From probabilities to answers: ties, thresholds, the subject, what nothing is known of."""
+
+import numpy as np
+import pytest
+
+from aegir.annotators.annotator import (
+    FineGuess,
+    TableScores,
+    Thresholds,
+    best_guesses,
+    decide,
+)
+from aegir.tables.annotation import Guess
+from aegir.tables.table import Column, Table
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+TABLE = Table("t", (Column("who", ("Ann", "Bob")), Column("mail", ("a@b.org", "c@d.org"))))
+
+
+def scores(types: list[dict[str, float]], relations: list[dict[str, float]], subject: int | None):
+    filled = (
+        np.zeros((2, len(TYPE_NAMES)), np.float32),
+        np.zeros((2, len(RELATION_NAMES)), np.float32),
+    )
+    for array, names, rows in zip(
+        filled, (TYPE_NAMES, RELATION_NAMES), (types, relations), strict=True
+    ):
+        for row, known in zip(array, rows, strict=True):
+            for name, probability in known.items():
+                row[names.index(name)] = probability
+    return TableScores(*filled, subject, (FineGuess(), FineGuess("email_address", ("because",))))
+
+
+SCORES = scores(
+    [{"Person/name": 0.75, "Book/name": 0.25}, {"email": 0.5, "telephone": 0.25, "URL": 0.125}],
+    [{"email": 1.0}, {"email": 0.625, "telephone": 0.375}],
+    0,
+)
+
+
+def test_the_likeliest_label_is_the_answer_and_the_next_ones_run_up():
+    who, mail = decide(TABLE, SCORES, "fake").columns
+    assert (who.type, who.confidence, who.runners_up) == (
+        "Person/name",
+        0.75,
+        (Guess("Book/name", 0.25),),
+    )
+    assert (mail.type, mail.fine_type, mail.evidence) == ("email", "email_address", ("because",))
+    assert mail.runners_up == (Guess("telephone", 0.25), Guess("URL", 0.125))
+    assert mail.relation == Guess("email", 0.625)
+    assert mail.relation_runners_up == (Guess("telephone", 0.375),)
+    assert mail.personal
+    assert mail.iri == "https://schema.org/email"
+
+
+def test_the_subject_has_no_relation_to_itself():
+    answer = decide(TABLE, SCORES, "fake")
+    assert answer.subject == 0
+    assert answer.columns[0].relation is None
+    assert answer.columns[0].relation_runners_up == ()
+
+
+def test_below_the_threshold_the_best_guess_only_runs_up():
+    who, mail = decide(TABLE, SCORES, "fake", Thresholds(types=0.6, relations=0.7)).columns
+    assert who.type == "Person/name"
+    assert (mail.type, mail.confidence, mail.iri) == (None, 0.5, None)
+    assert mail.runners_up[0] == Guess("email", 0.5)
+    assert (mail.relation, mail.relation_iri) == (None, None)
+    assert mail.relation_runners_up[0] == Guess("email", 0.625)
+
+
+def test_a_confidence_at_the_threshold_is_answered():
+    assert decide(TABLE, SCORES, "fake", Thresholds(0.5, 0.625)).columns[1].type == "email"
+    assert decide(TABLE, SCORES, "fake", Thresholds(0.5, 0.625)).columns[1].relation is not None
+
+
+def test_nothing_known_is_an_abstention_with_confidence_0():
+    mail = decide(TABLE, scores([{}, {}], [{}, {}], None), "fake").columns[1]
+    assert (mail.type, mail.confidence, mail.runners_up, mail.relation) == (None, 0.0, (), None)
+
+
+def test_ties_go_to_the_label_that_comes_first():
+    tied = best_guesses(np.array([0.1, 0.3, 0.3, 0.3, 0.0], np.float32), "abcde")
+    assert [guess.label for guess in tied] == ["b", "c", "d", "a"]
+    assert tied[0].confidence == pytest.approx(0.3)

@@ -1,0 +1,104 @@
+"""Labelled tables: what a line may look like, and what is said of a line that does not."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from aegir.errors import AskedWrongly
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+LINE = {
+    "id": "t1",
+    "domain": "Book",
+    "columns": [
+        {"name": "title", "values": ["Dune", None, 3], "cta": "Book/name"},
+        {"name": None, "values": ["x"], "cta": ["a", "b"], "cpa": "isbn"},
+        {"values": []},
+    ],
+}
+
+
+def read(path: Path, text: str) -> list[LabelledTable]:
+    path.write_text(text, encoding="utf-8")
+    return list(read_labelled_tables(path))
+
+
+def test_a_line_becomes_a_table_with_labels(tmp_path: Path):
+    (found,) = read(tmp_path / "t.jsonl", json.dumps(LINE) + "\n\n")
+    assert found.table.name == "t1"
+    assert [column.name for column in found.table.columns] == ["title", None, None]
+    assert found.table.columns[0].values == ("Dune", "", "3")
+    assert found.table.columns[1].values == ("x", "", "")
+    assert found.labels("cta") == (("Book/name",), ("a", "b"), ())
+    assert found.labels("cpa") == ((), ("isbn",), ())
+    assert found.origin == {"domain": "Book"}
+    assert found.table.subject is None
+    assert found.with_subject(1).table.subject == 1
+
+
+def test_a_subject_may_be_given(tmp_path: Path):
+    (found,) = read(tmp_path / "t.jsonl", json.dumps({**LINE, "subject": 2}))
+    assert found.table.subject == 2
+
+
+def test_a_packed_file_reads_like_a_plain_one(tmp_path: Path):
+    line = json.dumps(LINE)
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(line.encode()))
+    assert list(read_labelled_tables(tmp_path / "t.jsonl.gz")) == read(tmp_path / "t.jsonl", line)
+
+
+def test_a_table_without_id_is_named_by_its_line(tmp_path: Path):
+    (found,) = read(tmp_path / "t.jsonl", '{"columns": []}')
+    assert found.table.name.endswith("t.jsonl:1")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("{", r"t\.jsonl:2 is not JSON"),
+        ("[" * 100_000, r"t\.jsonl:2 is not JSON"),
+        ("[1]", r"t\.jsonl:2 has no list of columns"),
+        ('{"columns": 3}', r"t\.jsonl:2 has no list of columns"),
+        ('{"columns": ["x"]}', r"t\.jsonl:2 has no list of columns"),
+        ('{"columns": [{"name": "a"}]}', r"t\.jsonl:2, column 0 has no list of values"),
+        ('{"columns": [{"name": 3, "values": []}]}', r"t\.jsonl:2, column 0: name is 3"),
+        ('{"columns": [{"values": [], "cta": 7}]}', r"t\.jsonl:2: a label is 7"),
+        ('{"columns": [{"values": [], "cpa": [7]}]}', r"t\.jsonl:2: a label is \[7\]"),
+        ('{"columns": [{"values": []}], "subject": 1}', r"t\.jsonl:2: subject is 1"),
+        ('{"columns": [{"values": []}], "subject": true}', r"t\.jsonl:2: subject is True"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_a_line_that_is_no_table_is_named(tmp_path: Path, line: str, sentence: str):
+    with pytest.raises(AskedWrongly, match=sentence) as refused:
+        read(tmp_path / "t.jsonl", f"{json.dumps(LINE)}\n{line}\n")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b'{"columns": []}\n\xff\xfe', "is not UTF-8 text"),
+        (gzip.compress(b'{"columns": []}\n' * 500)[:40], "cannot read labelled tables"),
+        (gzip.compress(b"")[:10] + b"\xff" * 30, "cannot read labelled tables"),
+        (b"not packed", "cannot read labelled tables"),
+    ],
+    ids=["empty", "other encoding", "breaks off", "scrambled", "not packed"],
+)
+def test_a_file_that_breaks_off_or_is_something_else_is_named(
+    tmp_path: Path, content: bytes, sentence: str
+):
+    path = tmp_path / ("t.jsonl.gz" if "labelled" in sentence else "t.jsonl")
+    path.write_bytes(content)
+    with pytest.raises(AskedWrongly, match=sentence) as refused:
+        list(read_labelled_tables(path))
+    assert str(path) in str(refused.value)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path):
+    for path, reason in ((tmp_path / "no.jsonl", "No such file"), (tmp_path, "directory")):
+        with pytest.raises(AskedWrongly, match=reason):
+            list(read_labelled_tables(path))
