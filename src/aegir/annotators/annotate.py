@@ -14,7 +14,7 @@ from typing import overload
 
 from aegir.annotators.annotator import Annotator, Thresholds, decide
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
-from aegir.errors import AegirError, AskedWrongly
+from aegir.errors import AegirError, AskedWrongly, UnreadableTable
 from aegir.tables.annotation import TableAnnotation
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
@@ -31,6 +31,7 @@ class Failure:
 
     source: str
     reason: str
+    kind: type[AegirError] = UnreadableTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def annotate(
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
     if failures and len(expanded) == 1:
-        raise AskedWrongly(failures[0].reason)
+        raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures)
 
 
@@ -130,7 +131,8 @@ def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
     try:
         yield from read_tables(source, rows=rows, seed=seed)
     except AegirError as error:
-        yield Failure(str(source) if isinstance(source, str | Path) else "table", str(error))
+        name = str(source) if isinstance(source, str | Path) else "table"
+        yield Failure(name, str(error), type(error))
 
 
 def _annotate_waiting(
