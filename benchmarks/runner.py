@@ -1,0 +1,128 @@
+"""`python -m benchmarks [NAME…]`: run, print, record, and say which targets were reached.
+
+Answers go to stdout (`--json`: one object per benchmark), talk goes to stderr. Exit codes are those of the
+`aegir` command: 0 done, 1 a benchmark failed, 2 asked wrongly. A target that was missed is not a failure.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from aegir.errors import AegirError
+from benchmarks.measuring import CommandFailed
+from benchmarks.options import Options, parse_size
+from benchmarks.recording import Environment, as_record, describe_environment, save_record
+from benchmarks.result import Result
+
+BENCHMARKS = ("columns", "folder", "cold_start", "large_file", "install_size", "accuracy")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the benchmarks that were asked for, all of them when none was named."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if unknown := sorted(set(asked.names) - set(BENCHMARKS)):
+        parser.error(f"unknown benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    if asked.repeats < 1:
+        parser.error(f"--repeats is {asked.repeats}; expected at least 1")
+    options = Options(
+        asked.seed, asked.repeats, asked.quick, asked.size, asked.data, asked.csv_detective
+    )
+    environment = describe_environment()
+    _say(_describe(environment, options))
+    results, failed = [], False
+    for name in asked.names or BENCHMARKS:
+        if name == "accuracy" and options.data is None:
+            _say("accuracy: left out, it needs --data FOLDER with labelled tables")
+            failed |= name in asked.names
+            continue
+        _say(f"{name}: measuring …")
+        try:
+            result = import_module(f"benchmarks.{name}").run(options)
+        except (AegirError, CommandFailed, OSError, subprocess.CalledProcessError) as error:
+            _say(f"{name}: failed, {error}")
+            failed = True
+            continue
+        results.append(result)
+        print(
+            json.dumps(as_record(result, environment, options.seed))
+            if asked.json
+            else _page(result)
+        )
+        _record(result, environment, options)
+    if not asked.json:
+        print(_target_table(results, "targets (rough: --quick)" if options.quick else "targets"))
+    return int(failed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure Aegir beside named references; docs/benchmarks.md explains each.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--seed", type=int, default=0, help="of the synthetic tables")
+    parser.add_argument("--repeats", type=int, default=5, help="runs behind a median (default 5)")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes; never recorded")
+    parser.add_argument("--json", action="store_true", help="one JSON object per benchmark")
+    parser.add_argument("--size", type=_size, default="2GB", help="of the large file (default 2GB)")
+    parser.add_argument("--data", type=Path, help="folder of labelled tables, for accuracy")
+    parser.add_argument(
+        "--csv-detective", type=Path, metavar="PYTHON", help="a Python that has csv-detective"
+    )
+    return parser
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _record(result: Result, environment: Environment, options: Options) -> None:
+    refusal = "not recorded: --quick figures are rough" if options.quick else environment.refusal
+    if refusal:
+        _say(f"{result.benchmark}: {refusal}")
+    else:
+        path = save_record(as_record(result, environment, options.seed), environment)
+        _say(f"{result.benchmark}: recorded in {path}")
+
+
+def _describe(environment: Environment, options: Options) -> str:
+    commit = (environment.commit or "unknown")[:10] + (" with changes" if environment.dirty else "")
+    return (
+        f"seed {options.seed} · commit {commit} · {environment.cpu}, {environment.cores} cores, "
+        f"{environment.memory_gb} GB · Python {environment.python} · {environment.date}"
+    )
+
+
+def _page(result: Result) -> str:
+    """What a person reads: figures with their spread, then ratios."""
+    wide = max(len(one.name) for one in result.measurements)
+    lines = [f"{result.benchmark}: {result.question}", f"  on {result.data}"]
+    for one in result.measurements:
+        runs = one.runs.values
+        spread = f"  ({min(runs):.4g} to {max(runs):.4g}, n={len(runs)})" if len(runs) > 1 else ""
+        lines.append(f"  {one.name:<{wide}}  {one.value:>9.4g} {one.unit}{spread}")
+    lines += [f"  {one.of.name} is {one.value:.3g} times {one.to.name}" for one in result.ratios]
+    lines += [f"  left out: {reason}" for reason in result.left_out]
+    return "\n".join(lines) + "\n"
+
+
+def _target_table(results: Sequence[Result], title: str) -> str:
+    lines = [title]
+    for target in (target for result in results for target in result.targets):
+        bound = f"{'at least' if target.at_least else 'at most'} {target.bound:g}"
+        verdict = "reached" if target.reached else "MISSED"
+        one = target.measurement
+        lines.append(f"  {verdict:<8} {one.name}: {one.value:.4g} {one.unit}, wanted {bound}")
+    return "\n".join(lines if len(lines) > 1 else ["no targets"])
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,138 @@
+"""The benchmarks' form: keys, positive figures, repeatable tables. How fast we are is never asserted here."""
+
+import json
+import random
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def benchmark_module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a module of the benchmarks package, which is not installed."""
+    monkeypatch.syspath_prepend(ROOT)
+
+    def load(name: str) -> ModuleType:
+        return import_module(f"benchmarks.{name}")
+
+    return load
+
+
+def run_benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def quick_run() -> dict[str, Any]:
+    done = run_benchmarks("columns", "cold_start", "--quick", "--json", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert "not recorded" in done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    return {record["benchmark"]: record for record in records}
+
+
+@pytest.mark.parametrize("name", ["columns", "cold_start"])
+def test_a_record_says_what_is_needed_to_repeat_it(quick_run: dict[str, Any], name: str) -> None:
+    record = quick_run[name]
+    assert record["seed"] == 3
+    assert "synthetic" in record["data"]
+    assert {"commit", "dirty", "cpu", "cores", "python", "date"} <= set(record["environment"])
+    assert record["environment"]["cores"] >= 1
+
+
+@pytest.mark.parametrize("name", ["columns", "cold_start"])
+def test_figures_and_ratios_are_positive(quick_run: dict[str, Any], name: str) -> None:
+    record = quick_run[name]
+    assert all(min(one["runs"]) > 0 for one in record["measurements"])
+    assert record["ratios"]
+    values = {one["name"]: one["value"] for one in record["measurements"]}
+    for ratio in record["ratios"]:
+        expected = values[ratio["of"]] / values[ratio["to"]]
+        assert ratio["value"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_every_target_says_whether_it_was_reached(quick_run: dict[str, Any]) -> None:
+    bounds = [
+        (target["measurement"], target.get("at_least", target.get("at_most")))
+        for record in quick_run.values()
+        for target in record["targets"]
+    ]
+    assert bounds == [("combined", 1500), ("aegir --help", 0.3), ("aegir annotate one.csv", 1.0)]
+    for record in quick_run.values():
+        assert all(isinstance(target["reached"], bool) for target in record["targets"])
+
+
+def test_an_unknown_benchmark_is_refused_with_the_names_there_are() -> None:
+    done = run_benchmarks("colums")
+    assert done.returncode == 2
+    assert "colums" in done.stderr
+    assert "cold_start" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_same_seed_gives_the_same_tables(benchmark_module: Any) -> None:
+    tables = benchmark_module("synthetic_tables")
+    first, again, other = (tables.csv_text(10, 20, random.Random(seed)) for seed in (7, 7, 8))
+    assert first == again != other
+    assert first.count("\n") == 21
+
+
+def test_synthetic_labels_are_column_types(benchmark_module: Any) -> None:
+    from aegir.vocabulary.types import COLUMN_TYPES
+
+    tables = benchmark_module("synthetic_tables")
+    assert set(tables.DRAWS) <= set(COLUMN_TYPES)
+    labelled = tables.labelled_tables(50, random.Random(0))
+    assert {len(column.values) for one in labelled for column in one.table.columns} == {5}
+
+
+def test_nothing_is_recorded_outside_git_or_beside_uncommitted_changes(
+    benchmark_module: Any, tmp_path: Path
+) -> None:
+    recording = benchmark_module("recording")
+    assert "commit is unknown" in recording.describe_environment(tmp_path).refusal
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "empty"], check=True)
+    clean = recording.describe_environment(tmp_path)
+    assert clean.refusal is None
+    path = recording.save_record({"benchmark": "columns"}, clean, tmp_path / "results")
+    assert path == tmp_path / f"results/columns/{clean.date[:10]}-{clean.commit[:10]}.json"
+    (tmp_path / "new.txt").touch()
+    assert "commit them first" in recording.describe_environment(tmp_path).refusal
+
+
+def test_a_command_is_charged_for_its_own_memory_only(benchmark_module: Any) -> None:
+    measuring, commands = benchmark_module("measuring"), benchmark_module("commands")
+    ballast = bytearray(200_000_000)
+    ballast[::4096] = b"x" * len(ballast[::4096])  # touched, so that it is resident
+    usage = measuring.run_command(commands.python("bytearray(10**7)"))
+    assert 0 < usage.cpu_seconds < 10
+    assert usage.peak_bytes < 100_000_000
+
+
+def test_a_command_that_fails_says_why(benchmark_module: Any) -> None:
+    measuring, commands = benchmark_module("measuring"), benchmark_module("commands")
+    with pytest.raises(measuring.CommandFailed, match=r"left with 3: no such luck"):
+        measuring.run_command(
+            commands.python("import sys; print('no such luck', file=sys.stderr); sys.exit(3)")
+        )
+
+
+@pytest.mark.parametrize(("text", "size"), [("2GB", 2 * 10**9), ("0.5 mb", 500_000), ("12", 12)])
+def test_sizes_read_as_people_write_them(benchmark_module: Any, text: str, size: int) -> None:
+    assert benchmark_module("options").parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1MB", "lots", "nan", "inf"])
+def test_a_size_that_is_none_is_refused(benchmark_module: Any, text: str) -> None:
+    with pytest.raises(ValueError, match="expected a positive number"):
+        benchmark_module("options").parse_size(text)
