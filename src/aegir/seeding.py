@@ -22,7 +22,9 @@ class Seeds:
     def derive(self, *names: str | int) -> int:
         """A 64-bit seed for these names."""
         text = "\x1f".join([str(self.seed), *map(str, names)])
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+        # A file name that is not UTF-8 reaches Python with surrogates in it.
+        raw = text.encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
     def generator(self, *names: str | int) -> np.random.Generator:
         """An independent random generator for these names."""

@@ -64,7 +64,7 @@ def annotate(
     from aegir.cli.progress import track
     from aegir.tables.discovery import find_table_files
 
-    files = [str(file) for file in find_table_files(sources)]
+    files = [str(file) for file in _without(out, find_table_files(sources), sources)]
     chosen = load_annotator(annotator, model)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     failures: list[Failure] = []
@@ -74,7 +74,7 @@ def annotate(
     )
     tally = _Tally()
     write_annotations(
-        tally.count(_embedded(answers) if embed else answers),
+        tally.count(_embedded(answers, failures) if embed else answers),
         "jsonl" if as_json else format_name,
         out,
     )
@@ -93,6 +93,18 @@ class _Tally:
             yield answer
 
 
+def _without(out: Path | None, files: list[Path], sources: tuple[str, ...]) -> list[Path]:
+    """The files to read; what is about to be written over is none of them."""
+    from aegir.errors import AskedWrongly
+
+    if out is None or not out.exists():
+        return files
+    if any(Path(source).exists() and out.samefile(source) for source in sources):
+        raise AskedWrongly(f"--out {out} would write over a table to be read; give another name")
+    # An earlier answer, left in a folder that is read again.
+    return [file for file in files if str(file) == "-" or not out.samefile(file)]
+
+
 def _successes(
     outcomes: Iterable["TableAnnotation | Failure"], failures: list["Failure"]
 ) -> Iterator["TableAnnotation"]:
@@ -100,21 +112,32 @@ def _successes(
 
     for outcome in outcomes:
         if isinstance(outcome, Failure):
-            failures.append(outcome)
-            click.echo(f"aegir: {outcome.reason}", err=True)
+            _note(outcome, failures)
         else:
             for warning in outcome.warnings:
                 click.echo(f"aegir: {outcome.table}: {warning}", err=True)
             yield outcome
 
 
-def _embedded(answers: Iterable["TableAnnotation"]) -> Iterator["TableAnnotation"]:
+def _note(failure: "Failure", failures: list["Failure"]) -> None:
+    failures.append(failure)
+    click.echo(f"aegir: {failure.reason}", err=True)
+
+
+def _embedded(
+    answers: Iterable["TableAnnotation"], failures: list["Failure"]
+) -> Iterator["TableAnnotation"]:
     """Pass answers on, after writing each into its Parquet file."""
+    from aegir.annotators.annotate import Failure
+    from aegir.errors import AegirError
     from aegir.tables.parquet_metadata import embed_annotation
 
     for answer in answers:
         if answer.source is not None and answer.source.lower().endswith(".parquet"):
-            embed_annotation(Path(answer.source), answer)
+            try:
+                embed_annotation(Path(answer.source), answer)
+            except AegirError as error:
+                _note(Failure(answer.source, str(error)), failures)
         yield answer
 
 

@@ -3,8 +3,10 @@
 0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted
 """
 
+import io
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -15,7 +17,21 @@ from aegir.cli.types import types
 from aegir.errors import AegirError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Verbs(click.Group):
+    """Takes a reader that went away (`aegir … | head`) for success; click would leave with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Python flushes stdout once more at exit: nobody is left to read it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
+
+@click.group(
+    cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="aegir", message="aegir %(version)s")
 def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
@@ -27,6 +43,8 @@ for verb in (annotate, evaluate, types, train):
 
 def main() -> None:
     """Run the command line; every error a user can cause ends here."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter
     try:
         sys.exit(app(standalone_mode=False) or 0)
     except click.ClickException as error:
@@ -38,7 +56,3 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("aegir: interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader went away (`aegir … | head`): nothing is wrong, and nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)

@@ -4,9 +4,10 @@ JSON lines, CSV and the readable report are written table by table, so an interr
 said; the other formats are one document, written to a temporary file and moved into place when complete.
 """
 
+import io
 import os
 import sys
-import tempfile
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
@@ -29,16 +30,17 @@ def write_annotations(
     if format_name in STREAMED:
         _stream(annotations, format_name, out)
     elif out is None:
-        _say(sys.stdout, FORMATS[format_name](list(annotations)))
+        _say(_stdout(format_name), FORMATS[format_name](list(annotations)))
     else:
         _replace(out, FORMATS[format_name](list(annotations)))
 
 
 def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:
     if out is None:
-        render = _renderer(format_name, colour=_wants_colour(sys.stdout))
+        stdout = _stdout(format_name)
+        render = _renderer(format_name, colour=_wants_colour(stdout))
         for number, annotation in enumerate(annotations):
-            _say(sys.stdout, render(annotation, number == 0))
+            _say(stdout, render(annotation, number == 0))
         return
     render = _renderer(format_name, colour=False)
     try:
@@ -61,6 +63,13 @@ def _renderer(format_name: str, *, colour: bool) -> Callable[[TableAnnotation, b
     return render
 
 
+def _stdout(format_name: str) -> TextIO:
+    """Standard output; data is UTF-8 whatever the terminal's own encoding."""
+    if format_name != "text" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
+
+
 def _wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ
 
@@ -72,11 +81,11 @@ def _say(stream: TextIO, text: str) -> None:
 
 def _replace(out: Path, text: str) -> None:
     """Write beside the target, then move into place: readers see the old file or the whole new one."""
+    partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=out.parent, prefix=f".{out.name}.", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).replace(out)
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(out)
     except OSError as error:
         raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)

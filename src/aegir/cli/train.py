@@ -61,6 +61,9 @@ def train_ngrams(
     from aegir.training.sources import raw_files, read_training_tables
 
     try:
+        import joblib  # noqa: F401 (the recipe imports these late, after minutes of work)
+        import sklearn  # noqa: F401
+
         from aegir.training.ngrams import NgramTraining
         from aegir.training.ngrams import train_ngrams as run
     except ModuleNotFoundError as missing:
