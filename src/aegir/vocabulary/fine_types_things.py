@@ -100,7 +100,7 @@ THINGS_AND_MONEY = (
     ),
     FineType(
         "currency_amount",
-        "MonetaryAmount",
+        "price",
         "An amount of money.",
         "€ 1,250.00",
         False,

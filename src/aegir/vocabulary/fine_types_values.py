@@ -35,13 +35,14 @@ TIME_AND_VALUES = (
     ),
     FineType("unix_timestamp", "DateTime", "Seconds or milliseconds since 1970.", "1615127400"),
     FineType("time_of_day", "Time", "A time of day.", "14:30", False, _S + "Time"),
-    FineType("time_range", "openingHours", "From one time of day to another.", "09:00-17:30"),
+    FineType("time_range", None, "From one time of day to another.", "09:00-17:30"),
     FineType(
         "iso_duration", "Duration", "A duration as in ISO 8601.", "PT1H30M", False, _S + "Duration"
     ),
     FineType("duration", "Duration", "A length of time.", "95 min", False, _S + "Duration"),
     FineType("year", "Date", "A calendar year.", "1998"),
     FineType("year_month", "Date", "A month of a year.", "2021-03"),
+    FineType("month_number", None, "A month of the year as a number.", "11"),
     FineType("month_name", None, "The name of a month.", "March"),
     FineType("quarter", None, "A quarter of a year.", "2021-Q3"),
     FineType("week", None, "A week of a year.", "2021-W09"),
@@ -89,7 +90,7 @@ TIME_AND_VALUES = (
         False,
         _S + "recipeYield",
     ),
-    FineType("quantity", "QuantitativeValue", "A count of things.", "12", False, _S + "amount"),
+    FineType("quantity", "Number", "A count of things.", "12", False, _S + "amount"),
     FineType("rating", "Number", "A mark on a scale.", "4.5 / 5", False, _S + "ratingValue"),
     FineType(
         "content_rating",
@@ -130,7 +131,7 @@ TIME_AND_VALUES = (
         False,
         _S + "CategoryCode",
     ),
-    FineType("row_number", "IdentifierAT", "Numbers in sequence, one per row.", "17"),
+    FineType("row_number", "Number", "Numbers in sequence, one per row.", "17"),
     FineType(
         "primary_key",
         "IdentifierAT",

@@ -54,7 +54,11 @@ _KIND_OF: dict[str, str] = {
 _PAYMENT_WORDS = frozenset(_MEMBERS["paymentAccepted"].split()) | words(
     "cards express bank club master transfer transfers carte bleue coupons voucher vouchers online payments paytm ach atm"
     " bonifico contanti holiday restaurant giro girocard bancar espèces chèque chèques kreditkarte rechnung barzahlung efectivo"
-    " tarjeta transferencia sofort klarna überweisung vorkasse nachnahme"
+    " tarjeta transferencia sofort klarna überweisung vorkasse nachnahme tarjetas crédito credito débito debito carta carte carta"
+    " assegno bancomat espece especes cheques cheque checks pay apple google stripe venmo wire unionpay carta maestro pin ec contactless"
+)
+_FILLERS = words(
+    "all major accepted accept only and or und et y e by in on de di da per via the with we also of to"
 )
 _PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
 _SQUEEZED = re.compile(r"[\s_./-]+")
@@ -73,10 +77,10 @@ def enumeration_of(value: str) -> str | None:
 
 
 def is_payment(value: str) -> bool:
-    """A list of means of payment in which at least half of the words are known ones."""
-    parts = [part for part in _SEPARATOR.split(value.casefold()) if len(part) > 2]
-    known = sum(part in _PAYMENT_WORDS for part in parts)
-    return known * 2 >= len(parts) > 0
+    """A list of means of payment and nothing else: `Invoice 2031-1000` only mentions one."""
+    parts = [part for part in _SEPARATOR.split(value.casefold()) if part]
+    known = [part for part in parts if part.strip(".:()!") not in _FILLERS]
+    return bool(known) and all(part.strip(".:()!") in _PAYMENT_WORDS for part in known)
 
 
 def _share_of(kind: str) -> Callable[[Reading], float]:

@@ -86,7 +86,15 @@ RULES = (
         longest=40,
         support=(("Duration", 0.81), ("Distance", 0.07)),  # 12 of 14 labelled columns
     ),
-    Rule("duration", "numbers", _COUNT.fullmatch, needs=NUMERIC, longest=12, sure_with_header=0.82),
+    Rule(
+        "duration",
+        "numbers",
+        _COUNT.fullmatch,
+        needs=NUMERIC,
+        longest=12,
+        sure_with_header=0.84,
+        coarse="Number",
+    ),
     Rule(
         "opening_hours",
         "opening hours",

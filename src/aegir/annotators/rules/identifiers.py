@@ -200,6 +200,17 @@ RULES = (
         distinct=2,
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
+    # Only North America demands the check digit; elsewhere seventeen characters and a header must do.
+    Rule(
+        "vin",
+        "vehicle identification numbers",
+        _VIN.fullmatch,
+        needs=UPPER | DIGIT,
+        bars=SPACE,
+        shortest=17,
+        longest=17,
+        sure_with_header=0.92,
+    ),
     Rule(
         "imei",
         "IMEI numbers",

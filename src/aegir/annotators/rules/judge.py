@@ -9,7 +9,9 @@ Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
   - the same verdict for the same cells in any order;
   - a fine type is named only at a confidence of 0.8 or more, and a header never wins against values
-    that contradict it (the contradiction is told instead).
+    that contradict it (the contradiction is told instead);
+  - a weak format says nothing under a header that names something else (`O-5101` under `order`);
+  - a fine type named at confidence c speaks for its column type with 0.9 c or more.
 """
 
 from collections.abc import Sequence
@@ -33,7 +35,7 @@ from aegir.annotators.rules import (
     text,
     web,
 )
-from aegir.annotators.rules.headers import hints_of
+from aegir.annotators.rules.headers import hints_of, names_a_key
 from aegir.annotators.rules.reading import Reading, read
 from aegir.annotators.rules.rule import Finding, Rule, apply
 from aegir.annotators.rules.verdict import Verdict
@@ -62,8 +64,10 @@ RULES: tuple[Rule, ...] = (
 )
 _MOST_SENTENCES = 3
 _HEADER_BONUS = 0.05
-_HEADER_STRENGTH = 0.85
-"""How much a fine type that header and values agree on speaks for its parent type."""
+PARENT_STRENGTH = 0.9
+"""How much of its confidence a named fine type lends to its column type."""
+_LOOSE = frozenset(("category_code", "free_text", "quantity", "primary_key", "foreign_key", "sku"))
+"""Hints too vague to be contradicted: a `status` need not be a code."""
 
 
 def judge(column: Column) -> Verdict:
@@ -76,11 +80,12 @@ def judge(column: Column) -> Verdict:
         finding
         for rule in rules_for(reading.traits)
         if (rule.support or rule.sure or rule.name in hints)
+        and not (rule.shy and reading.header and _header_objects(rule, reading.header, hints))
         and (finding := apply(rule, reading)) is not None
     ]
     fine_type, confidence, decisive = _finest(findings, hints)
     return Verdict(
-        support=_support(findings, hints, fine_type, confidence),
+        support=_support(findings, hints, decisive, confidence),
         vetoes=vetoes_of(reading),
         fine_type=fine_type,
         fine_confidence=confidence,
@@ -105,11 +110,24 @@ def rules_for(traits: int) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if rule.passes(traits))
 
 
+def _header_objects(rule: Rule, header: str, hints: dict[str, str]) -> bool:
+    """Whether the header names something else than what a rule finds or mainly supports."""
+    if rule.name in hints:
+        return False
+    label = rule.support[0][0] if rule.support else None
+    if label and any(FINE_TYPES[name].parent == label for name in hints):
+        return False
+    return bool(hints) or names_a_key(header)
+
+
 def _confidence(finding: Finding, hinted: bool) -> float:
-    """Confidence in the fine type of one finding; 0 when the rule may not name it here."""
+    """Confidence in the fine type of one finding; 0 when the rule may not name it here.
+
+    Under a header that names the type, cells that fail are odd ones rather than a doubt: they count half.
+    """
     rule = finding.rule
     if hinted:
-        return finding.share * max(rule.sure, rule.sure_with_header)
+        return (1 + finding.share) / 2 * max(rule.sure, rule.sure_with_header)
     return finding.share * rule.sure if finding.distinct >= rule.distinct else 0.0
 
 
@@ -129,7 +147,7 @@ def _finest(
 
 
 def _support(
-    findings: list[Finding], hints: dict[str, str], fine_type: str | None, confidence: float
+    findings: list[Finding], hints: dict[str, str], decisive: Finding | None, confidence: float
 ) -> tuple[tuple[str, float], ...]:
     strengths: dict[str, float] = {}
     for finding in findings:
@@ -138,9 +156,10 @@ def _support(
         for label, strength in rule.support:
             strength *= finding.share * (1.0 if trusted else rule.few)
             strengths[label] = max(strengths.get(label, 0.0), strength)
-    parent = FINE_TYPES[fine_type].parent if fine_type else None
-    if parent and fine_type in hints:
-        strengths[parent] = max(strengths.get(parent, 0.0), _HEADER_STRENGTH * confidence)
+    if decisive is not None:
+        parent = decisive.rule.coarse or FINE_TYPES[decisive.rule.name].parent
+        if parent:
+            strengths[parent] = max(strengths.get(parent, 0.0), PARENT_STRENGTH * confidence)
     ranked = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))
     return tuple((label, round(strength, 4)) for label, strength in ranked if strength > 0)
 
@@ -163,7 +182,7 @@ def _evidence(
     elif hints and fine_type is None:
         found = {finding.rule.name for finding in findings}
         contradicted = [name for name in hints if name not in found]
-        if len(contradicted) == len(hints):
+        if len(contradicted) == len(hints) and _LOOSE.isdisjoint(hints):
             sentences.append(
                 f"header {reading.header!r} suggests {_spoken(contradicted[0])}, but the values do not agree"
             )

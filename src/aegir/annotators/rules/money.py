@@ -63,7 +63,7 @@ def is_card(value: str) -> bool:
     if not _CARD.fullmatch(value):
         return False
     digits = value.replace(" ", "").replace("-", "")
-    return 13 <= len(digits) <= 19 and len(set(digits)) > 2 and luhn(digits)
+    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and luhn(digits)
 
 
 def is_currency_code(value: str) -> bool:
@@ -204,6 +204,7 @@ RULES = (
         shaped_and_checked(_CUSIP.fullmatch, "cusip"),
         sure=0.85,
         distinct=5,
+        shy=True,
         needs=DIGIT,
         bars=SPACE,
         shortest=9,
@@ -215,6 +216,7 @@ RULES = (
         shaped_and_checked(_SEDOL.fullmatch, "gb.sedol"),
         sure=0.85,
         distinct=5,
+        shy=True,
         needs=DIGIT | UPPER,
         bars=SPACE,
         shortest=7,

@@ -1,11 +1,12 @@
 """Quantities: percentages, temperatures, sizes and measurements with a unit, flags, plain numbers.
 
-A number with its unit is recognised from the value; the unit decides the dimension. Bare numbers speak
-weakly for many column types at once, with the shares seen on labelled web columns.
+A number with its unit is recognised from the value; the unit decides the dimension. A bare number whose
+unit stands in the header measures that, and stays a Number. Other bare numbers speak weakly for many column types at once, with the shares seen on labelled web columns.
 """
 
 import re
 
+from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.annotators.rules.reading import (
     COLON,
     DASH,
@@ -50,6 +51,12 @@ _SERVINGS = Shape(
     re.I,
 )
 _SURE_FLAGS = frozenset(("true", "false"))
+_YES_AND_NO = words(
+    "yes/no y/n ja/nein j/n oui/non sí/no si/no sim/não tak/nie да/нет on/off t/f wahr/falsch vrai/faux vero/falso"
+    " verdadero/falso pass/fail passed/failed ok/fail ok/failed ok/nok ok/error enabled/disabled active/inactive"
+)
+_FLAG_PAIRS = frozenset(frozenset(pair.split("/")) for pair in _YES_AND_NO)
+_FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ ✔")
 _PLAIN = Shape(
     r"[-+−]?(?:\d+|\d{1,3}(?:[,\s\u00a0']\d{3})+)(?:[.,]\d+)?(?:e[-+]?\d+)?", re.I | re.ASCII
 )
@@ -78,24 +85,40 @@ def share_of_true_false(reading: Reading) -> float:
 
 def share_of_words_for_yes_and_no(reading: Reading) -> float:
     """Both sides of a yes/no pair occur; a column of nothing but `no` may be a number or a language."""
-    words = {value.casefold() for value in reading.values}
-    if words == {
-        "0",
-        "1",
-    }:  # a dummy variable if there are many, a short list of numbers if there are few
+    if len(reading.values) > 3:  # Yes, YES and no at most
+        return 0.0
+    found = {value.casefold() for value in reading.values}
+    if found == {"0", "1"}:  # a dummy variable if there are many, a short list of numbers otherwise
         return 1.0 if reading.total >= 20 else 0.0
-    pairs = (
-        {"yes", "no"},
-        {"y", "n"},
-        {"ja", "nein"},
-        {"oui", "non"},
-        {"sí", "no"},
-        {"si", "no"},
-        {"on", "off"},
-        {"t", "f"},
-    )
-    return 1.0 if words in pairs else 0.0
+    return 1.0 if found in _FLAG_PAIRS else 0.0
 
+
+def is_flag_word(value: str) -> bool:
+    """One side of any pair: enough under a header such as `brakes_ok`."""
+    return value.casefold() in _FLAG_WORDS
+
+
+# The header says what is measured; how sure that is lies below the roles (body_height, age) it may be.
+_BARE_MEASURES = tuple(
+    Rule(
+        name,
+        "numbers",
+        _PLAIN.fullmatch,
+        needs=NUMERIC,
+        longest=20,
+        sure_with_header=sure,
+        coarse="Number",
+    )
+    for name, sure in (
+        ("temperature", 0.9),
+        ("file_size", 0.84),
+        ("length", 0.84),
+        ("mass", 0.84),
+        ("volume", 0.84),
+        ("energy", 0.84),
+        ("measurement", 0.84),
+    )
+)
 
 RULES = (
     Rule(
@@ -109,9 +132,6 @@ RULES = (
     ),
     Rule(
         "percentage", "numbers", _PLAIN.fullmatch, needs=NUMERIC, longest=20, sure_with_header=0.86
-    ),
-    Rule(
-        "temperature", "numbers", _PLAIN.fullmatch, needs=NUMERIC, longest=10, sure_with_header=0.9
     ),
     Rule(
         "temperature",
@@ -132,14 +152,6 @@ RULES = (
         bars=COLON,
         longest=16,
         shortest=2,
-    ),
-    Rule(
-        "file_size",
-        "whole numbers",
-        _INTEGER.fullmatch,
-        needs=NUMERIC,
-        longest=15,
-        sure_with_header=0.84,
     ),
     Rule(
         "energy",
@@ -206,6 +218,7 @@ RULES = (
         longest=5,
         support=(("Boolean", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
+    Rule("boolean_flag", "words for yes or no", is_flag_word, longest=9, sure_with_header=0.92),
     Rule("rating", "ratings on a scale", _OUT_OF.fullmatch, sure=0.9, longest=24),
     Rule("rating", "numbers on a scale", _RATING.fullmatch, needs=DIGIT, longest=24),
     Rule(
@@ -237,6 +250,7 @@ RULES = (
         longest=11,
         sure_with_header=0.88,
     ),
+    *_BARE_MEASURES,
     Rule(
         "plain_number",
         "numbers",

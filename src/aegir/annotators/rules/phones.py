@@ -2,7 +2,8 @@
 
 International numbers (+43 …) are checked as they stand. National ones are checked against the plan of
 one country for the whole column: the first of a short list under which the column's values are valid.
-North American numbers have a shape of their own and need no library. Nothing is imported until a column
+North American numbers have a shape of their own and need no library. Under a header that names
+telephones a possible number is enough: films and handbooks use numbers that nobody has. Nothing is imported until a column
 looks like digits with the separators people use in phone numbers; at most `_MOST` values are parsed.
 """
 
@@ -63,6 +64,25 @@ def is_valid_number(value: str, region: str | None) -> bool:
     return bool(phonenumbers.is_valid_number(number))
 
 
+@lru_cache(maxsize=4096)
+def is_possible_number(value: str) -> bool:
+    """Whether an international number has a length its country knows, given to somebody or not."""
+    import phonenumbers
+
+    try:
+        return bool(phonenumbers.is_possible_number(phonenumbers.parse(value, None)))
+    except phonenumbers.NumberParseException:
+        return False
+
+
+def can_be_dialled(value: str) -> bool:
+    """A number that a header may call a telephone: separators as people write them, a possible length."""
+    number = stripped(value)
+    if number.startswith("+"):
+        return bool(_DIALLED.fullmatch(number)) and is_possible_number(number)
+    return is_phone_shaped(number) or is_bare_number(number)
+
+
 def is_phone_shaped(value: str) -> bool:
     """Seven to fifteen digits with separators; not a date, a decimal or a range of years."""
     value = stripped(value)
@@ -106,7 +126,7 @@ def _best_national(values: list[str], count_of: dict[str, int]) -> int:
 
 
 def is_bare_number(value: str) -> bool:
-    """Ten or more digits and nothing else: a telephone only if the header says so."""
+    """Seven digits or more and nothing else: a telephone only if the header says so."""
     digits = value.removesuffix(".0")
     return digits.isascii() and digits.isdigit() and 7 <= len(digits) <= 15
 
@@ -136,27 +156,30 @@ RULES = (
     Rule(
         "telephone_number",
         "numbers that can be dialled",
-        is_bare_number,
+        can_be_dialled,
         needs=DIGIT,
-        bars=LETTER | AT,
+        bars=AT,
         shortest=7,
-        longest=17,
+        longest=40,
+        most_values=_MOST,
         sure_with_header=0.92,
     ),
     Rule(
         "fax_number",
         "numbers that can be dialled",
-        is_bare_number,
+        can_be_dialled,
         needs=DIGIT,
-        bars=LETTER | AT,
+        bars=AT,
         shortest=7,
-        longest=17,
+        longest=40,
+        most_values=_MOST,
         sure_with_header=0.92,
     ),
     Rule(
         "bare_telephone",
         "ten-digit numbers of the North American plan",
         _BARE_NORTH_AMERICAN.fullmatch,
+        shy=True,
         needs=DIGIT,
         bars=LETTER,
         shortest=10,

@@ -30,14 +30,21 @@ from aegir.annotators.rules.shapes import Shape
 _A = re.ASCII
 _UK_CODE = r"(?:GIR 0AA|[A-PR-UWYZ](?:\d{1,2}|[A-HK-Y]\d|[A-HK-Y]\d\d|\d[A-HJKS-UW]|[A-HK-Y]\d[ABEHMNPRV-Y])\s?\d[ABD-HJLNP-UW-Z]{2})"
 _CANADA = r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d"
+_NETHERLANDS = r"[1-9]\d{3}\s?(?!BC|AD|SA|SD|SS)[A-Z]{2}"
+_IRELAND = r"(?:[AC-FHKNPRTV-Y]\d\d|D6W)\s[0-9AC-FHKNPRTV-Y]{4}"
+_PREFIXED = r"(?:A|CH|DK|FL|L|LV|MD|SI)-\d{4}|(?:D|DE|FIN|HR|LT)-\d{5}"
+# One letter and a number is more often somebody's own code: these need a header.
+_PREFIXED_WITH_HEADER = r"(?:B|H|N|AT|BE|BG)-\d{4}|(?:E|F|FI|FR|I|IT|ES|UA)-\d{5}|(?:S|SE|CZ|SK)-\d{3}\s?\d{2}|PL-\d{2}-\d{3}"
 _LETTERED_POSTCODE = Shape(
-    rf"{_UK_CODE}|{_CANADA}|[1-9]\d{{3}}\s?[A-Z]{{2}}|[A-Z]{{1,2}}-\d{{4,5}}|[A-Z]\d{{2}}\s?[A-Z0-9]{{4}}",
+    rf"{_UK_CODE}|{_CANADA}|{_NETHERLANDS}|{_IRELAND}|{_PREFIXED}|NL-{_NETHERLANDS}", _A
+)
+_SHAPED = r"\d{5}-\d{4}|\d{2}-\d{3}|\d{5}-\d{3}|\d{4}-\d{3}|\d{3}-\d{4}|\d{3}\s\d{2}"
+_SHAPED_POSTCODE = Shape(_SHAPED, _A)
+_ANY_POSTCODE = Shape(
+    rf"\d{{3,7}}(?:\.0)?|{_SHAPED}|{_UK_CODE}|{_CANADA}|[1-9]\d{{3}}\s?[A-Z]{{2}}|(?:[A-Z]\d\d|D6W)\s?[A-Z0-9]{{4}}|{_PREFIXED}"
+    rf"|{_PREFIXED_WITH_HEADER}|[A-Z]\d{{4}}[A-Z]{{3}}|[A-Z]{{2}}\d{{3,4}}|[A-Z]{{1,2}}\d{{1,2}}[A-Z]?",
     re.I | _A,
 )
-_SHAPED_POSTCODE = Shape(
-    r"\d{5}-\d{4}|\d{2}-\d{3}|\d{5}-\d{3}|\d{4}-\d{3}|\d{3}-\d{4}|\d{3}\s\d{2}", _A
-)
-_DIGIT_POSTCODE = Shape(r"\d{3,6}(?:\.0)?|\d{5}-\d{4}", _A)
 _FIVE_DIGITS = Shape(r"\d{5}(?:-\d{4})?", _A)
 _LOCODE = Shape(r"([A-Z]{2}) ?[A-Z2-9]{3}")
 _STREET = Shape(
@@ -185,7 +192,7 @@ RULES = (
         "postal codes",
         _LETTERED_POSTCODE.fullmatch,
         sure=0.93,
-        distinct=1,
+        shy=True,
         needs=DIGIT | LETTER,
         shortest=5,
         longest=9,
@@ -196,6 +203,7 @@ RULES = (
         "postal codes",
         _SHAPED_POSTCODE.fullmatch,
         sure=0.0,
+        shy=True,
         needs=DIGIT,
         bars=LETTER | DOT,
         shortest=5,
@@ -204,17 +212,17 @@ RULES = (
     ),
     Rule(
         "postal_code",
-        "numbers that can be postal codes",
-        _DIGIT_POSTCODE.fullmatch,
+        "postal codes of some country",
+        _ANY_POSTCODE.fullmatch,
         needs=DIGIT,
-        bars=LETTER,
-        shortest=3,
-        longest=10,
+        shortest=2,
+        longest=11,
     ),
     Rule(
         "five_digits",
         "five-digit numbers",
         _FIVE_DIGITS.fullmatch,
+        shy=True,
         needs=DIGIT,
         bars=LETTER | DOT | SPACE,
         shortest=5,

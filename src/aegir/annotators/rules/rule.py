@@ -49,6 +49,11 @@ class Rule:
     """Share of the support that remains with fewer distinct values and no header."""
     most_values: int = 100
     """Most distinct values tried; small for slow validators."""
+    shy: bool = False
+    """A weak format: it says nothing under a header that names something else."""
+    coarse: str | None = None
+    """The column type of such values, where it is not the fine type's parent: a bare 4012 under
+    `length_mm` measures a length and is written as a Number."""
 
     def passes(self, traits: int) -> bool:
         """Whether a column of these traits is worth trying."""

@@ -108,12 +108,15 @@ def share_of_a_sequence(reading: Reading) -> float:
 
 def share_of_distinct_keys(reading: Reading) -> float:
     """Distinct codes or whole numbers without spaces: what identifies rows when the header says so."""
-    if reading.repeats:
-        return 0.0
-    return share_of_keys(reading)
+    return 0.0 if reading.repeats else _share_of_keys(reading)
 
 
-def share_of_keys(reading: Reading) -> float:
+def share_of_repeated_keys(reading: Reading) -> float:
+    """Keys some of which occur in several rows: what refers to rows elsewhere."""
+    return _share_of_keys(reading) if reading.repeats else 0.0
+
+
+def _share_of_keys(reading: Reading) -> float:
     good = sum(
         count
         for value, count in zip(reading.values, reading.counts, strict=True)
@@ -191,7 +194,13 @@ RULES = (
         sure_with_header=0.85,
         longest=40,
     ),
-    Rule("foreign_key", "repeated keys", measure=share_of_keys, sure_with_header=0.82, longest=40),
+    Rule(
+        "foreign_key",
+        "repeated keys",
+        measure=share_of_repeated_keys,
+        sure_with_header=0.82,
+        longest=40,
+    ),
     Rule(
         "category_code",
         "short codes that repeat",

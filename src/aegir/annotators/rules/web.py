@@ -186,6 +186,17 @@ RULES = (
         shortest=3,
         longest=50,
     ),
+    # A log that meets both kinds is still a column of addresses: a header names it by the older kind.
+    Rule(
+        "ipv4_address",
+        "IP addresses",
+        lambda value: is_ipv4(value) or is_ipv6(value),
+        needs=DIGIT | DOT | COLON,
+        bars=SPACE,
+        shortest=3,
+        longest=50,
+        sure_with_header=0.93,
+    ),
     Rule(
         "ip_network",
         "IP networks",

@@ -35,6 +35,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "duration": (None, "95 min ¦ 1 h 20 min", None, "18 HOUR ¦ 100000 YEAR"),
     "year": ("year", "1998 ¦ 2021", None, "1998 ¦ 2021"),
     "year_month": (None, "2021-03 ¦ 2021-04", None, "2005/06 ¦ 2006/07"),
+    "month_number": ("month", "1 ¦ 11 ¦ 12", "rank", "1 ¦ 11 ¦ 12"),
     "month_name": (None, "March ¦ April ¦ Dezember", None, "Marsch ¦ Abril street"),
     "quarter": (None, "2021-Q3 ¦ Q4 2020", None, "Q5 ¦ Q6"),
     "week": (None, "2021-W09 ¦ 2021-W10", None, "2021-W59 ¦ 2021-W60"),
@@ -69,6 +70,12 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "row_number": (None, "3 ¦ 1 ¦ 2 ¦ 5 ¦ 4", None, "3 ¦ 1 ¦ 2 ¦ 9 ¦ 4"),
     "primary_key": ("id", "10432 ¦ 99120 ¦ 10433", None, "10432 ¦ 99120 ¦ 10433"),
     "foreign_key": ("customer_id", "C-204 ¦ C-204 ¦ C-311", None, "C-204 ¦ C-204 ¦ C-311"),
+    "constant": (
+        "fuel",
+        "petrol ¦ petrol ¦ petrol ¦ petrol ¦ petrol",
+        "fuel",
+        "petrol ¦ petrol ¦ petrol ¦ petrol",
+    ),
     "free_text": (
         None,
         "A quiet house with a view of the old harbour and its boats.",
