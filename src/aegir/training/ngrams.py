@@ -207,8 +207,9 @@ def fit(examples: Examples, used: npt.NDArray[np.bool_], config: NgramTraining) 
     values = fit_hashed_linear(rows, targets, config.features)
     table = examples.table[chosen]
     subject = _fit_subject(examples, table, scores)
-    context = _context_of_tables(examples, table, scores, subject)
-    return Fitted(values, subject, fit_context(context, targets, CONTEXT_STRENGTH))
+    whole = np.flatnonzero([examples.tables[t].source.in_context for t in table])
+    context = _context_of_tables(examples, table[whole], scores[whole], subject)
+    return Fitted(values, subject, fit_context(context, targets[whole], CONTEXT_STRENGTH))
 
 
 def _inner_folds(groups: I64, seed: int) -> I64:

@@ -1,16 +1,19 @@
 """Where training tables come from, and how far each source is trusted.
 
 A file named on the command line is gold for whatever labels of ours it carries. A folder stands for the
-known files below it; each has a weight for types and for relations, so that weak labels count for less.
+known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
+(by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
 Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aegir.errors import AskedWrongly
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+LABEL_MAP = "label_map.tsv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,28 @@ class Source:
     cpa_weight: float = 1.0
     has_subject: bool = False
     """Column 0 is known to be the subject."""
+    in_context: bool = True
+    """Whether the tables are whole enough to learn from what stands beside a column."""
+    translated: str | None = None
+    """The dataset name under which `label_map.tsv` translates this file's types."""
+    distrusted: frozenset[str] = frozenset()
+    """Labels whose translation was found wrong too often when looked at."""
 
     @property
     def is_validation(self) -> bool:
+        """Whether cross-validation is over this file's tables."""
         return Path(self.file).name.split(".")[0].endswith("_val")
+
+
+def _translated(file: str, dataset: str, cta: float, cpa: float, distrusted: str = "") -> Source:
+    return Source(
+        f"labelled/{file}.jsonl.gz",
+        cta_weight=cta,
+        cpa_weight=cpa,
+        in_context=False,
+        translated=dataset,
+        distrusted=frozenset(distrusted.split("|")),
+    )
 
 
 KNOWN_SOURCES = (
@@ -33,6 +54,10 @@ KNOWN_SOURCES = (
     Source("sotab_cta_val.jsonl", cpa_weight=0),
     Source("sotab_cpa_train.jsonl", cta_weight=0, has_subject=True),
     Source("sotab_cpa_val.jsonl", cta_weight=0, has_subject=True),
+    # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
+    _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
+    _translated("schemaorg_sites", "schemaorg_sites", 0.3, 0.3),
+    _translated("swde", "swde", 0.3, 0.3),
 )
 
 
@@ -47,11 +72,8 @@ class TrainingTable:
 def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
     """All tables of the files and folders given."""
     found = [
-        TrainingTable(
-            labelled.with_subject(0) if source.has_subject and labelled.table.columns else labelled,
-            source,
-        )
-        for path, source in _files(paths)
+        TrainingTable(_prepared(labelled, source, translation), source)
+        for path, source, translation in _files(paths)
         for labelled in read_labelled_tables(path)
     ]
     if not found:
@@ -62,24 +84,50 @@ def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
 
 def raw_files(paths: Sequence[Path]) -> list[Path]:
     """Files of unlabelled tables: those named, and those in `raw/` below the folders given."""
-    found = []
+    found: list[Path] = []
     for path in paths:
         if path.is_dir():
             below = path / "raw" if (path / "raw").is_dir() else path
-            found += sorted([*below.glob("*.jsonl.gz")])
-        elif path.name.endswith((".jsonl.gz", ".jsonl")) and path.parent.name == "raw":
+            found += sorted(below.glob("*.jsonl.gz"))
+        elif path.parent.name == "raw":
             found.append(path)
     return found
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source]]:
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, str]]]:
     known = {Path(source.file).name: source for source in KNOWN_SOURCES}
     for path in paths:
         if path.is_dir():
-            yield from (
-                (path / source.file, source)
-                for source in KNOWN_SOURCES
-                if (path / source.file).is_file()
-            )
+            for source in KNOWN_SOURCES:
+                if (path / source.file).is_file():
+                    yield path / source.file, source, _translation(path / LABEL_MAP, source)
         else:
-            yield path, known.get(path.name, Source(path.name, has_subject=True))
+            yield path, known.get(path.name, Source(path.name, has_subject=True)), {}
+
+
+def _translation(path: Path, source: Source) -> dict[str, str]:
+    """Their label to ours, for one dataset of the label map."""
+    if source.translated is None:
+        return {}
+    if not path.is_file():
+        raise AskedWrongly(f"{source.file} needs {path} to translate its labels, which is missing")
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {
+        row[1]: row[2]
+        for row in rows
+        if row[0] == source.translated and row[1] not in source.distrusted
+    }
+
+
+def _prepared(
+    labelled: LabelledTable, source: Source, translation: Mapping[str, str]
+) -> LabelledTable:
+    if source.has_subject and labelled.table.columns:
+        labelled = labelled.with_subject(0)
+    if source.translated is None:
+        return labelled
+    types = tuple(
+        tuple(translation[label] for label in labels if label in translation)
+        for labels in labelled.cta
+    )
+    return replace(labelled, cta=types)
