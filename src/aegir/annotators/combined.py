@@ -16,6 +16,7 @@ from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX, fine_guess
 from aegir.tables.table import Table
+from aegir.vocabulary.types import TYPE_NAMES
 
 FLOOR = 1e-9
 
@@ -46,8 +47,10 @@ class CombinedAnnotator:
         if not verdicts:
             return learnt
         types = apply_verdicts(learnt.types, verdicts, self._rule_weight, self._temperatures["cta"])
+        before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         fine = tuple(
-            _explain(verdict, guess) for verdict, guess in zip(verdicts, learnt.fine, strict=True)
+            _explain(verdict, guess, None if was == now else TYPE_NAMES[was])
+            for verdict, guess, was, now in zip(verdicts, learnt.fine, before, after, strict=True)
         )
         return TableScores(types, learnt.relations, learnt.subject, fine)
 
@@ -66,6 +69,8 @@ def apply_verdicts(
     return softmax(logits / np.float32(temperature))
 
 
-def _explain(verdict: Verdict, learnt: FineGuess) -> FineGuess:
+def _explain(verdict: Verdict, learnt: FineGuess, overruled: str | None) -> FineGuess:
+    """The rules' reasons, then the model's, or which answer of the model they overruled."""
     rules = fine_guess(verdict)
-    return FineGuess(rules.fine_type, (*rules.evidence, *learnt.evidence))
+    model = learnt.evidence if overruled is None else (f"the rules overrule {overruled}",)
+    return FineGuess(rules.fine_type, (*rules.evidence, *model))

@@ -15,7 +15,7 @@ import numpy as np
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.header_text import header_view
-from aegir.annotators.ngram_features import F32
+from aegir.annotators.ngram_features import CELLS_PER_VIEW, F32
 from aegir.annotators.ngram_model import (
     RELATIONS,
     TYPES,
@@ -93,13 +93,15 @@ class NgramsAnnotator:
 def pick_subject(table: Table, own: F32, layer: Dense) -> int:
     """The column the others describe: as given, else the one most like the name of a thing.
 
-    A column further left is preferred, one whose values repeat is not.
+    A column further left is preferred; one whose values repeat, or hold no letter, is not.
     """
     if table.subject is not None:
         return table.subject
     place = np.minimum(np.arange(len(own)), LEFTNESS_REACH)
-    repeats = np.array([_repetition(column.present) for column in table.columns])
-    return int(np.argmax(layer(own)[:, 0] - LEFTNESS * place - 2 * repeats))
+    cells = [column.present for column in table.columns]
+    repeats = np.array([_repetition(some) for some in cells])
+    wordless = np.array([not any(map(_has_letter, some[:CELLS_PER_VIEW])) for some in cells])
+    return int(np.argmax(layer(own)[:, 0] - LEFTNESS * place - 2 * repeats - 8 * wordless))
 
 
 def softmax(logits: F32) -> Probabilities:
@@ -107,6 +109,10 @@ def softmax(logits: F32) -> Probabilities:
     shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
     total = shifted.sum(axis=1, keepdims=True)
     return np.asarray(shifted / total, np.float32)
+
+
+def _has_letter(cell: str) -> bool:
+    return any(map(str.isalpha, cell))
 
 
 def _repetition(cells: tuple[str, ...]) -> float:

@@ -2,7 +2,7 @@
 
 A file named on the command line is gold for whatever labels of ours it carries. A folder stands for the
 known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
-(by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
+(by `label_map.tsv`: dataset, label or label|relation, our label) count for less, and only as single columns.
 Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
 """
 
@@ -58,6 +58,10 @@ KNOWN_SOURCES = (
     _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
     _translated("schemaorg_sites", "schemaorg_sites", 0.3, 0.3),
     _translated("swde", "swde", 0.3, 0.3),
+    _translated("swde_ext", "swde", 0.3, 0.3),
+    _translated("schemaorg_examples", "schemaorg_examples", 0.3, 0.3),
+    _translated("dbpedia", "dbpedia", 0.2, 0.2),
+    _translated("extractgpt", "extractgpt", 0.2, 0),
 )
 
 
@@ -127,7 +131,12 @@ def _prepared(
     if source.translated is None:
         return labelled
     types = tuple(
-        tuple(translation[label] for label in labels if label in translation)
-        for labels in labelled.cta
+        tuple(
+            translation[key]
+            for label in types
+            for key in (label, *(f"{label}|{relation}" for relation in relations))
+            if key in translation
+        )
+        for types, relations in zip(labelled.cta, labelled.cpa, strict=True)
     )
     return replace(labelled, cta=types)
