@@ -1,0 +1,193 @@
+"""`aegir annotate`: answers to stdout or a file, talk to stderr, failures in sentences."""
+
+import csv
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aegir.annotators.annotate import annotate
+from aegir.tables.annotation_dict import annotation_as_dict
+from aegir.tables.parquet_metadata import embedded_annotation
+from aegir.tables.writers import FORMATS
+from command_line import run
+from nasty_files import REFUSED
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+BOOKS = EXAMPLES / "books.csv"
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    for name in ("books.csv", "films.csv", "shop.xlsx"):
+        shutil.copy(EXAMPLES / name, folder / name)
+    return folder
+
+
+def test_one_file_gives_a_readable_report_and_no_talk():
+    done = run("annotate", BOOKS)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("books.csv   11 columns")
+    assert "\x1b" not in done.out
+
+
+def test_the_command_gives_what_the_python_call_gives():
+    done = run("annotate", BOOKS, "--json")
+    assert json.loads(done.out) == json.loads(json.dumps(annotation_as_dict(annotate(BOOKS)[0])))
+
+
+def test_json_is_one_object_per_table_and_line(lake: Path):
+    done = run("annotate", lake, "--json")
+    names = [json.loads(line)["table"] for line in done.out.splitlines()]
+    assert names == ["books.csv", "films.csv", "shop.xlsx#Orders", "shop.xlsx#Stores"]
+    assert done.said == ["aegir: 4 tables with 36 columns from 3 files"]
+
+
+def test_a_folder_in_two_runs_gives_the_lines_of_one_run(lake: Path):
+    parts = [run("annotate", file, "--json").out for file in sorted(lake.iterdir())]
+    assert run("annotate", lake, "--json").out == "".join(parts)
+
+
+def test_standard_input_is_a_table():
+    done = run("annotate", "-", "--json", stdin=BOOKS.read_bytes())
+    found = json.loads(done.out)
+    assert (done.code, found["table"]) == (0, "stdin")
+    assert [column["name"] for column in found["columns"]][:2] == ["title", "author"]
+
+
+@pytest.mark.parametrize("format_name", ["text", *FORMATS])
+def test_a_file_holds_what_stdout_would_show(tmp_path: Path, lake: Path, format_name: str):
+    out = tmp_path / "answers"
+    shown = run("annotate", lake, "--format", format_name)
+    done = run("annotate", lake, "--format", format_name, "--out", out)
+    assert (done.code, done.out) == (0, "")
+    assert out.read_text(encoding="utf-8") == shown.out
+    assert done.said == [f"aegir: 4 tables with 36 columns from 3 files, written to {out}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers", "lake"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert out.stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_csv_has_one_header_whatever_the_number_of_tables(lake: Path):
+    rows = list(csv.reader(io.StringIO(run("annotate", lake, "-f", "csv").out)))
+    assert len(rows) == 1 + 36
+    assert sum(row[0] == "table" for row in rows) == 1
+
+
+def test_a_table_that_is_read_is_never_written_over(lake: Path):
+    before = (lake / "books.csv").read_bytes()
+    done = run("annotate", lake / "books.csv", "--format", "csv", "--out", lake / "books.csv")
+    assert done.code == 2
+    assert "would write over a table to be read" in done.err
+    assert (lake / "books.csv").read_bytes() == before
+
+
+def test_an_earlier_answer_in_the_same_folder_is_replaced_not_read(lake: Path):
+    out = lake / "answers.jsonl"
+    for _ in range(2):
+        assert run("annotate", lake, "--json", "--out", out).code == 0
+        assert len(out.read_text().splitlines()) == 4
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
+    for format_name in ("text", "json"):
+        done = run("annotate", BOOKS, "-f", format_name, "--out", tmp_path / "no" / "x")
+        assert done.code == 2
+        assert done.said == [
+            f"aegir: cannot write {tmp_path / 'no' / 'x'}: No such file or directory"
+        ]
+
+
+def test_embedding_leaves_the_answer_in_the_parquet_file(tmp_path: Path):
+    shutil.copy(EXAMPLES / "sensors.parquet", tmp_path)
+    shutil.copy(BOOKS, tmp_path)
+    path = tmp_path / "sensors.parquet"
+    done = run("annotate", tmp_path, "--embed", "--json")
+    assert done.code == 0
+    embedded = embedded_annotation(path)
+    assert embedded is not None
+    assert annotation_as_dict(embedded) == json.loads(done.out.splitlines()[1])
+    assert annotate(path)[0].columns == annotate(EXAMPLES / "sensors.parquet")[0].columns
+    assert (tmp_path / "books.csv").read_bytes() == BOOKS.read_bytes()
+
+
+def test_what_cannot_be_embedded_fails_alone(tmp_path: Path):
+    (tmp_path / "a.parquet").write_text("id,name\n1,Ann\n2,Bob\n")
+    shutil.copy(BOOKS, tmp_path)
+    done = run("annotate", tmp_path, "--embed", "--json")
+    assert done.code == 2
+    assert [json.loads(line)["table"] for line in done.out.splitlines()] == [
+        "a.parquet",
+        "books.csv",
+    ]
+    assert "a.parquet is not a Parquet file" in done.err
+    assert done.said[-1] == f"aegir: 1 of 2 files failed: {tmp_path / 'a.parquet'}"
+    assert (tmp_path / "a.parquet").read_text() == "id,name\n1,Ann\n2,Bob\n"
+
+
+def test_confidence_and_precision_make_it_abstain():
+    sure = json.loads(run("annotate", BOOKS, "--json", "--min-confidence", "1").out)
+    assert None in [column["type"] for column in sure["columns"]]
+    modest = json.loads(run("annotate", BOOKS, "--json", "--precision", "0.8").out)
+    strict = json.loads(run("annotate", BOOKS, "--json", "--precision", "0.95").out)
+    for one, other in zip(modest["columns"], strict["columns"], strict=True):
+        assert other["type"] in (None, one["type"])
+
+
+def test_the_seed_and_the_number_of_rows_decide_what_is_looked_at(tmp_path: Path):
+    table = tmp_path / "t.csv"
+    table.write_text("n\n" + "".join(f"{number}\n" for number in range(5000)))
+    one, again, other = (
+        run("annotate", table, "--json", "--rows", "5", "--seed", seed).out for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("no.csv",), "there is no file or folder no.csv"),
+        (("*.nothing",), "no file matches *.nothing"),
+        ((BOOKS, "-f", "xml"), "unknown format 'xml'; there are text, json"),
+        ((BOOKS, "--annotator", "magic"), "unknown annotator 'magic'; there are combined"),
+        ((BOOKS, "--model", "no.safetensors"), "no.safetensors cannot be read as a model"),
+        ((BOOKS, "--model", "x", "--annotator", "rules"), "the annotator 'rules' has no weights"),
+        ((BOOKS, "--precision", "0.9999"), "precision 0.9999 was not reached"),
+        ((BOOKS, "--precision", "7"), "precision is 7.0; expected a number between 0 and 1"),
+    ],
+)
+def test_what_was_asked_wrongly_is_said_in_one_sentence(arguments: tuple, sentence: str):
+    done = run("annotate", *arguments)
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.said
+    assert line.startswith(f"aegir: {sentence}")
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), (BOOKS, "--rows", "0"), (BOOKS, "--min-confidence", "2")]
+)
+def test_wrong_options_show_how_to_ask(arguments: tuple):
+    done = run("annotate", *arguments)
+    assert done.code == 2
+    assert done.err.startswith("Usage: aegir annotate")
+
+
+def test_every_nasty_file_gives_an_answer_or_one_sentence_that_names_it(nasty: dict[str, Path]):
+    for name, path in nasty.items():
+        done = run("annotate", path, "--json")
+        assert "Traceback" not in done.err
+        assert all(line.startswith("aegir: ") for line in done.said), (name, done.err)
+        if name in REFUSED:
+            assert (done.code, done.out) == (2, ""), name
+            (line,) = done.said
+            assert name in line
+        else:
+            assert done.code == 0, (name, done.err)
+            assert all(json.loads(line)["columns"] for line in done.out.splitlines()), name

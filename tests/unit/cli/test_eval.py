@@ -1,0 +1,102 @@
+"""`aegir eval`: figures on stdout, a verdict in the exit code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+
+KEYS = ("task", "columns", "micro_f1", "macro_f1", "ece", "columns_per_cpu_second")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Four labelled columns; the rules know three of them, and one gold label is not ours."""
+    emails = [f"user{number}@example.org" for number in range(6)]
+    links = [f"https://example.org/{number}" for number in range(6)]
+    lines = [
+        {
+            "id": "a",
+            "columns": [
+                {"name": None, "values": emails, "cta": "email"},
+                {"name": "x", "values": ["?"]},
+            ],
+        },
+        {
+            "id": "b",
+            "columns": [{"name": "link", "values": links, "cta": ["nothing", "URL"], "cpa": "url"}],
+        },
+        {"id": "c", "columns": [{"name": "mail", "values": emails, "cta": "email", "cpa": None}]},
+        {"id": "d", "columns": [{"name": "mail", "values": emails, "cta": "Mailbox"}]},
+    ]
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_json_has_the_promised_keys(data: Path):
+    done = run("eval", "--task", "cta", "--data", data, "--json")
+    (line,) = done.out.splitlines()
+    found = json.loads(line)
+    assert (done.code, done.err) == (0, "")
+    assert set(KEYS) <= set(found)
+    assert (found["task"], found["columns"], found["tables"]) == ("cta", 4, 4)
+    assert found["micro_f1"] == 0.75
+    assert found["unknown_labels"] == ["Mailbox", "nothing"]
+    assert found["columns_per_cpu_second"] > 0
+
+
+def test_the_report_is_readable_and_names_unknown_labels(data: Path):
+    done = run("eval", "--task", "cta", "--data", data)
+    assert "micro F1 0.7500" in done.out
+    assert "2 gold labels are not in the vocabulary" in done.out
+    assert "Mailbox" in done.out
+
+
+@pytest.mark.parametrize(("wanted", "code"), [("0.75", 0), ("0.76", 3)])
+def test_at_least_decides_the_exit_code(data: Path, wanted: str, code: int):
+    done = run("eval", "--task", "cta", "--data", data, "--json", "--at-least", wanted)
+    assert done.code == code
+    assert json.loads(done.out)["micro_f1"] == 0.75
+    assert done.said == (["aegir: micro F1 is 0.7500, below 0.76 (--at-least)"] if code else [])
+
+
+def test_relations_are_scored_too(data: Path):
+    done = run("eval", "--task", "cpa", "--data", data, "--annotator", "rules", "--json")
+    found = json.loads(done.out)
+    assert (found["columns"], found["micro_f1"], found["abstained"]) == (1, 0.0, 1)
+
+
+def test_abstaining_lowers_coverage_not_the_number_of_columns(data: Path):
+    done = run("eval", "--task", "cta", "--data", data, "--json", "--min-confidence", "1")
+    found = json.loads(done.out)
+    assert found["columns"] == 4
+    assert found["abstained"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--task", "both"), "--task is 'both'; expected cta (types) or cpa (relations)"),
+        (
+            ("--task", "cta", "--data", "no.jsonl"),
+            "cannot read labelled tables from no.jsonl: No such",
+        ),
+        (("--task", "cta", "--annotator", "magic"), "unknown annotator 'magic'"),
+    ],
+)
+def test_what_was_asked_wrongly_is_said_in_one_sentence(
+    data: Path, arguments: tuple, sentence: str
+):
+    done = run("eval", "--data", data, *arguments)
+    assert done.code == 2
+    (line,) = done.said
+    assert line.startswith(f"aegir: {sentence}")
+
+
+def test_labels_of_the_other_task_are_no_labels(tmp_path: Path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"columns": [{"values": ["a"], "cta": "email"}]}')
+    done = run("eval", "--task", "cpa", "--data", path)
+    assert done.said == ["aegir: no column has a 'cpa' label, so there is nothing to score"]

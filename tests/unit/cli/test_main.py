@@ -1,0 +1,65 @@
+"""The door: exit codes, help, and what is loaded when."""
+
+import json
+from importlib.metadata import version
+from unittest.mock import patch
+
+import pytest
+
+from command_line import run, run_process
+
+LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+
+
+def loaded_by(code: str) -> set[str]:
+    done = run_process(python=f"{code}\n{LOADED}")
+    assert done.code == 0, done.err
+    return set(json.loads(done.out.splitlines()[-1]))
+
+
+def test_the_version_and_the_help_leave_with_0():
+    assert run("--version").out == f"aegir {version('aegir')}\n"
+    for arguments in (("--help",), ("-h",), ("annotate", "--help"), ("train", "ngrams", "-h")):
+        done = run(*arguments)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith("Usage: aegir")
+
+
+@pytest.mark.parametrize("arguments", [("annotat",), ("--nope",), ("annotate", "--nope"), ()])
+def test_a_verb_or_flag_that_is_not_there_leaves_with_2(arguments: tuple[str, ...]):
+    done = run(*arguments)
+    assert done.code == 2
+    assert "Usage: aegir" in done.err
+    assert done.out == ""
+
+
+def test_a_near_miss_is_suggested():
+    assert "annotate" in run("annotat").err.splitlines()[-1]
+
+
+def test_an_interruption_leaves_with_130_and_a_word():
+    with patch("aegir.annotators.registry.load_annotator", side_effect=KeyboardInterrupt):
+        done = run("annotate", __file__)
+    assert done.code == 130
+    assert done.said[-1] == "aegir: interrupted"
+    assert "Traceback" not in done.err
+
+
+def test_import_and_help_load_nothing_heavy():
+    heavy = {"numpy", "duckdb", "rich", "phonenumbers", "stdnum", "safetensors", "torch"}
+    assert not loaded_by("import aegir") & (heavy | {"click"})
+    assert (
+        not loaded_by(
+            "import sys; sys.argv = ['aegir', '--help']\n"
+            "from aegir.cli.main import main\n"
+            "try: main()\nexcept SystemExit: pass"
+        )
+        & heavy
+    )
+
+
+def test_names_of_the_package_are_found_on_first_use():
+    assert not loaded_by("import aegir; aegir.Table, aegir.Guess") & {"numpy"}
+    assert run_process(python="import aegir; aegir.nothing").err.endswith(
+        "AttributeError: module 'aegir' has no attribute 'nothing'\n"
+    )
