@@ -5,12 +5,11 @@ package but pip and setuptools. Needs the network, or a pip that is told where p
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measuring import Runs
+from benchmarks.measuring import Runs, run_command
 from benchmarks.options import Options
 from benchmarks.recording import ROOT
 from benchmarks.result import Measurement, Ratio, Result, at_most
@@ -20,6 +19,8 @@ UNIT = "MB"
 TARGET = 150
 OURSELVES = "aegir"
 REFERENCE = "numpy"
+TOOLS = ("pip", "setuptools", "wheel")
+"""What a virtual environment brings along."""
 LISTS_PACKAGES = """
 import importlib.metadata, json
 sizes = {}
@@ -32,7 +33,7 @@ print(json.dumps(sizes))
 
 def run(_: Options) -> Result:
     """Install and weigh; the reference is numpy, the one dependency everybody knows."""
-    sizes = {name: size for name, size in _installed(ROOT).items() if name not in _TOOLS}
+    sizes = {name: size for name, size in _installed(ROOT).items() if name not in TOOLS}
     heaviest_first = sorted(sizes, key=lambda name: -sizes[name])
     packages = {name: Measurement(name, UNIT, _megabytes(sizes[name])) for name in heaviest_first}
     total = Measurement("base install", UNIT, _megabytes(sum(sizes.values())))
@@ -47,23 +48,15 @@ def run(_: Options) -> Result:
     )
 
 
-_TOOLS = ("pip", "setuptools", "wheel")
-
-
 def _installed(project: Path) -> dict[str, int]:
     """Bytes of each package in a new environment that holds the project."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = Path(folder) / "bin" / "python"
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--no-compile", str(project)],
-            check=True,
-            capture_output=True,
-        )
-        listing = subprocess.run(
-            [python, "-c", LISTS_PACKAGES], check=True, capture_output=True, text=True
-        )
-    return json.loads(listing.stdout)
+        listing = Path(folder) / "sizes.json"
+        run_command([sys.executable, "-m", "venv", folder])
+        run_command([python, "-m", "pip", "install", "--quiet", "--no-compile", project])
+        run_command([python, "-c", LISTS_PACKAGES], output=listing)
+        return json.loads(listing.read_text(encoding="utf-8"))
 
 
 def _megabytes(size: int) -> Runs:

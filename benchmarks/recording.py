@@ -1,7 +1,8 @@
 """Where and when a result was measured, and whether it may be kept.
 
 A figure is kept as results/<benchmark>/<date>-<commit>.json only when someone can repeat it: the commit is
-known and nothing in the tree differs from it. Otherwise it is printed and forgotten.
+known, nothing in the tree differs from it, and the Aegir that was measured is the one in the tree.
+Otherwise it is printed and forgotten.
 """
 
 import datetime
@@ -13,10 +14,13 @@ import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import aegir
 from benchmarks.result import Result
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
+THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Threads of numpy's matrix products: waiting threads burn CPU time, so a figure needs these beside it."""
 VERSIONS_OF = ("numpy", "duckdb", "scikit-learn", "frictionless")
 
 
@@ -28,12 +32,16 @@ class Environment:
     commit: str | None
     """None when this is not a git checkout."""
     dirty: bool
+    from_tree: bool
+    """Whether the installed Aegir is this tree (an editable install)."""
     cpu: str
     cores: int
     memory_gb: float
     system: str
     python: str
     versions: dict[str, str]
+    thread_settings: dict[str, str]
+    """Environment variables that were set; numpy uses every core when none is."""
 
     @property
     def refusal(self) -> str | None:
@@ -42,6 +50,8 @@ class Environment:
             return "not recorded: the commit is unknown (not a git checkout)"
         if self.dirty:
             return f"not recorded: files differ from commit {self.commit[:10]}; commit them first"
+        if not self.from_tree:
+            return "not recorded: Aegir is installed from elsewhere; pip install --editable ."
         return None
 
 
@@ -53,12 +63,14 @@ def describe_environment(root: Path = ROOT) -> Environment:
         date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         commit=commit or None,
         dirty=changes != "",
+        from_tree=Path(aegir.__file__).is_relative_to(ROOT),
         cpu=_cpu_model(),
         cores=os.cpu_count() or 1,
         memory_gb=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         system=platform.platform(terse=True),
         python=platform.python_version(),
         versions=_versions(),
+        thread_settings={name: os.environ[name] for name in THREAD_SETTINGS if name in os.environ},
     )
 
 

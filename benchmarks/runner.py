@@ -6,7 +6,6 @@ Answers go to stdout (`--json`: one object per benchmark), talk goes to stderr. 
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,7 +14,7 @@ from pathlib import Path
 from aegir.errors import AegirError
 from benchmarks.measuring import CommandFailed
 from benchmarks.options import Options, parse_size
-from benchmarks.recording import Environment, as_record, describe_environment, save_record
+from benchmarks.recording import ROOT, Environment, as_record, describe_environment, save_record
 from benchmarks.result import Result
 
 BENCHMARKS = ("columns", "folder", "cold_start", "large_file", "install_size", "accuracy")
@@ -32,31 +31,34 @@ def main(arguments: Sequence[str]) -> int:
     options = Options(
         asked.seed, asked.repeats, asked.quick, asked.size, asked.data, asked.csv_detective
     )
+    if "accuracy" in asked.names and options.data is None:
+        parser.error("accuracy needs --data FOLDER with labelled tables")
+    if options.data is not None and not options.data.is_dir():
+        parser.error(f"--data is {options.data}, which is not a folder")
     environment = describe_environment()
     _say(_describe(environment, options))
-    results, failed = [], False
-    for name in asked.names or BENCHMARKS:
-        if name == "accuracy" and options.data is None:
-            _say("accuracy: left out, it needs --data FOLDER with labelled tables")
-            failed |= name in asked.names
-            continue
-        _say(f"{name}: measuring …")
-        try:
-            result = import_module(f"benchmarks.{name}").run(options)
-        except (AegirError, CommandFailed, OSError, subprocess.CalledProcessError) as error:
-            _say(f"{name}: failed, {error}")
-            failed = True
-            continue
-        results.append(result)
-        print(
-            json.dumps(as_record(result, environment, options.seed))
-            if asked.json
-            else _page(result)
-        )
-        _record(result, environment, options)
+    names = asked.names or [name for name in BENCHMARKS if name != "accuracy" or options.data]
+    outcomes = [_run_one(name, options, environment, asked.json) for name in names]
+    results = [outcome for outcome in outcomes if outcome is not None]
     if not asked.json:
         print(_target_table(results, "targets (rough: --quick)" if options.quick else "targets"))
-    return int(failed)
+    return 0 if len(results) == len(names) else 1
+
+
+def _run_one(name: str, options: Options, environment: Environment, as_json: bool) -> Result | None:
+    """Run, print and record one benchmark; None when it failed, so that the others still run."""
+    _say(f"{name}: measuring …")
+    try:
+        result = import_module(f"benchmarks.{name}").run(options)
+    except (AegirError, CommandFailed, OSError) as error:
+        _say(f"{name}: failed, {error}")
+        return None
+    record = as_record(result, environment, options.seed)
+    print(json.dumps(record) if as_json else _page(result), flush=True)
+    refusal = "not recorded: --quick figures are rough" if options.quick else environment.refusal
+    kept = refusal or f"recorded in {save_record(record, environment).relative_to(ROOT)}"
+    _say(f"{name}: {kept}")
+    return result
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -84,20 +86,12 @@ def _size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _record(result: Result, environment: Environment, options: Options) -> None:
-    refusal = "not recorded: --quick figures are rough" if options.quick else environment.refusal
-    if refusal:
-        _say(f"{result.benchmark}: {refusal}")
-    else:
-        path = save_record(as_record(result, environment, options.seed), environment)
-        _say(f"{result.benchmark}: recorded in {path}")
-
-
 def _describe(environment: Environment, options: Options) -> str:
     commit = (environment.commit or "unknown")[:10] + (" with changes" if environment.dirty else "")
+    threads = "".join(f" · {name}={n}" for name, n in environment.thread_settings.items())
     return (
         f"seed {options.seed} · commit {commit} · {environment.cpu}, {environment.cores} cores, "
-        f"{environment.memory_gb} GB · Python {environment.python} · {environment.date}"
+        f"{environment.memory_gb} GB · Python {environment.python} · {environment.date}{threads}"
     )
 
 
