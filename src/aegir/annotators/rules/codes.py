@@ -205,6 +205,7 @@ RULES = (
         "units of measurement",
         is_unit_word,
         sure=0.85,
+        shy=True,
         needs=LETTER,
         bars=DIGIT,
         longest=12,

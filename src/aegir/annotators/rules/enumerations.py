@@ -57,6 +57,9 @@ _PAYMENT_WORDS = frozenset(_MEMBERS["paymentAccepted"].split()) | words(
     " tarjeta transferencia sofort klarna überweisung vorkasse nachnahme tarjetas crédito credito débito debito carta carte carta"
     " assegno bancomat espece especes cheques cheque checks pay apple google stripe venmo wire unionpay carta maestro pin ec contactless"
 )
+_ONLY_WITH_OTHERS = words(
+    "cards express bank club master online payments holiday restaurant pay apple google wire carte carta"
+)
 _FILLERS = words(
     "all major accepted accept only and or und et y e by in on de di da per via the with we also of to"
 )
@@ -79,8 +82,8 @@ def enumeration_of(value: str) -> str | None:
 def is_payment(value: str) -> bool:
     """A list of means of payment and nothing else: `Invoice 2031-1000` only mentions one."""
     parts = [part for part in _SEPARATOR.split(value.casefold()) if part]
-    known = [part for part in parts if part.strip(".:()!") not in _FILLERS]
-    return bool(known) and all(part.strip(".:()!") in _PAYMENT_WORDS for part in known)
+    said = {part.strip(".:()!") for part in parts} - _FILLERS
+    return said <= _PAYMENT_WORDS and not said <= _ONLY_WITH_OTHERS
 
 
 def _share_of(kind: str) -> Callable[[Reading], float]:

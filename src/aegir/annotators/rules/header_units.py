@@ -38,27 +38,26 @@ _DIMENSION_WORDS = {
     "measurement": "power voltage current",
 }
 _MEASURE_OF = {unit: name for name, units in _BY_MEASURE.items() for unit in units.split()}
-_SHORT_MEASURES: dict[str, str] = {
+_SHORT_MEASURE_OF = {
     unit: name for name, units in _SHORT_BY_MEASURE.items() for unit in units.split()
 }
 _WORDS_OF = {name: frozenset(text.split()) for name, text in _DIMENSION_WORDS.items()}
-MEASURES = frozenset(_BY_MEASURE) | {"quantity", "time_of_day", "rating", "age"}
+MEASURES = frozenset(_BY_MEASURE) | {"quantity", "time_of_day", "rating", "age", "currency_amount"}
 """Fine types that a unit of another dimension rules out."""
 
 
 def measure_in(words: list[str], bracketed: str) -> tuple[str, str] | None:
-    """What the last word or the bracket of a header measures, and its unit; None without a unit."""
+    """What the bracket or the last word of a header measures, and its unit; None without a unit."""
+    bracketed = bracketed.casefold().strip()
     if "%" in bracketed:
         return "percentage", "%"
-    for unit in (bracketed.casefold().strip(), words[-1] if len(words) > 1 else ""):
-        measure = _MEASURE_OF.get(unit)
-        if measure:
-            return measure, unit
-    unit = bracketed.casefold().strip()
-    if unit in _SHORT_MEASURES:
-        return _SHORT_MEASURES[unit], unit
     last = words[-1] if len(words) > 1 else ""
-    measure = _SHORT_MEASURES.get(last)
-    if measure and not _WORDS_OF[measure].isdisjoint(words[:-1]):
-        return measure, last
+    for unit in (bracketed, last):
+        if unit in _MEASURE_OF:
+            return _MEASURE_OF[unit], unit
+    for unit, others in ((bracketed, words), (last, words[:-1])):
+        measure = _SHORT_MEASURE_OF.get(unit)
+        sure = unit == bracketed and unit != "s"  # `Month(s)` is a plural
+        if measure and (sure or not _WORDS_OF[measure].isdisjoint(others)):
+            return measure, unit
     return None

@@ -45,6 +45,8 @@ def hints_of(header: str) -> dict[str, str]:
     found = _phrases_in(spoken)
     if len(spoken) > 1 and spoken[0] in _FLAG_OPENINGS:
         found.setdefault("boolean_flag", spoken[0])
+    elif header.rstrip().endswith("?"):
+        found.setdefault("boolean_flag", "?")
     if measure:
         name, unit = measure
         found = {other: phrase for other, phrase in found.items() if other not in MEASURES}

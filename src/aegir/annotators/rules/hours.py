@@ -32,8 +32,13 @@ _PAY_PERIODS = ("HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 _WEEK_HOURS = Shape(
     r"\d\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b", re.I
 )
-_DAY_NAME = r"(?:m|t|w|f|mo|tu|we|th|fr|sa|su|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_OPENING_DAY = Shape(rf"\b(?:{_DAY_NAME}|daily|weekdays|everyday)\b", re.I)
+_DAY_NAME = (
+    r"(?:mo|tu|we|th|fr|sa|su|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+)
+# A single letter is a day only in a span of days: `W 42-13` is a game that was won.
+_OPENING_DAY = Shape(
+    rf"\b(?:{_DAY_NAME}|daily|weekdays|everyday|[mtwfs]\s?[-–]\s?(?:[mtwfs]|th|sa|su))\b", re.I
+)
 _OPENING_TIME = Shape(
     r"\d{1,2}(?:[:.]?\d\d)?\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d|closed|open|noon|24", re.I
 )

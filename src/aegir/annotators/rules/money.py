@@ -8,6 +8,8 @@ import re
 
 from aegir.annotators.rules.checksums import checked_by, luhn, shaped_and_checked
 from aegir.annotators.rules.gazetteers import country_alpha2, currency_codes
+from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.headers import hints_of
 from aegir.annotators.rules.reading import (
     DASH,
     DIGIT,
@@ -18,7 +20,7 @@ from aegir.annotators.rules.reading import (
     UPPER,
     Reading,
 )
-from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.rule import FEWEST_MATCHES, Rule
 from aegir.annotators.rules.shapes import Shape
 
 _A = re.ASCII
@@ -46,9 +48,11 @@ _RANGE = Shape(
     re.I,
 )
 _PAY = Shape(
-    r"\bper\s(?:hour|day|week|month|year|annum)\b|/\s?(?:h|hr|hour|day|week|month|year)\b|\b(?:YEAR|HOUR|MONTH|WEEK|DAY)\b"
+    r"\bper\s(?:hour|day|week|month|year|annum)\b|(?<![A-Za-z])/\s?(?:h|hr|hour|day|week|month|year)\b|\b(?:YEAR|HOUR|MONTH|WEEK|DAY)\b"
 )
+_FREQUENCY = Shape(r"\d{1,2}(?:\s?(?:-|to)\s?\d{1,2})?\s?(?:x|times)?\s(?:per|a)\s\w+", re.I)
 _PLAIN_AMOUNT = Shape(rf"-?(?:{_SYMBOL}\s?)?(?:{_NUMBER})(?:\s?{_SYMBOL})?")
+_WORDS_FOR_SUMS = words("total subtotal gross net sales payment")
 _ACCOUNT = Shape(r"[A-Z0-9]{0,4}\d[\dX* -]{4,24}\d", _A)
 _check_iban, _check_vat = checked_by("iban"), checked_by("eu.vat")
 
@@ -92,8 +96,13 @@ def is_money_range(value: str) -> bool:
 
 
 def is_pay(value: str) -> bool:
-    """Pay for a period; `40 hours per week` is working time."""
-    return bool(_PAY.search(value)) and "hours" not in value and "hrs" not in value
+    """Pay for a period; `40 hours per week` is working time, `3 per day` a frequency."""
+    return (
+        bool(_PAY.search(value))
+        and "hours" not in value
+        and "hrs" not in value
+        and not _FREQUENCY.fullmatch(value)
+    )
 
 
 def is_vat_number(value: str) -> bool:
@@ -106,6 +115,19 @@ def share_of_cents(reading: Reading) -> float:
         count
         for value, count in zip(reading.values, reading.counts, strict=True)
         if len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
+    )
+    return good / reading.total
+
+
+def share_of_amounts(reading: Reading) -> float:
+    """Numbers under a header for money; a `total` of whole numbers may count anything."""
+    word = hints_of(reading.header).get("currency_amount") if reading.header else None
+    if word in _WORDS_FOR_SUMS and share_of_cents(reading) < FEWEST_MATCHES:
+        return 0.0
+    good = sum(
+        count
+        for value, count in zip(reading.values, reading.counts, strict=True)
+        if _PLAIN_AMOUNT.fullmatch(value)
     )
     return good / reading.total
 
@@ -270,7 +292,7 @@ RULES = (
     Rule(
         "currency_amount",
         "amounts",
-        _PLAIN_AMOUNT.fullmatch,
+        measure=share_of_amounts,
         needs=DIGIT,
         longest=24,
         sure_with_header=0.84,

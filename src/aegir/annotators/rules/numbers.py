@@ -32,7 +32,7 @@ _MASS = r"(?:kg|kgs|kilograms?|kilos?|g|gr|grm|grams?|grammes?|mg|mcg|µg|lbs?|p
 _MASS_VALUE = Shape(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
 _LENGTH = r"(?:mm|cm|dm|m|km|meters?|metres?|kilomet(?:er|re)s?|centimet(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yd|yards?|mi|miles?|\"|”|″|''|'|′|’)"
 _LENGTH_VALUE = Shape(
-    rf"{_NUMBER}\s?{_LENGTH}\.?(?:(?:\s?[x×]\s?|\s|(?<=['’′]))\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
+    rf"{_NUMBER}\s?{_LENGTH}(?!/[hs])\.?(?:(?:\s?[x×]\s?|\s|(?<=['’′]))\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
     re.I,
 )
 _ENERGY_VALUE = Shape(
@@ -138,6 +138,7 @@ RULES = (
         "temperatures",
         _TEMPERATURE.fullmatch,
         sure=0.88,
+        distinct=2,  # a lone 24F is a code
         needs=DIGIT,
         bars=NUMERIC,
         longest=24,
@@ -187,6 +188,7 @@ RULES = (
         "measurements with a unit",
         _OTHER_UNIT.fullmatch,
         sure=0.88,
+        distinct=2,
         needs=DIGIT | LETTER,
         longest=30,
     ),

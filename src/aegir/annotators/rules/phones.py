@@ -43,7 +43,7 @@ _NORTH_AMERICAN = Shape(
 _BARE_NORTH_AMERICAN = Shape(r"1?[2-9]\d\d[2-9]\d{6}(?:\.0)?", re.ASCII)
 _DIALLED = Shape(r"\+?[\d\s().\-/\u2010-\u2013]{7,28}", re.ASCII)
 _DECIMAL = Shape(
-    r"[-+]?\d+[.,]\d+|[-+]?\d+|(?:\d{1,4}[-/.]){2}\d{1,4}|\d{4}\s?[-–/]\s?\d{4}", re.ASCII
+    r"[-+]?\d+[.,]\d+|[-+]?\d+|(?:\d{1,4}\s?[-/.]\s?){2}\d{1,4}|\d{4}\s?[-–/]\s?\d{4}", re.ASCII
 )
 
 
@@ -80,7 +80,12 @@ def can_be_dialled(value: str) -> bool:
     number = stripped(value)
     if number.startswith("+"):
         return bool(_DIALLED.fullmatch(number)) and is_possible_number(number)
-    return is_phone_shaped(number) or is_bare_number(number)
+    if _NORTH_AMERICAN.fullmatch(number) or is_bare_number(number):
+        return True
+    # Nine digits and more in three groups are no date.
+    return is_phone_shaped(number) or (
+        bool(_DIALLED.fullmatch(number)) and 9 <= sum(c.isdigit() for c in number) <= 15
+    )
 
 
 def is_phone_shaped(value: str) -> bool:

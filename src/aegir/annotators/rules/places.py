@@ -85,6 +85,11 @@ def is_full_address(value: str) -> bool:
     )
 
 
+def is_place(value: str) -> bool:
+    """Words that can name a place; an answer to a question about places cannot."""
+    return bool(_PLACE_WORDS.fullmatch(value)) and value.casefold() not in ("yes", "no")
+
+
 def is_us_state(value: str) -> bool:
     return value in STATES or value.casefold() in STATE_NAMES
 
@@ -267,7 +272,7 @@ RULES = (
     Rule(
         "city",
         "names of places",
-        _PLACE_WORDS.fullmatch,
+        is_place,
         needs=LETTER,
         bars=AT,
         shortest=2,
@@ -277,7 +282,7 @@ RULES = (
     Rule(
         "region",
         "names of places",
-        _PLACE_WORDS.fullmatch,
+        is_place,
         needs=LETTER,
         bars=AT | COMMA,
         shortest=2,

@@ -36,7 +36,7 @@ _MARKDOWN = Shape(
 )
 _FORMULA = Shape(r"(?:[A-Z][a-z]?(?:[1-9]\d?)?|[()]\d?){2,20}(?:[+-]|\^\d[+-])?")
 _ELEMENT = re.compile(r"[A-Z][a-z]?")
-_CODE = Shape(r"[A-Z0-9][A-Z0-9._/-]{0,15}")
+_CODE = Shape(r"[A-Z]{1,4}|(?=.*\d)[A-Z0-9][A-Z0-9._/-]{0,15}")
 _EMOJI = Shape("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u200d\ufe0f\\s]+")
 FEWEST_REPEATS = 5
 """A value must be seen this often before the column is called constant."""
@@ -82,15 +82,24 @@ def is_formula(value: str) -> bool:
 
 
 def share_of_prose(reading: Reading) -> float:
-    """Cells of eight words and more with small words between: sentences, not names."""
+    """Cells of eight words and more that read as sentences: no names, no lists of ingredients."""
     good = sum(
         count
         for value, count in zip(reading.values, reading.counts, strict=True)
-        if value[0] not in "[{"
-        and value.count(" ") >= 7
-        and (_ENDING.search(value) or len(value) > 80)
+        if value[0] not in "[{" and is_prose(value)
     )
     return good / reading.total
+
+
+def is_prose(value: str) -> bool:
+    """An end of a sentence somewhere, or a long cell; a comma every few words makes a list."""
+    spaces = value.count(" ")
+    if spaces < 7:
+        return False
+    if ". " in value and value.count(", ") * 4 <= spaces:
+        return True
+    few_commas = value.count(",") * 6 <= spaces
+    return few_commas and (len(value) > 80 or bool(_ENDING.search(value)))
 
 
 def share_of_a_constant(reading: Reading) -> float:
@@ -100,6 +109,8 @@ def share_of_a_constant(reading: Reading) -> float:
 def share_of_a_sequence(reading: Reading) -> float:
     """Distinct whole numbers in one run without gaps: 1, 2, 3 … in any order."""
     if reading.repeats or len(reading.numbers) < len(reading.values) or len(reading.values) < 5:
+        return 0.0
+    if any(value[0] == "0" and len(value) > 1 for value in reading.values):  # 01, 02: a code
         return 0.0
     low, high = min(reading.numbers), max(reading.numbers)
     whole = all(number.is_integer() for number in reading.numbers)
@@ -182,6 +193,7 @@ RULES = (
         "numbers in sequence",
         measure=share_of_a_sequence,
         sure=0.88,
+        shy=True,
         needs=NUMERIC,
         longest=9,
     ),

@@ -1,0 +1,61 @@
+"""Columns that were once called something they are not; the shapes are real, the values are invented."""
+
+import pytest
+
+from aegir.annotators.rules.judge import judge
+from aegir.tables.table import Column
+
+
+def fine_type_of(header: str | None, *values: str) -> str | None:
+    return judge(Column(header, values)).fine_type
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "wrong", "right"),
+    [
+        ("Result", "W 41–10 ¦ W 18–9 ¦ L 11–4", "opening_hours", "M-F 8:15AM-4:45PM ¦ Sunday: closed"),
+        ("Frequency", "1 per day ¦ 3 per day ¦ 8 per day", "pay_rate", "310 per day ¦ $18 / hour"),
+        ("Engine", "340 bhp, 11 knots (20 km/h) ¦ 85 bhp (9 km/h)", "pay_rate", "£310/day ¦ £290/day"),
+        ("wind", "150 km/h ( 93 mph ) ¦ 160 km/h ( 99 mph )", "length", "21 km (13 mi) ¦ 5 km"),
+        ("kind", "Bank ¦ Bank ¦ Bank", "payment_methods", "Bank transfer ¦ Cash"),
+        ("domain", "CM ¦ CM ¦ CM", "unit_name", "cm ¦ kg"),
+        ("form", "37F ¦ 37F ¦ 37F", "temperature", "37F ¦ 12F"),
+        ("form", "37A ¦ 37A ¦ 37A", "measurement", "37A ¦ 12A"),
+        ("postal code", "01 ¦ 02 ¦ 03 ¦ 04 ¦ 05", "row_number", "1 ¦ 2 ¦ 3 ¦ 4 ¦ 5"),
+        ("day", "03 - 09 - 2031 ¦ 05 - 17 - 2031", "telephone_number", "020 7946 0018 ¦ 020 7946 0991"),
+    ],
+)  # fmt: skip
+def test_a_false_friend_is_refused_and_the_real_one_found(
+    header: str, values: str, wrong: str, right: str
+) -> None:
+    assert fine_type_of(header, *values.split(" ¦ ")) != wrong
+    assert fine_type_of(None, *right.split(" ¦ ")) == wrong
+
+
+def test_a_list_of_ingredients_is_no_prose() -> None:
+    listed = "2 cups flour, 1 cup salted butter, 3 large eggs, 1 pinch of salt, 2 spoons of honey"
+    told = "Mix the flour with the butter, then add the eggs one by one and stir until smooth."
+    assert fine_type_of(None, listed) is None
+    assert fine_type_of(None, told) == "free_text"
+
+
+def test_a_total_of_whole_numbers_is_no_amount_of_money() -> None:
+    assert fine_type_of("total", "317", "131", "102", "42") is None
+    assert fine_type_of("total", "317.50", "131.00", "102.20") == "currency_amount"
+    assert fine_type_of("revenue", "317000", "131000", "102000") == "currency_amount"
+    assert fine_type_of("total_hours", "8", "6", "8") == "duration"
+
+
+def test_upper_case_words_are_no_category_codes() -> None:
+    assert fine_type_of("type", *["LATE", "LATE", "PENDING", "PENDING"]) is None
+    assert fine_type_of("type", *["AXL", "AXL", "BRM", "BRM", "AXL"]) == "category_code"
+
+
+def test_a_question_in_the_header_is_answered_by_a_flag() -> None:
+    assert fine_type_of("State owned?", "no", "no", "no", "no", "no") == "boolean_flag"
+    assert fine_type_of("State", "Tyrol", "Salzburg", "Carinthia") == "region"
+
+
+def test_a_plural_in_brackets_is_no_second() -> None:
+    assert fine_type_of("Date(s)", "1920", "1924", "1921") != "duration"
+    assert fine_type_of("Time (s)", "19.2", "19.4", "21") == "duration"
