@@ -1,0 +1,67 @@
+"""`aegir train ngrams`: from labelled files to weights that the other verbs can use."""
+
+import json
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from command_line import run
+from synthetic_labels import write_synthetic_tables
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("training")
+    write_synthetic_tables(folder / "made_up_train.jsonl", 20, seed=1)
+    write_synthetic_tables(folder / "made_up_val.jsonl", 12, seed=2)
+    write_synthetic_tables(folder / "made_up_test.jsonl", 12, seed=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> list[object]:
+    names = ("made_up_train.jsonl", "made_up_val.jsonl")
+    return [argument for name in names for argument in ("--data", folder / name)]
+
+
+def test_trained_weights_serve_eval_and_annotate(folder: Path, files: list[object]):
+    out = folder / "runs" / "mine.safetensors"
+    options = ("--folds", 2, "--features", 800, "--jobs", 1, "--out", out, "--json")
+    done = run("train", "ngrams", *files, *options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["ngrams/cta"]["columns"] == 36
+    assert done.said[0].startswith("32 tables, 96 columns")
+    assert done.said[-1].startswith(f"saved {out}")
+
+    gold = folder / "made_up_test.jsonl"
+    scored = run(
+        "eval", "--task", "cta", "--data", gold, "--model", out, "--at-least", "0.7", "--json"
+    )
+    assert scored.code == 0, scored.out
+    table = folder / "people.csv"
+    table.write_text("who,mail\nKalo Miren,kalo@tushi.example\nBarden Vonel,voka@saqui.example\n")
+    told = json.loads(run("annotate", table, "--model", out, "--json").out)
+    assert [column["type"] for column in told["columns"]] == ["Person/name", "email"]
+
+
+def test_training_without_scikit_learn_says_how_to_get_it(files: list[object]):
+    with patch.dict(sys.modules, {"sklearn": None}):
+        done = run("train", "ngrams", *files)
+    assert done.code == 1
+    assert done.said == [
+        "aegir: training needs sklearn; install it with: pip install 'aegir[train]'"
+    ]
+
+
+def test_what_was_asked_wrongly_is_said_in_one_sentence(tmp_path: Path, folder: Path, files):
+    missing = run("train", "ngrams", "--data", tmp_path / "no.jsonl")
+    assert missing.said == [
+        f"aegir: cannot read labelled tables from {tmp_path / 'no.jsonl'}: No such file or directory"
+    ]
+    empty = run("train", "ngrams", "--data", tmp_path)
+    assert empty.said[0].startswith(f"aegir: no training tables in {tmp_path}")
+    folds = run("train", "ngrams", *files, "--folds", "40", "--jobs", "1")
+    assert folds.said[-1].startswith("aegir: 12 validation tables cannot make 40 folds")
+    assert missing.code == empty.code == folds.code == 2

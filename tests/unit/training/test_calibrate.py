@@ -1,0 +1,93 @@
+"""Temperatures that undo known over-confidence, rules that get the weight they deserve."""
+
+import numpy as np
+import pytest
+
+from aegir.annotators.combined import apply_verdicts
+from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules_annotator import TYPE_INDEX
+from aegir.training.calibrate import (
+    Calibration,
+    HeldOut,
+    cross_fitted,
+    fit_temperature,
+    fit_with_rules,
+    stack,
+)
+from aegir.vocabulary.types import TYPE_NAMES
+
+
+def held_out(columns: int = 4000, sharpness: float = 1.0, seed: int = 0) -> HeldOut:
+    """Labels drawn from softmax(logits); the model then reports its logits times `sharpness`."""
+    generator = np.random.default_rng(seed)
+    logits = generator.normal(0, 2, (columns, 6)).astype(np.float32)
+    noise = generator.gumbel(size=logits.shape)
+    labels = (logits + noise).argmax(axis=1)
+    return HeldOut(
+        logits * np.float32(sharpness), labels, np.arange(columns) // 3, (Verdict(),) * columns
+    )
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 1.0, 2.0])
+def test_the_temperature_undoes_known_overconfidence(sharpness: float):
+    for seed in range(3):
+        fitted = fit_temperature(held_out(sharpness=sharpness, seed=seed))
+        assert fitted.temperature == pytest.approx(sharpness, rel=0.12)
+
+
+def test_cross_fitting_makes_confidence_honest():
+    data = held_out(sharpness=2.5)
+    judged = cross_fitted(data, fit_temperature, with_rules=False)
+    raw = cross_fitted(data, lambda _: Calibration(1.0), with_rules=False)
+    assert judged.ece < 0.025 < 0.1 < raw.ece
+    assert judged.micro_f1 == raw.micro_f1  # a temperature changes no answer
+    assert judged.columns == 4000
+
+
+def test_thresholds_of_a_judgement_rise_with_the_wanted_precision():
+    judged = cross_fitted(held_out(), fit_temperature, with_rules=False)
+    wanted, thresholds, coverage = zip(*judged.thresholds, strict=True)
+    assert len(wanted) > 10
+    assert list(wanted) == sorted(wanted)
+    assert list(thresholds) == sorted(thresholds)
+    assert list(coverage) == sorted(coverage, reverse=True)
+
+
+def test_rules_that_are_right_get_weight_and_rules_that_are_wrong_get_none():
+    generator = np.random.default_rng(1)
+    labels = generator.integers(0, len(TYPE_NAMES), 600)
+    logits = generator.normal(0, 1, (600, len(TYPE_NAMES))).astype(np.float32)
+    tables = np.arange(600)
+
+    def with_support(answers: np.ndarray) -> HeldOut:
+        verdicts = tuple(Verdict(support=((TYPE_NAMES[a], 1.0),)) for a in answers)
+        return HeldOut(logits, labels, tables, verdicts)
+
+    right = fit_with_rules(with_support(labels))
+    wrong = fit_with_rules(with_support((labels + 1) % len(TYPE_NAMES)))
+    assert right.rule_weight == 4.0
+    assert wrong.rule_weight == 0.0
+
+
+def test_support_raises_a_type_and_a_veto_ends_it():
+    types = np.full((1, len(TYPE_NAMES)), 1 / len(TYPE_NAMES), np.float32)
+    verdict = Verdict(support=(("email", 1.0),), vetoes=frozenset({"URL"}))
+    told = apply_verdicts(types, [verdict], weight=2.0, temperature=1.0)[0]
+    others = told[TYPE_INDEX["price"]]
+    assert told[TYPE_INDEX["email"]] == pytest.approx(others * np.exp(2), rel=1e-4)
+    assert told[TYPE_INDEX["URL"]] < 1e-12
+    assert told.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_veto_of_everything_is_ignored():
+    types = np.eye(len(TYPE_NAMES), dtype=np.float32)[:1]
+    told = apply_verdicts(types, [Verdict(vetoes=frozenset(TYPE_NAMES))], 1.0, 1.0)
+    assert told[0] == pytest.approx(types[0], abs=1e-6)
+
+
+def test_stacked_folds_keep_their_tables_apart():
+    one, two = held_out(6), held_out(3, seed=1)
+    both = stack([one, two])
+    assert both.table.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert len(both) == len(both.verdicts) == 9
+    assert both.part(both.table == 2).labels.tolist() == two.labels.tolist()
