@@ -39,7 +39,7 @@ from aegir.annotators.rules.headers import hints_of, names_a_key
 from aegir.annotators.rules.reading import Reading, read
 from aegir.annotators.rules.rule import Finding, Rule, apply
 from aegir.annotators.rules.verdict import Verdict
-from aegir.annotators.rules.vetoes import vetoes_of
+from aegir.annotators.rules.vetoes import vetoes_by_meaning, vetoes_of
 from aegir.tables.table import Column
 from aegir.vocabulary.fine_types import FINE_TYPES
 
@@ -76,17 +76,11 @@ def judge(column: Column) -> Verdict:
     if not reading.values:
         return Verdict(evidence=("every value is missing",) if column.values else ())
     hints = hints_of(reading.header) if reading.header else {}
-    findings = [
-        finding
-        for rule in rules_for(reading.traits)
-        if (rule.support or rule.sure or rule.name in hints)
-        and not (rule.shy and reading.header and _header_objects(rule, reading.header, hints))
-        and (finding := apply(rule, reading)) is not None
-    ]
+    findings = _findings(reading, hints)
     fine_type, confidence, decisive = _finest(findings, hints)
     return Verdict(
         support=_support(findings, hints, decisive, confidence),
-        vetoes=vetoes_of(reading),
+        vetoes=vetoes_of(reading) | _vetoes_by_header(decisive, hints),
         fine_type=fine_type,
         fine_confidence=confidence,
         evidence=_evidence(reading, findings, hints, fine_type, decisive),
@@ -108,6 +102,23 @@ def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
 def rules_for(traits: int) -> tuple[Rule, ...]:
     """The rules worth trying on columns of these traits."""
     return tuple(rule for rule in RULES if rule.passes(traits))
+
+
+def _findings(reading: Reading, hints: dict[str, str]) -> list[Finding]:
+    """What the rules find; those that fail on a cheap question are not applied."""
+    found = []
+    shortest, longest, header = reading.shortest, reading.longest, reading.header
+    for rule in rules_for(reading.traits):
+        if longest < rule.shortest or shortest > rule.longest:
+            continue
+        if not (rule.support or rule.sure or rule.name in hints):
+            continue
+        if rule.shy and header and _header_objects(rule, header, hints):
+            continue
+        finding = apply(rule, reading)
+        if finding is not None:
+            found.append(finding)
+    return found
 
 
 def _header_objects(rule: Rule, header: str, hints: dict[str, str]) -> bool:
@@ -144,6 +155,12 @@ def _finest(
         if name in FINE_TYPES and confidence >= SURE_ENOUGH and score > best_score:
             best, best_score, best_confidence = finding, score, confidence
     return (best.rule.name if best else None), round(best_confidence, 4), best
+
+
+def _vetoes_by_header(decisive: Finding | None, hints: dict[str, str]) -> frozenset[str]:
+    if decisive is None or decisive.rule.name not in hints:
+        return frozenset()
+    return vetoes_by_meaning(decisive.rule.name, measured=decisive.rule.coarse is not None)
 
 
 def _support(

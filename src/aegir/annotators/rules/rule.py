@@ -74,8 +74,6 @@ class Finding:
 
 def apply(rule: Rule, reading: Reading) -> Finding | None:
     """Try a rule on a column; None when fewer than half of the cells validate."""
-    if reading.longest < rule.shortest or reading.shortest > rule.longest:
-        return None
     if rule.measure is not None:
         share = rule.measure(reading)
         if share < FEWEST_MATCHES:

@@ -5,12 +5,16 @@ digit. Apart from _WRITTEN_IN_DIGITS, no type is ruled out here on any of its co
 labelled web columns (9 to 408 of each type). Types with an exception are left out, however odd the exception; so are those
 where meaning allows one that the sample merely lacks. So few columns cannot prove a rate below 3 in
 1,000: for the rare types it is the meaning of the type that makes the veto safe, not the count.
+
+Three kinds of columns are known by their meaning once header and values agree: what is measured in
+kilometres is no postal code, yes and no are nobody's names, and a `customer_id` is not dialled. The labelled columns have no headers to count these on.
 """
 
 from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.annotators.rules.reading import AT, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, Reading
+from aegir.vocabulary.types import TYPE_NAMES
 
 _PROSE = words(
     "Event/description Hotel/description JobPosting/description Movie/description Product/description Recipe/description"
@@ -56,6 +60,24 @@ _LINKS = (
         " weight workHours"
     )
 )
+
+
+_NOT_MEASURED = words(
+    "postalCode telephone faxNumber CoordinateAT IdentifierAT Date DateTime Time price CategoryCode"
+)
+_NOT_A_KEY = words("telephone faxNumber postalCode price CoordinateAT Time")
+_NOT_ANSWERED = frozenset(name for name in TYPE_NAMES if name.endswith("/name")) | words(
+    "addressRegion addressLocality Country Organization Brand MusicArtistAT SportsTeam Language unitText IdentifierAT"
+)
+
+
+def vetoes_by_meaning(fine_type: str, measured: bool) -> frozenset[str]:
+    """Types ruled out by a fine type that header and values agree on; `measured`: a bare number of a unit."""
+    if measured:
+        return _NOT_MEASURED
+    if fine_type in ("primary_key", "foreign_key"):
+        return _NOT_A_KEY
+    return _NOT_ANSWERED if fine_type == "boolean_flag" else frozenset()
 
 
 @lru_cache(maxsize=4096)

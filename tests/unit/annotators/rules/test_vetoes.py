@@ -39,3 +39,25 @@ def test_links_are_no_dates_but_may_be_enumeration_members() -> None:
 def test_every_vetoed_label_is_a_column_type() -> None:
     for cells in (("x",), ("1",), ("y" * 90,), ("https://example.org/a",), ("½",)):
         assert vetoes(*cells) <= set(COLUMN_TYPES)
+
+
+def test_what_is_measured_in_a_unit_is_no_postal_code_and_no_place_on_a_map() -> None:
+    distances = judge(Column("odometer_km", ("14511", "16745", "99120", "54002")))
+    degrees = judge(Column("temperature_c", ("18.204", "17.911", "16.352", "-3.118")))
+    assert {"postalCode", "telephone", "Date"} <= distances.vetoes
+    assert "CoordinateAT" in degrees.vetoes
+    assert not {"Number", "QuantitativeValue", "Distance"} & distances.vetoes
+    assert "postalCode" not in vetoes("14511", "16745", "99120", "54002")
+
+
+def test_yes_and_no_under_their_header_are_no_names() -> None:
+    answers = judge(Column("brakes_ok", ("yes", "no", "yes")))
+    assert {"Person/name", "addressRegion", "Organization"} <= answers.vetoes
+    assert "Boolean" not in answers.vetoes
+    assert "Person/name" not in vetoes("yes", "no", "yes")
+
+
+def test_a_key_is_not_dialled() -> None:
+    assert "telephone" in judge(Column("customer_id", ("C-10420", "C-10421", "C-10433"))).vetoes
+    assert "telephone" not in judge(Column("id", ("+43 1 58858 0", "+44 20 7946 0018"))).vetoes
+    assert "IdentifierAT" not in judge(Column("customer_id", ("10420", "10421"))).vetoes
