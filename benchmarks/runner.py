@@ -74,9 +74,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", type=_size, default="2GB", help="of the large file (default 2GB)")
     parser.add_argument("--data", type=Path, help="folder of labelled tables, for accuracy")
     parser.add_argument(
-        "--csv-detective", type=Path, metavar="PYTHON", help="a Python that has csv-detective"
+        "--csv-detective",
+        type=_interpreter,
+        metavar="PYTHON",
+        help="a Python that has csv-detective",
     )
     return parser
+
+
+def _interpreter(text: str) -> Path:
+    """Absolute, because commands run elsewhere; not resolved, or a virtual environment is lost."""
+    path = Path(text).absolute()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is not a file; expected a Python interpreter")
+    return path
 
 
 def _size(text: str) -> int:
