@@ -1,0 +1,106 @@
+"""`aegir` as people run it: a process of its own, real files, real pipes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from command_line import run_process
+from nasty_files import REFUSED
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOT_FOUND_IN_FOLDERS = ("folder.csv", "pipe.csv", "archive.tar")
+"""An empty folder, a pipe, and a file without a suffix of tables: passed over unless named."""
+
+
+def test_a_folder_of_nasty_files_is_read_as_far_as_it_can_be(nasty: dict[str, Path]):
+    folder = nasty["empty.csv"].parent
+    done = run_process("annotate", folder, "--json")
+    refused = sorted(name for name in REFUSED if name not in NOT_FOUND_IN_FOLDERS)
+    answered = {Path(json.loads(line)["source"]).name for line in done.out.splitlines()}
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert all(line.startswith("aegir: ") for line in done.said), done.err
+    assert answered == set(nasty) - set(REFUSED)
+    for name in refused:
+        assert any(name in line for line in done.said[:-1]), name
+    files = len(answered) + len(refused)
+    assert f"from {files} files" in done.said[-2]
+    assert done.said[-1].startswith(f"aegir: {len(refused)} of {files} files failed: {folder}/")
+    assert done.said[-1].endswith(f"and {len(refused) - 10} more")
+
+
+def test_all_examples_are_annotated():
+    done = run_process("annotate", EXAMPLES, "--json")
+    tables = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 0, done.err
+    assert len(tables) == 17  # sixteen files, one of them with two sheets
+    assert all(
+        column["type"]
+        for table in tables
+        for column in table["columns"]
+        if column["datatype"] != "empty"
+    )
+
+
+def test_a_reader_that_leaves_early_ends_the_run_quietly():
+    command = [sys.executable, "-m", "aegir", "annotate", str(EXAMPLES)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert b"access_log.csv" in running.stdout.readline()
+        running.stdout.close()
+        said = running.stderr.read().decode()
+        assert running.wait(timeout=60) == 0
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said
+
+
+def test_a_table_comes_through_a_pipe():
+    done = run_process("annotate", "-", "--json", stdin=(EXAMPLES / "sensors.parquet").read_bytes())
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["table"] == "stdin"
+
+
+def test_annotating_never_loads_what_only_training_needs():
+    code = (
+        "import json, sys\n"
+        "from aegir.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as left: assert not left.code\n"
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})), file=sys.stderr)"
+    )
+    for annotator in ("combined", "ngrams", "rules"):
+        done = run_process("annotate", EXAMPLES, "--json", "--annotator", annotator, python=code)
+        loaded = set(json.loads(done.said[-1]))
+        assert "numpy" in loaded
+        assert not loaded & {"torch", "sklearn", "scipy", "pandas", "polars", "pyarrow", "joblib"}
+
+
+def test_reading_text_does_not_load_a_database():
+    code = (
+        "import sys, aegir\n"
+        "aegir.annotate(sys.argv[1])\n"
+        "print([name for name in ('duckdb', 'rich', 'nanoarrow') if name in sys.modules])"
+    )
+    assert run_process(EXAMPLES / "books.csv", python=code).out == "[]\n"
+
+
+def test_a_terminal_that_knows_only_ascii_gets_an_answer(tmp_path: Path):
+    (tmp_path / "città.csv").write_text("città,n\nForlì,1\nCantù,2\n", encoding="utf-8")
+    text = run_process("annotate", tmp_path / "città.csv", PYTHONIOENCODING="ascii")
+    assert (text.code, text.err) == (0, "")
+    assert "citt?" in text.out
+    data = run_process("annotate", tmp_path / "città.csv", "--json", PYTHONIOENCODING="latin-1")
+    assert json.loads(data.out)["columns"][0]["name"] == "città"
+
+
+def test_a_file_name_that_is_no_utf8_is_read(tmp_path: Path):
+    path = os.fsencode(tmp_path) + b"/caf\xe9.csv"
+    shutil.copy(EXAMPLES / "books.csv", path)
+    for format_name in ("text", "csv", "json", "dbt"):
+        done = run_process("annotate", tmp_path, "--format", format_name)
+        assert (done.code, done.err) == (0, ""), done.err
+        assert "caf" in done.out
