@@ -1,0 +1,95 @@
+"""Docs that cannot drift: every verb explains itself, its page is current, README commands run."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from aegir.cli.main import app
+from aegir.cli.reference import EXAMPLE, leaves, page
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "cli.md"
+LEAVES = [pytest.param(context, id=context.command_path) for context in leaves()]
+
+
+def groups(command: click.Command) -> list[click.Group]:
+    if not isinstance(command, click.Group):
+        return []
+    return [command, *(below for each in command.commands.values() for below in groups(each))]
+
+
+def shell_commands(markdown: str) -> list[str]:
+    """The commands shown in code blocks as `$ aegir …`, continued lines joined."""
+    blocks = re.findall(r"^```.*?\n(.*?)^```", markdown, re.DOTALL | re.MULTILINE)
+    indented = re.findall(r"^ {4}.*$", markdown, re.MULTILINE)
+    text = "\n".join([*blocks, *(line[4:] for line in indented)]).replace("\\\n", " ")
+    return [line[2:] for line in text.splitlines() if line.startswith("$ aegir")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The example tables, here and in `examples/`, so that both ways to name them work."""
+    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.parametrize("context", LEAVES)
+def test_every_verb_says_what_it_does_and_shows_an_example(context: click.Context):
+    command = context.command
+    assert command.help
+    assert command.help.strip().split("\n")[0].endswith(".")
+    assert (command.epilog or "").startswith(f"{EXAMPLE}{context.command_path} ")
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{context.command_path} {option.opts[0]} has no help"
+
+
+@pytest.mark.parametrize("context", LEAVES)
+def test_the_example_of_every_verb_parses(context: click.Context):
+    words = (context.command.epilog or "").removeprefix(EXAMPLE).split()
+    arguments = words[len(context.command_path.split()) :]
+    context.command.make_context(context.command_path, arguments)
+
+
+def test_every_group_says_what_it_holds():
+    for group in groups(app):
+        assert group.help, group.name
+
+
+def test_the_page_of_the_command_line_is_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == page(), (
+        "regenerate it with: python -m aegir.cli.reference > docs/cli.md"
+    )
+
+
+@pytest.mark.parametrize("context", LEAVES)
+def test_every_verb_has_a_section_on_the_page(context: click.Context):
+    assert f"## {context.command_path}\n" in PAGE.read_text(encoding="utf-8")
+
+
+def test_commands_are_found_in_code_blocks_only():
+    shown = "$ aegir no\n```\n$ aegir a \\\n  b\nanswer\n```\ntext\n\n    $ aegir c\n"
+    assert shell_commands(shown) == ["aegir a    b", "aegir c"]
+
+
+def test_every_command_of_the_readme_runs(folder: Path):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in shell_commands((ROOT / "README.md").read_text(encoding="utf-8")):
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
