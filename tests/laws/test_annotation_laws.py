@@ -1,0 +1,78 @@
+"""What holds when any table is annotated: no text breaks it, no neighbour changes it, doubt only silences."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aegir.annotators.annotate import annotate_sources
+from aegir.annotators.annotator import Annotator, Thresholds
+from aegir.annotators.registry import load_annotator
+from aegir.tables.annotation import TableAnnotation
+from aegir.tables.table import Column, Table
+from aegir.vocabulary.relations import RELATIONS
+from aegir.vocabulary.types import COLUMN_TYPES
+
+CELL = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(["", "12.50 EUR", "ann@example.org", "2020-01-02", "+44 20 7946 0018", "Oslo"]),
+    st.integers().map(str),
+)
+HEADER = st.none() | st.text(max_size=8) | st.sampled_from(["name", "e-mail", "price", "Datum"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    rows = draw(st.integers(0, 6))
+    values = st.lists(CELL, min_size=rows, max_size=rows).map(tuple)
+    columns = draw(st.lists(st.builds(Column, HEADER, values), max_size=4))
+    return Table(draw(st.text(max_size=5)), tuple(columns))
+
+
+@pytest.fixture(scope="module")
+def annotator() -> Annotator:
+    return load_annotator()
+
+
+def answers(
+    some: list[Table], annotator: Annotator, threshold: float = 0.0
+) -> list[TableAnnotation]:
+    found = annotate_sources(some, annotator, Thresholds(threshold, threshold))
+    return [outcome for outcome in found if isinstance(outcome, TableAnnotation)]
+
+
+@given(some=st.lists(tables(), max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_every_column_gets_one_well_formed_answer(annotator: Annotator, some: list[Table]):
+    for table, answer in zip(some, answers(some, annotator), strict=True):
+        assert [column.name for column in answer.columns] == [c.name for c in table.columns]
+        for column in answer.columns:
+            assert math.isfinite(column.confidence)
+            assert 0 <= column.confidence <= 1
+            assert column.type in COLUMN_TYPES
+            assert column.relation is None or column.relation.label in RELATIONS
+            likelihoods = [column.confidence, *(guess.confidence for guess in column.runners_up)]
+            assert likelihoods == sorted(likelihoods, reverse=True)
+
+
+@given(some=st.lists(tables(), max_size=5), cut=st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_cutting_a_list_of_tables_anywhere_changes_no_answer(
+    annotator: Annotator, some: list[Table], cut: int
+):
+    parts = answers(some[:cut], annotator) + answers(some[cut:], annotator)
+    assert parts == answers(some, annotator)
+
+
+@given(table=tables(), threshold=st.floats(0, 1))
+@settings(max_examples=40, deadline=None)
+def test_a_threshold_silences_answers_and_changes_none(
+    annotator: Annotator, table: Table, threshold: float
+):
+    (free,), (held,) = answers([table], annotator), answers([table], annotator, threshold)
+    for one, other in zip(free.columns, held.columns, strict=True):
+        assert other.type == (one.type if one.confidence >= threshold else None)
+        assert other.confidence == one.confidence
+        sure = one.relation is not None and one.relation.confidence >= threshold
+        assert other.relation == (one.relation if sure else None)
