@@ -12,7 +12,7 @@ from aegir.tables.table import Column
 NAME = "scikit-learn TF-IDF + logistic regression"
 INVERSE_PENALTY = 50.0
 MOST_FEATURES = 100_000
-"""Per vectoriser: the full vocabulary makes fitting minutes longer and no better."""
+"""Per vectoriser, the most frequent ones: fitting 1,600 columns of 82 types then takes about a minute."""
 
 
 def column_text(column: Column) -> str:
