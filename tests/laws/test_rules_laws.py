@@ -5,9 +5,12 @@ A named fine type lends its column type nine tenths of its confidence: for any t
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.header_words import PHRASES
 from aegir.annotators.rules.judge import PARENT_STRENGTH, RULES, SURE_ENOUGH, judge
 from aegir.annotators.rules.reading import NUMERIC
 from aegir.tables.table import Column
@@ -139,6 +142,22 @@ def test_a_named_fine_type_speaks_for_its_column_type(column: Column) -> None:
     verdict = judge(column)
     if verdict.fine_type is not None and FINE_TYPES[verdict.fine_type].parent is not None:
         spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(verdict.fine_type))
+        assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
+
+
+NEED_SEVERAL_ROWS = words(
+    "measurement ordinal roman_numeral category_code row_number foreign_key constant"
+)
+
+
+@pytest.mark.parametrize("name", sorted(set(FINE_TYPES) - NEED_SEVERAL_ROWS))
+def test_the_example_of_every_fine_type_is_found_and_speaks_for_its_column_type(name: str) -> None:
+    fine_type = FINE_TYPES[name]
+    header = PHRASES.get(name, name.replace("_", " ")).split("|")[0].removeprefix("=")
+    verdict = judge(Column(header, (fine_type.example,)))
+    assert verdict.fine_type == name
+    if fine_type.parent is not None:
+        spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(name))
         assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
 
 

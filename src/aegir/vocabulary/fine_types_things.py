@@ -53,7 +53,7 @@ THINGS_AND_MONEY = (
         _S + "vehicleIdentificationNumber",
     ),
     FineType("imei", _ID, "The serial number of a mobile phone.", "490154203237518", True),
-    FineType("iccid", _ID, "The serial number of a SIM card.", "8943020000000000007", True),
+    FineType("iccid", _ID, "The serial number of a SIM card.", "8943020074351718725", True),
     FineType("cas_number", _ID, "A CAS registry number of a substance.", "7732-18-5"),
     FineType("loinc_code", "CategoryCode", "A LOINC code of a laboratory test.", "718-7"),
     FineType(

@@ -35,8 +35,10 @@ _OTHER_INSTANT = Shape(
 _TRAILING_CLOCK = Shape(
     rf",?\s+(?:at\s+|-\s+)?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s[+-]\d{{4}})?", _FLAGS
 )
+# Without seconds a minus begins the end of a span: 09:00-17:30.
+_TIME_ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{3,4}|\+\d{2}:?\d{2}|(?<=:\d\d:\d\d)-\d{2}:?\d{2}))?"
 _TIME = Shape(
-    rf"T?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_ZONE}(?:\s?(?:hrs?|uhr|h))?|(?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?\s?[ap]\.?m\.?",
+    rf"T?{_CLOCK}(?:\s?[ap]\.?m\.?)?{_TIME_ZONE}(?:\s?(?:hrs?|uhr|h))?|(?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?\s?[ap]\.?m\.?",
     _FLAGS,
 )
 _TEXT_DATE = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)

@@ -65,8 +65,9 @@ _LINKS = (
 _NOT_MEASURED = words(
     "postalCode telephone faxNumber CoordinateAT IdentifierAT Date DateTime Time price CategoryCode"
 )
-_NOT_A_KEY = words("telephone faxNumber postalCode price CoordinateAT Time")
-_NOT_ANSWERED = frozenset(name for name in TYPE_NAMES if name.endswith("/name")) | words(
+_NAMES = frozenset(name for name in TYPE_NAMES if name.endswith("/name"))
+_NOT_A_KEY = _NAMES | words("telephone faxNumber postalCode price CoordinateAT Time")
+_NOT_ANSWERED = _NAMES | words(
     "addressRegion addressLocality Country Organization Brand MusicArtistAT SportsTeam Language unitText IdentifierAT"
 )
 

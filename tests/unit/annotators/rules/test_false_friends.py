@@ -59,3 +59,8 @@ def test_a_question_in_the_header_is_answered_by_a_flag() -> None:
 def test_a_plural_in_brackets_is_no_second() -> None:
     assert fine_type_of("Date(s)", "1920", "1924", "1921") != "duration"
     assert fine_type_of("Time (s)", "19.2", "19.4", "21") == "duration"
+
+
+def test_a_span_of_hours_is_no_time_with_an_offset() -> None:
+    assert fine_type_of("time", "09:00-17:30", "08:00-12:00") == "time_range"
+    assert fine_type_of("time", "09:00:00-05:00", "08:00:00+02:00") == "time_of_day"
