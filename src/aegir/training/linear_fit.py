@@ -165,19 +165,26 @@ def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
     for head, (first, _) in enumerate(HEADS):
         labels, sample_weights = targets.labels[:, head], targets.weights[:, head]
         used = (labels >= 0) & (sample_weights > 0)
-        if len(set(labels[used])) < 3:
+        if len(set(labels[used])) < 2:
+            bias[first + labels[used]] = 0
             continue
         regression = LogisticRegression(C=strength, max_iter=300)
         regression.fit(features[used], labels[used], sample_weight=sample_weights[used])
+        slopes, intercepts = regression.coef_, regression.intercept_
+        if len(regression.classes_) == 2:  # scikit-learn keeps one row for two: their log odds
+            slopes = np.vstack([-slopes, slopes]) / 2
+            intercepts = np.append(-intercepts, intercepts) / 2
         columns = first + regression.classes_
-        weights[:, columns] = regression.coef_.T
-        bias[columns] = regression.intercept_
+        weights[:, columns] = slopes.T
+        bias[columns] = intercepts
     return Dense(weights, bias)
 
 
 def fit_subject(scores: F32, is_subject: npt.NDArray[np.bool_]) -> Dense:
-    """How much a column's own scores look like those of a subject column."""
+    """How much a column's own scores look like those of a subject column; 0 if that cannot be told."""
     from sklearn.linear_model import LogisticRegression
 
+    if len(set(is_subject.tolist())) < 2:
+        return Dense(np.zeros((scores.shape[1], 1), np.float32), np.zeros(1, np.float32))
     regression = LogisticRegression(C=0.1, max_iter=300).fit(scores, is_subject)
     return Dense(regression.coef_.T.astype(np.float32), regression.intercept_.astype(np.float32))
