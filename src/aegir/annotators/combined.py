@@ -28,8 +28,7 @@ class CombinedAnnotator:
 
     def __init__(self, ngrams: NgramsAnnotator) -> None:
         self.ngrams = ngrams
-        figures = ngrams.model.facts["held_out"]
-        self.held_out = {task: figures[f"{self.name}/{task}"] for task in ("cta", "cpa")}
+        self.operating_points = ngrams.model.operating_points(self.name)
         calibration = ngrams.model.facts["calibration"]
         self._rule_weight = float(calibration["rule_weight"])
         self._temperatures = calibration["combined"]

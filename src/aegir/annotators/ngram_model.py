@@ -117,6 +117,14 @@ class NgramModel:
     facts: dict[str, Any]
     """Calibration, thresholds, training data and scores, as JSON."""
 
+    def operating_points(self, annotator: str) -> dict[str, list[list[float]]]:
+        """Per task: wanted precision, threshold and coverage, as found on held-out tables."""
+        figures = self.facts["held_out"]
+        return {
+            task: figures.get(f"{annotator}/{task}", {}).get("thresholds", [])
+            for task in ("cta", "cpa")
+        }
+
     def save(self, path: Path) -> None:
         """Write one safetensors file; the same model always gives the same bytes."""
         from safetensors.numpy import save

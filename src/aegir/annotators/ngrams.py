@@ -40,9 +40,7 @@ class NgramsAnnotator:
 
     def __init__(self, model: NgramModel) -> None:
         self.model = model
-        self.held_out = {
-            task: model.facts["held_out"][f"{self.name}/{task}"] for task in ("cta", "cpa")
-        }
+        self.operating_points = model.operating_points(self.name)
         self._value_index = model.values.index
         self._header_index = model.headers.index
         calibration = model.facts["calibration"]

@@ -49,15 +49,13 @@ def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
 
 def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
     """Confidences from which this annotator reached the precision on tables it had not seen."""
-    held_out = getattr(annotator, "held_out", None)
-    if held_out is None:
+    points = getattr(annotator, "operating_points", None)
+    if points is None:
         raise AskedWrongly(
             f"the annotator {annotator.name!r} has no validation figures to choose a threshold by; "
             "use --min-confidence"
         )
-    return Thresholds(
-        *(_threshold(held_out[task]["thresholds"], precision, task) for task in ("cta", "cpa"))
-    )
+    return Thresholds(*(_threshold(points[task], precision, task) for task in ("cta", "cpa")))
 
 
 def _threshold(points: list[list[float]], wanted: float, task: str) -> float:

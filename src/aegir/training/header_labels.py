@@ -6,7 +6,7 @@ like telephone numbers. A small logistic model over the header's letters carries
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from aegir.training.linear_fit import Targets, fit_hashed_linear, sparse_rows
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 
+TYPE_INDEX = {name: i for i, name in enumerate(TYPE_NAMES)}
 HEADER_FEATURES = 6144
 TABLES_AT_ONCE = 256
 TABLES_PER_FILE = 1500
@@ -61,8 +62,16 @@ def no_headers() -> HeaderModel:
     )
 
 
-def fit_headers(model: NgramModel, raw: Sequence[Path], say: Callable[[str], None]) -> HeaderModel:
-    """Learn header names from the model's own reading of unlabelled tables."""
+def fit_headers(
+    model: NgramModel,
+    raw: Sequence[Path],
+    types_of_relations: Mapping[str, Mapping[str, float]],
+    say: Callable[[str], None],
+) -> HeaderModel:
+    """Learn header names from the model's own reading of unlabelled tables.
+
+    The names of relations are headers too; `types_of_relations` says of which types.
+    """
     if not raw:
         return no_headers()
     say(f"reading headers of {len(raw)} files of unlabelled tables")
@@ -78,10 +87,14 @@ def fit_headers(model: NgramModel, raw: Sequence[Path], say: Callable[[str], Non
                     total[view] += row
                     seen[view] += 1
     means = {view: total[view] / np.float32(seen[view]) for view in total if seen[view] >= SEEN}
-    return _fit(means, seen)
+    return _fit(means, seen, types_of_relations)
 
 
-def _fit(means: dict[View, F32], seen: dict[View, int]) -> HeaderModel:
+def _fit(
+    means: dict[View, F32],
+    seen: dict[View, int],
+    types_of_relations: Mapping[str, Mapping[str, float]],
+) -> HeaderModel:
     views: list[View] = []
     labels: list[tuple[int, int]] = []
     weights: list[tuple[float, float]] = []
@@ -100,6 +113,11 @@ def _fit(means: dict[View, F32], seen: dict[View, int]) -> HeaderModel:
             views.append(name_view)
             labels.append((-1, label))
             weights.append((0.0, NAME_WEIGHT))
+            for type_name, share in types_of_relations.get(name, {}).items():
+                if type_name in TYPE_INDEX and share >= CLEAR:
+                    views.append(name_view)
+                    labels.append((TYPE_INDEX[type_name], -1))
+                    weights.append((NAME_WEIGHT * share, 0.0))
     targets = Targets(np.array(labels, np.int64), np.array(weights, np.float32))
     layer = fit_hashed_linear(sparse_rows(views), targets, HEADER_FEATURES, logistic=True)
     return HeaderModel(layer, _log_prior(targets), len(means))

@@ -23,6 +23,7 @@ from aegir.annotators.rules.verdict import Verdict
 from aegir.errors import AskedWrongly
 from aegir.tables.table import Table
 from aegir.training.calibrate import (
+    Calibration,
     HeldOut,
     Judgement,
     cross_fitted,
@@ -41,7 +42,7 @@ from aegir.training.linear_fit import (
     score_rows,
     sparse_rows,
 )
-from aegir.training.sources import TrainingTable
+from aegir.training.sources import TrainingTable, types_of_relations
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -118,7 +119,7 @@ def train_ngrams(
     say("fitting the weights that ship on all tables")
     fitted = fit(examples, np.ones(len(examples.table), bool), config)
     bare = _assemble(fitted, no_headers(), _facts(examples, calibration, figures, config))
-    headers = fit_headers(bare, raw, say)
+    headers = fit_headers(bare, raw, types_of_relations(tables), say)
     return _assemble(fitted, headers, bare.facts)
 
 
@@ -131,20 +132,26 @@ def _assemble(fitted: Fitted, headers: HeaderModel, facts: dict[str, Any]) -> Ng
 
 def _calibrate(held_out: dict[str, HeldOut]) -> tuple[dict[str, Any], dict[str, Judgement]]:
     """The numbers that make confidence honest, and the figures they reach on held-out tables."""
-    types, relations = fit_temperature(held_out["cta"]), fit_temperature(held_out["cpa"])
-    combined = fit_with_rules(held_out["cta"])
+    unfitted = Calibration(1.0)  # for a task without validation labels
+    types = fit_temperature(held_out["cta"]) if "cta" in held_out else unfitted
+    relations = fit_temperature(held_out["cpa"]) if "cpa" in held_out else unfitted
+    combined = fit_with_rules(held_out["cta"]) if "cta" in held_out else unfitted
     calibration = {
         "ngrams": {"cta": types.temperature, "cpa": relations.temperature},
         "combined": {"cta": combined.temperature},
         "rule_weight": combined.rule_weight,
         "header_weight": HEADER_WEIGHT,
     }
-    figures = {
-        "ngrams/cta": cross_fitted(held_out["cta"], fit_temperature, with_rules=False),
-        "ngrams/cpa": cross_fitted(held_out["cpa"], fit_temperature, with_rules=False),
-        "combined/cta": cross_fitted(held_out["cta"], fit_with_rules, with_rules=True),
-    }
-    return calibration, figures | {"combined/cpa": figures["ngrams/cpa"]}
+    figures = {}
+    for name, part in held_out.items():
+        figures[f"ngrams/{name}"] = cross_fitted(part, fit_temperature, with_rules=False)
+        # The rules say nothing about relations, so there the combination is the model.
+        figures[f"combined/{name}"] = (
+            cross_fitted(part, fit_with_rules, with_rules=True)
+            if name.startswith("cta")
+            else figures[f"ngrams/{name}"]
+        )
+    return calibration, figures
 
 
 def _facts(
@@ -191,7 +198,8 @@ def cross_validate(
     ):
         say(f"fold {number + 1} of {config.folds} done")
         parts.append(part)
-    return {task: stack([part[task] for part in parts]) for task in ("cta", "cpa")}
+    names = sorted({name for part in parts for name in part})
+    return {name: stack([part[name] for part in parts if name in part]) for name in names}
 
 
 def fit(examples: Examples, used: npt.NDArray[np.bool_], config: NgramTraining) -> Fitted:
@@ -258,16 +266,20 @@ def _predict(
     columns = [
         column for number, _, _ in _spans(table) for column in _table(examples, number).columns
     ]
+    sources = [examples.tables[t].source for t in table]
+    apart = np.array(["" if source.calibrates else f"@{source.stem}" for source in sources])
     found = {}
     for head, (task, part) in enumerate((("cta", slice(0, TYPES)), ("cpa", slice(TYPES, None)))):
-        kept = np.flatnonzero(labels[:, head] >= 0)
-        verdicts = tuple(judge_columns([columns[i] for i in kept])) if task == "cta" else ()
-        found[task] = HeldOut(
-            logits[kept, part],
-            labels[kept, head],
-            np.unique(table[kept], return_inverse=True)[1],
-            verdicts or (Verdict(),) * len(kept),
-        )
+        for suffix in np.unique(apart):
+            kept = np.flatnonzero((labels[:, head] >= 0) & (apart == suffix))
+            verdicts = tuple(judge_columns([columns[i] for i in kept])) if task == "cta" else ()
+            if len(kept):
+                found[f"{task}{suffix}"] = HeldOut(
+                    logits[kept, part],
+                    labels[kept, head],
+                    np.unique(table[kept], return_inverse=True)[1],
+                    verdicts or (Verdict(),) * len(kept),
+                )
     return found
 
 

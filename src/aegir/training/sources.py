@@ -2,10 +2,11 @@
 
 A file named on the command line is gold for whatever labels of ours it carries. A folder stands for the
 known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
-(by `label_map.tsv`: dataset, label or label|relation, our label) count for less, and only as single columns.
+(by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
 Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,10 +33,18 @@ class Source:
     distrusted: frozenset[str] = frozenset()
     """Labels whose translation was found wrong too often when looked at."""
 
+    calibrates: bool = True
+    """Whether held-out answers on this file count towards calibration, or are only reported."""
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and endings."""
+        return Path(self.file).name.split(".")[0]
+
     @property
     def is_validation(self) -> bool:
         """Whether cross-validation is over this file's tables."""
-        return Path(self.file).name.split(".")[0].endswith("_val")
+        return self.stem.endswith("_val")
 
 
 def _translated(file: str, dataset: str, cta: float, cpa: float, distrusted: str = "") -> Source:
@@ -54,14 +63,17 @@ KNOWN_SOURCES = (
     Source("sotab_cta_val.jsonl", cpa_weight=0),
     Source("sotab_cpa_train.jsonl", cta_weight=0, has_subject=True),
     Source("sotab_cpa_val.jsonl", cta_weight=0, has_subject=True),
+    # The same sites with all their columns, most of them unlabelled: these teach what stands around a column.
+    Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
+    Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
+    # Types derived from relations, unverified: only tells which types the columns of a relation have.
+    Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
     # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
     _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
     _translated("schemaorg_sites", "schemaorg_sites", 0.3, 0.3),
     _translated("swde", "swde", 0.3, 0.3),
     _translated("swde_ext", "swde", 0.3, 0.3),
     _translated("schemaorg_examples", "schemaorg_examples", 0.3, 0.3),
-    _translated("dbpedia", "dbpedia", 0.2, 0.2),
-    _translated("extractgpt", "extractgpt", 0.2, 0),
 )
 
 
@@ -84,6 +96,19 @@ def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
         names = ", ".join(source.file for source in KNOWN_SOURCES)
         raise AskedWrongly(f"no training tables in {', '.join(map(str, paths))}; expected {names}")
     return found
+
+
+def types_of_relations(tables: Sequence[TrainingTable]) -> dict[str, dict[str, float]]:
+    """For each relation, how its columns are spread over types, where a column has both labels."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for table in tables:
+        for types, relations in zip(table.labelled.cta, table.labelled.cpa, strict=True):
+            if types and relations:
+                counts[relations[0]][types[0]] += 1
+    return {
+        relation: {name: count / found.total() for name, count in found.items()}
+        for relation, found in counts.items()
+    }
 
 
 def raw_files(paths: Sequence[Path]) -> list[Path]:
@@ -131,12 +156,7 @@ def _prepared(
     if source.translated is None:
         return labelled
     types = tuple(
-        tuple(
-            translation[key]
-            for label in types
-            for key in (label, *(f"{label}|{relation}" for relation in relations))
-            if key in translation
-        )
-        for types, relations in zip(labelled.cta, labelled.cpa, strict=True)
+        tuple(translation[label] for label in labels if label in translation)
+        for labels in labelled.cta
     )
     return replace(labelled, cta=types)

@@ -80,7 +80,7 @@ def judge(column: Column) -> Verdict:
     fine_type, confidence, decisive = _finest(findings, hints)
     return Verdict(
         support=_support(findings, hints, decisive, confidence),
-        vetoes=vetoes_of(reading) | _vetoes_by_header(decisive, hints),
+        vetoes=vetoes_of(reading) | _vetoes_by_header(reading, decisive, hints),
         fine_type=fine_type,
         fine_confidence=confidence,
         evidence=_evidence(reading, findings, hints, fine_type, decisive),
@@ -157,10 +157,12 @@ def _finest(
     return (best.rule.name if best else None), round(best_confidence, 4), best
 
 
-def _vetoes_by_header(decisive: Finding | None, hints: dict[str, str]) -> frozenset[str]:
+def _vetoes_by_header(
+    reading: Reading, decisive: Finding | None, hints: dict[str, str]
+) -> frozenset[str]:
     if decisive is None or decisive.rule.name not in hints:
         return frozenset()
-    return vetoes_by_meaning(decisive.rule.name, measured=decisive.rule.coarse is not None)
+    return vetoes_by_meaning(reading, decisive.rule.name, decisive.rule.coarse is not None)
 
 
 def _support(

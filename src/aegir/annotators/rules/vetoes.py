@@ -67,17 +67,21 @@ _NOT_MEASURED = words(
 )
 _NAMES = frozenset(name for name in TYPE_NAMES if name.endswith("/name"))
 _NOT_A_KEY = _NAMES | words("telephone faxNumber postalCode price CoordinateAT Time")
+_NOT_A_NUMBERED_KEY = _NOT_A_KEY | words(
+    "Country addressRegion addressLocality Language Organization Brand"
+)
 _NOT_ANSWERED = _NAMES | words(
     "addressRegion addressLocality Country Organization Brand MusicArtistAT SportsTeam Language unitText IdentifierAT"
 )
 
 
-def vetoes_by_meaning(fine_type: str, measured: bool) -> frozenset[str]:
+def vetoes_by_meaning(reading: Reading, fine_type: str, measured: bool) -> frozenset[str]:
     """Types ruled out by a fine type that header and values agree on; `measured`: a bare number of a unit."""
     if measured:
         return _NOT_MEASURED
     if fine_type in ("primary_key", "foreign_key"):
-        return _NOT_A_KEY
+        numbered = all(any(c.isdigit() for c in value) for value in reading.values)
+        return _NOT_A_NUMBERED_KEY if numbered else _NOT_A_KEY
     return _NOT_ANSWERED if fine_type == "boolean_flag" else frozenset()
 
 
