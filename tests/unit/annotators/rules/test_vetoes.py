@@ -61,3 +61,5 @@ def test_a_key_is_not_dialled() -> None:
     assert "telephone" in judge(Column("customer_id", ("C-10420", "C-10421", "C-10433"))).vetoes
     assert "telephone" not in judge(Column("id", ("+43 1 58858 0", "+44 20 7946 0018"))).vetoes
     assert "IdentifierAT" not in judge(Column("customer_id", ("10420", "10421"))).vetoes
+    assert "Country" in judge(Column("customer_id", ("C-10420", "C-10421"))).vetoes
+    assert "Country" not in judge(Column("country_id", ("AUT", "PRT"))).vetoes
