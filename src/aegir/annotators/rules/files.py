@@ -12,13 +12,12 @@ from aegir.annotators.rules.reading import (
 from aegir.annotators.rules.rule import Rule
 from aegir.annotators.rules.shapes import Shape
 
-# Country endings that are better known as file endings.
 _MIME = Shape(
     r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]{0,126}(?:\s?;.*)?",
     re.I,
 )
 _UNIX_ROOTS = "bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users|Volumes|dev|data|media"
-_FILE_PATH = Shape(
+FILE_PATH = Shape(
     rf"[A-Za-z]:\\[^\n]*|\\\\[^\\\s]+\\[^\n]+|(?:/(?:{_UNIX_ROOTS})|~|\.{{1,2}})(?:/[^/\n]+)+/?|(?:[\w.-]+/)+[\w.-]+\.[A-Za-z]\w{{0,4}}"
 )
 _FILE_NAME = Shape(
@@ -31,7 +30,7 @@ _FILE_NAME = Shape(
 RULES = (
     Rule("mime_type", "media types", _MIME.fullmatch, sure=0.97, needs=SLASH | LETTER, shortest=6),
     Rule(
-        "file_path", "file paths", _FILE_PATH.fullmatch, sure=0.9, bars=AT, needs=LETTER, shortest=4
+        "file_path", "file paths", FILE_PATH.fullmatch, sure=0.9, bars=AT, needs=LETTER, shortest=4
     ),
     Rule(
         "file_name",

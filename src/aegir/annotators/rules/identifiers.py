@@ -1,4 +1,4 @@
-"""Identifiers of things: books, articles, goods, vehicles, devices, substances, classes.
+"""Identifiers of things: books, articles, goods, substances, classes.
 
 Where a check digit exists it is checked. One in ten random numbers passes a single check digit, so such
 rules ask for several distinct values (`distinct`) before they speak without a header.
@@ -32,24 +32,12 @@ _GTIN = Shape(r"\d{8}|\d{12,14}", _A)
 _ASIN = Shape(r"B0[0-9A-Z]{8}")
 _OCCUPATION = Shape(r"\b\d{2}-\d{4}\.\d{2}\b", _A)
 _ITEM_CODE = Shape(r"[A-Z]{1,6}-?\d{3,12}[A-Z]{0,2}")
-_VIN = Shape(r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z0-9]{17}")
-_IMEI = Shape(r"\d{2}-?\d{6}-?\d{6}-?\d", _A)
-_ICCID = Shape(r"89\d{17,18}", _A)
 _CAS = Shape(r"\d{2,7}-\d{2}-\d", _A)
 _ISRC = Shape(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d{2}-?\d{5}")
 _ICD10 = Shape(r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?")
 _LOINC = Shape(r"\d{3,5}-\d", _A)
 _SKU = Shape(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
-_PLATE = Shape(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{1,4}(?:[- ·][A-Z0-9]{1,4}){0,3}")
 _SCIENTIFIC_GTIN = Shape(r"9\.7[89]\d*e\+12", re.I)
-_VIN_VALUES = dict(
-    zip(
-        "ABCDEFGHJKLMNPRSTUVWXYZ",
-        (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
-        strict=True,
-    )
-)
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _check_isbn, _check_issn, _check_orcid = checked_by("isbn"), checked_by("issn"), checked_by("isni")
 
 
@@ -81,27 +69,8 @@ def is_gtin(value: str) -> bool:
     return total % 10 == 0
 
 
-def is_vin(value: str) -> bool:
-    """17 characters whose ninth is the North American check digit."""
-    if not _VIN.fullmatch(value):
-        return False
-    total = sum(
-        (int(c) if c.isdigit() else _VIN_VALUES[c]) * weight
-        for c, weight in zip(value, _VIN_WEIGHTS, strict=True)
-    )
-    return "0123456789X"[total % 11] == value[8]
-
-
-def is_imei(value: str) -> bool:
-    return bool(_IMEI.fullmatch(value)) and luhn(value.replace("-", ""))
-
-
 def is_loinc(value: str) -> bool:
     return bool(_LOINC.fullmatch(value)) and luhn(value.replace("-", ""))
-
-
-def is_iccid(value: str) -> bool:
-    return bool(_ICCID.fullmatch(value)) and luhn(value)
 
 
 RULES = (
@@ -189,50 +158,6 @@ RULES = (
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
-        "vin",
-        "vehicle identification numbers",
-        is_vin,
-        sure=0.95,
-        needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=17,
-        longest=17,
-        distinct=2,
-        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    # Only North America demands the check digit; elsewhere seventeen characters and a header must do.
-    Rule(
-        "vin",
-        "vehicle identification numbers",
-        _VIN.fullmatch,
-        needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=17,
-        longest=17,
-        sure_with_header=0.92,
-    ),
-    Rule(
-        "imei",
-        "IMEI numbers",
-        is_imei,
-        sure=0.0,
-        needs=DIGIT,
-        bars=LETTER | DOT | SPACE,
-        shortest=15,
-        longest=18,
-    ),
-    Rule(
-        "iccid",
-        "SIM card numbers (ICCID)",
-        is_iccid,
-        sure=0.9,
-        distinct=3,
-        needs=NUMERIC,
-        bars=DOT | DASH,
-        shortest=19,
-        longest=20,
-    ),
-    Rule(
         "cas_number",
         "CAS registry numbers",
         shaped_and_checked(_CAS.fullmatch, "casrn"),
@@ -284,15 +209,6 @@ RULES = (
         bars=SPACE,
         shortest=3,
         longest=40,
-    ),
-    Rule(
-        "licence_plate",
-        "licence plates",
-        _PLATE.fullmatch,
-        sure=0.0,
-        needs=UPPER | DIGIT,
-        shortest=4,
-        longest=12,
     ),
     Rule(
         "occupation_code",

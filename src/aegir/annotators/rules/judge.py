@@ -3,7 +3,7 @@
     Column --read--> Reading --gate--> rules --apply--> findings --weigh--> Verdict
 
 The gate compares the column's traits with what each rule needs and is remembered per combination of
-traits, so a typical column meets about a dozen rules of two hundred.
+traits, so a typical column meets about twenty rules of two hundred.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -20,6 +20,7 @@ from functools import lru_cache
 from aegir.annotators.rules import (
     codes,
     dates,
+    devices,
     enumerations,
     files,
     fingerprints,
@@ -32,6 +33,7 @@ from aegir.annotators.rules import (
     people,
     phones,
     places,
+    securities,
     text,
     web,
 )
@@ -49,7 +51,9 @@ RULES: tuple[Rule, ...] = (
     *files.RULES,
     *fingerprints.RULES,
     *identifiers.RULES,
+    *devices.RULES,
     *money.RULES,
+    *securities.RULES,
     *national_ids.RULES,
     *phones.RULES,
     *dates.RULES,

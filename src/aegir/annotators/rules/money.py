@@ -1,4 +1,4 @@
-"""Money: accounts, cards, securities, currencies, amounts and price ranges.
+"""Money: accounts, cards, tax, currencies, amounts and price ranges.
 
 Account and card formats carry check digits; amounts need a currency sign or code, because a bare number
 is a price only when the header says so (`item_price`, `salary`).
@@ -27,15 +27,9 @@ _A = re.ASCII
 _IBAN = Shape(r"[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}", _A)
 _BIC = Shape(r"[A-Z]{4}([A-Z]{2})[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 _CARD = Shape(r"(?:3[47]|[3456]|2[2-7])\d{2,3}[ -]?\d{4,6}[ -]?\d{4,5}[ -]?\d{0,4}", _A)
-_LEI = Shape(r"[A-Z0-9]{18}\d{2}")
-_ISIN = Shape(r"[A-Z]{2}[A-Z0-9]{9}\d")
-_CUSIP = Shape(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d")
-_SEDOL = Shape(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d")
-_FIGI = Shape(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d")
 _VAT = Shape(
     r"(?:AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|GR|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|XI)[ ]?[A-Z0-9. +*-]{7,14}"
 )
-_TICKER = Shape(r"\$?[A-Z]{1,5}(?:[.:-][A-Z]{1,4})?")
 _SYMBOL = r"(?:US\$|A\$|C\$|NZ\$|HK\$|R\$|S\$|[$€£¥₹₽₩₺₴₪฿]|Rs\.?|kr\.?|zł|Kč|Ft|CHF)"
 _NUMBER = r"\d{1,3}(?:[.,'\s\u00a0]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,4})?"
 _AMOUNT = Shape(
@@ -190,61 +184,6 @@ RULES = (
         longest=9,
     ),
     Rule(
-        "lei",
-        "legal entity identifiers",
-        shaped_and_checked(_LEI.fullmatch, "lei"),
-        sure=0.97,
-        needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=20,
-        longest=20,
-    ),
-    Rule(
-        "isin",
-        "securities codes (ISIN)",
-        shaped_and_checked(_ISIN.fullmatch, "isin"),
-        sure=0.95,
-        distinct=2,
-        needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=12,
-        longest=12,
-    ),
-    Rule(
-        "figi",
-        "instrument codes (FIGI)",
-        shaped_and_checked(_FIGI.fullmatch, "figi"),
-        sure=0.95,
-        needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=12,
-        longest=12,
-    ),
-    Rule(
-        "cusip",
-        "securities codes (CUSIP)",
-        shaped_and_checked(_CUSIP.fullmatch, "cusip"),
-        sure=0.85,
-        distinct=5,
-        shy=True,
-        needs=DIGIT,
-        bars=SPACE,
-        shortest=9,
-        longest=9,
-    ),
-    Rule(
-        "sedol",
-        "securities codes (SEDOL)",
-        shaped_and_checked(_SEDOL.fullmatch, "gb.sedol"),
-        sure=0.85,
-        distinct=5,
-        shy=True,
-        needs=DIGIT | UPPER,
-        bars=SPACE,
-        shortest=7,
-        longest=7,
-    ),
-    Rule(
         "vat_number",
         "EU VAT numbers",
         is_vat_number,
@@ -253,15 +192,6 @@ RULES = (
         needs=UPPER | DIGIT,
         shortest=9,
         longest=17,
-    ),
-    Rule(
-        "ticker",
-        "stock tickers",
-        _TICKER.fullmatch,
-        needs=UPPER,
-        shortest=1,
-        longest=10,
-        bars=SPACE,
     ),
     Rule(
         "currency_code",

@@ -7,6 +7,7 @@ other number and are believed only with a header.
 import ipaddress
 import re
 
+from aegir.annotators.rules.files import FILE_PATH
 from aegir.annotators.rules.gazetteers import country_alpha2
 from aegir.annotators.rules.gazetteers.word_sets import (
     FILE_ENDINGS,
@@ -51,10 +52,6 @@ _MAC = Shape(
 _CIDR = Shape(r"(?:\d{1,3}\.){3}\d{1,3}/(?:[0-9]|[12][0-9]|3[0-2])", re.ASCII)
 _URL_PATH = Shape(r"/[\w.~%!$&'()*+,;=:@-][\w.~%!$&'()*+,;=:@/-]*(?:\?\S*)?", re.ASCII)
 _QUERY = Shape(r"\??[\w.%\[\]-]+=[^&\s]*(?:&[\w.%\[\]-]+=[^&\s]*)+|\?[\w.%\[\]-]+=[^&\s]*")
-_UNIX_ROOTS = "bin|etc|home|lib|mnt|opt|proc|root|srv|sys|tmp|usr|var|Users|Volumes|dev|data|media"
-_FILE_PATH = Shape(
-    rf"[A-Za-z]:\\[^\n]*|\\\\[^\\\s]+\\[^\n]+|(?:/(?:{_UNIX_ROOTS})|~|\.{{1,2}})(?:/[^/\n]+)+/?|(?:[\w.-]+/)+[\w.-]+\.[A-Za-z]\w{{0,4}}"
-)
 _HANDLE = Shape(r"@[A-Za-z0-9_](?:[A-Za-z0-9_.]{0,28}[A-Za-z0-9_])?")
 _HASHTAG = Shape(r"#[^\W\d_][\w]*(?:[\s,]+#\w+)*|#\d+[^\W\d]\w*")
 _HEX_COLOUR = Shape(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.I)
@@ -126,7 +123,7 @@ def is_port(value: str) -> bool:
 
 def is_url_path(value: str) -> bool:
     """`/shop/item-7`, not a file under a Unix root."""
-    return bool(_URL_PATH.fullmatch(value)) and not _FILE_PATH.fullmatch(value)
+    return bool(_URL_PATH.fullmatch(value)) and not FILE_PATH.fullmatch(value)
 
 
 RULES = (
