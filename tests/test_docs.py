@@ -55,7 +55,7 @@ def test_every_verb_says_what_it_does_and_shows_an_example(context: click.Contex
 def test_the_example_of_every_verb_parses(context: click.Context):
     words = (context.command.epilog or "").removeprefix(EXAMPLE).split()
     arguments = words[len(context.command_path.split()) :]
-    context.command.make_context(context.command_path, arguments)
+    context.command.make_context(context.info_name, arguments, context.parent)
 
 
 def test_every_group_says_what_it_holds():

@@ -36,7 +36,7 @@ def page() -> str:
 
 def leaves(context: click.Context | None = None) -> Iterator[click.Context]:
     """A context for every verb that does something, in the order of `aegir --help`."""
-    context = context or click.Context(app, info_name="aegir", terminal_width=100)
+    context = context or click.Context(app, info_name="aegir", **app.context_settings)
     if not isinstance(context.command, click.Group):
         yield context
         return

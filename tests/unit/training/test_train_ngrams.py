@@ -110,3 +110,14 @@ def test_too_few_validation_tables_for_the_folds_are_refused(data: Path):
     tables = read_training_tables([data / "made_up_train.jsonl"])
     with pytest.raises(AskedWrongly, match=r"cannot make 2 folds; .* _val\.jsonl"):
         train_ngrams(tables, [], CONFIG, lambda line: None)
+
+
+def test_labels_of_one_task_are_enough(data: Path, unseen: list[LabelledTable]):
+    tables = [
+        replace(table, labelled=replace(table.labelled, cpa=((),) * len(table.labelled.cta)))
+        for table in read_training_tables([data / "made_up_val.jsonl"])
+    ]
+    annotator = NgramsAnnotator(train_ngrams(tables, [], CONFIG, lambda line: None))
+    assert evaluate(annotator, unseen, "cta").f1.micro_f1 > 0.8
+    with pytest.raises(AskedWrongly, match="precision 0.9"):
+        thresholds_for(annotator, 0.9)
