@@ -25,6 +25,7 @@ from aegir.annotators.rules.reading import (
     SLASH,
     SPACE,
     UPPER,
+    Reading,
 )
 from aegir.annotators.rules.rule import Rule
 from aegir.annotators.rules.shapes import Shape
@@ -87,8 +88,21 @@ def is_content_rating(value: str) -> bool:
     return value.upper() in CONTENT_RATINGS
 
 
+def share_of_spelt_ratings(reading: Reading) -> float:
+    """Ratings of which one at least has two characters: A and T alone are letters of anything."""
+    if reading.longest < 2:
+        return 0.0
+    good = sum(
+        count
+        for value, count in zip(reading.values, reading.counts, strict=True)
+        if is_content_rating(value)
+    )
+    return good / reading.total
+
+
 def is_unit_code(value: str) -> bool:
-    return all(part in UNIT_CODES for part in value.split())
+    """Codes of UN/CEFACT; MON is a month there, and a Monday nearly everywhere else."""
+    return value != "MON" and all(part in UNIT_CODES for part in value.split())
 
 
 def is_unit_word(value: str) -> bool:
@@ -182,12 +196,21 @@ RULES = (
         "content_rating",
         "content ratings",
         is_content_rating,
-        sure=0.85,
+        sure=0.0,
         distinct=2,
         few=0.5,
         needs=UPPER | LETTER,
         longest=14,
         support=(("Rating", 0.92),),  # 34 of 36 labelled columns
+    ),
+    Rule(
+        "content_rating",
+        "content ratings",
+        measure=share_of_spelt_ratings,
+        sure=0.85,
+        distinct=2,
+        needs=UPPER | LETTER,
+        longest=14,
     ),
     Rule(
         "unit_code",

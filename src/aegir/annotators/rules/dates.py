@@ -116,6 +116,17 @@ def is_month_name(value: str) -> bool:
     return value.lower().rstrip(".") in _months()
 
 
+def share_of_months_of_years(reading: Reading) -> float:
+    """`2021-03`; but 2000-01, 2001-02, 2002-03 are seasons that end in the next year."""
+    months = [
+        (value, count)
+        for value, count in zip(reading.values, reading.counts, strict=True)
+        if _YEAR_MONTH.fullmatch(value)
+    ]
+    seasons = sum(v[4] == "-" and int(v[5:]) == (int(v[2:4]) + 1) % 100 for v, _ in months)
+    return 0.0 if seasons == len(months) else sum(count for _, count in months) / reading.total
+
+
 def share_of_unix_timestamps(reading: Reading) -> float:
     """Seconds or milliseconds between 2001 and 2040; a wide spread of sizes says they are counts."""
     good = sum(
@@ -222,7 +233,7 @@ RULES = (
     Rule(
         "year_month",
         "months of a year",
-        _YEAR_MONTH.fullmatch,
+        measure=share_of_months_of_years,
         sure=0.88,
         needs=DIGIT,
         bars=LETTER | SPACE,

@@ -7,6 +7,7 @@ hours need a day and a span of hours in one cell; a bare `09:00-17:30` may be ei
 import re
 
 from aegir.annotators.rules.reading import (
+    COLON,
     DIGIT,
     LETTER,
     NUMERIC,
@@ -90,6 +91,14 @@ RULES = (
         shortest=2,
         longest=40,
         support=(("Duration", 0.81), ("Distance", 0.07)),  # 12 of 14 labelled columns
+    ),
+    Rule(
+        "duration",
+        "minutes and seconds",
+        Shape(r"\d{1,3}:[0-5]\d(?::[0-5]\d)?", re.ASCII).fullmatch,
+        needs=DIGIT | COLON,
+        bars=LETTER,
+        longest=9,
     ),
     Rule(
         "duration",

@@ -209,6 +209,8 @@ RULES = (
         "amounts with a currency",
         is_amount,
         sure=0.95,
+        distinct=2,  # one NAD83 in every row is a name
+        few=1.0,
         needs=DIGIT,
         bars=NUMERIC,
         shortest=2,

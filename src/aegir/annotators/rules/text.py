@@ -96,6 +96,9 @@ def is_prose(value: str) -> bool:
     spaces = value.count(" ")
     if spaces < 7:
         return False
+    opening = value[:80]
+    if sum(map(str.isalpha, opening)) * 10 < 7 * len(opening):  # 14 x 17 in. (35.6 x 43.2 cm)
+        return False
     if ". " in value and value.count(", ") * 4 <= spaces:
         return True
     few_commas = value.count(",") * 6 <= spaces

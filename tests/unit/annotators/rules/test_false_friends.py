@@ -64,3 +64,26 @@ def test_a_plural_in_brackets_is_no_second() -> None:
 def test_a_span_of_hours_is_no_time_with_an_offset() -> None:
     assert fine_type_of("time", "09:00-17:30", "08:00-12:00") == "time_range"
     assert fine_type_of("time", "09:00:00-05:00", "08:00:00+02:00") == "time_of_day"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "values", "right"),
+    [
+        ("content_rating", "T ¦ A ¦ A ¦ G", "PG ¦ R ¦ G"),
+        ("year_month", "2001-02 ¦ 2002-03 ¦ 2003-04", "2001-02 ¦ 2001-03 ¦ 2001-04"),
+        ("semantic_version", "1.2.840.9.7.3.11.4 ¦ 1.2.840.9.7.3.11.5", "1.2.840 ¦ 1.3.0-rc1"),
+        ("unit_code", "MON ¦ MON ¦ MON", "KGM ¦ KGM ¦ KGM"),
+        ("currency_amount", "NAD83 ¦ NAD83 ¦ NAD83", "NAD 83 ¦ NAD 95"),
+        ("free_text", "H. 14, W. 17 in. (35.6 x 43.2 cm) or so", "It hung in the hall of an inn. It is small."),
+    ],
+)  # fmt: skip
+def test_letters_seasons_and_codes_are_not_what_they_resemble(
+    wrong: str, values: str, right: str
+) -> None:
+    assert fine_type_of(None, *values.split(" ¦ ")) != wrong
+    assert fine_type_of(None, *right.split(" ¦ ")) == wrong
+
+
+def test_minutes_and_seconds_are_a_duration_under_their_header() -> None:
+    assert fine_type_of("Length", "5:43", "4:08", "12:45") == "duration"
+    assert fine_type_of("start time", "5:43", "4:08", "12:45") == "time_of_day"
