@@ -2,7 +2,10 @@
 
 import pytest
 
+from aegir.annotators.rules.header_units import MEASURES
+from aegir.annotators.rules.header_words import PHRASES
 from aegir.annotators.rules.headers import hints_of, words_of
+from aegir.vocabulary.fine_types import FINE_TYPES
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,8 @@ def test_words_that_only_qualify_are_no_hint(header: str, name: str) -> None:
 def test_brackets_and_units_are_not_words() -> None:
     assert words_of("Body height (approx.) 2 cm") == ("body", "height")
     assert words_of("HTTPServerURL") == ("http", "server", "url")
+
+
+def test_every_hint_is_at_a_fine_type() -> None:
+    assert set(PHRASES) <= set(FINE_TYPES)
+    assert set(FINE_TYPES) >= MEASURES
