@@ -1,6 +1,6 @@
 """What work costs: CPU seconds of calls and of commands, and the peak memory of commands.
 
-CPU time, not wall time: it hardly changes when the machine is shared. Threads and child processes count.
+CPU time, not wall time: other work on the machine disturbs it far less. Threads and child processes count.
 
 Promises
   - a repeated measurement keeps every run, and its value is their median;
