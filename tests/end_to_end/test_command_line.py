@@ -2,7 +2,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +58,30 @@ def test_a_reader_that_leaves_early_ends_the_run_quietly():
         assert running.wait(timeout=60) == 0
     assert "Traceback" not in said
     assert "BrokenPipe" not in said
+
+
+def test_an_interruption_ends_with_130_and_a_word():
+    command = [sys.executable, "-m", "aegir", "annotate", "-"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as running:
+        assert running.stdin is not None
+        # More than a pipe holds: when all is written, the table is being read.
+        running.stdin.write(b"id,name\n" + b"1,Ann\n" * 50_000)
+        running.stdin.flush()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=60) == 130
+        said = running.stderr.read().decode() if running.stderr else ""
+    assert said.strip() == "aegir: interrupted"
+
+
+def test_help_starts_within_three_tenths_of_a_cpu_second():
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run_process("--help").code == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(spent) < 0.3
 
 
 def test_a_table_comes_through_a_pipe():

@@ -119,5 +119,5 @@ def test_labels_of_one_task_are_enough(data: Path, unseen: list[LabelledTable]):
     ]
     annotator = NgramsAnnotator(train_ngrams(tables, [], CONFIG, lambda line: None))
     assert evaluate(annotator, unseen, "cta").f1.micro_f1 > 0.8
-    with pytest.raises(AskedWrongly, match="precision 0.9"):
+    with pytest.raises(AskedWrongly, match=r"precision 0\.9"):
         thresholds_for(annotator, 0.9)
