@@ -1,7 +1,11 @@
 """`python -m benchmarks` runs every benchmark; `python -m benchmarks columns` runs one."""
 
+import os
 import sys
 
-from benchmarks.runner import main
+# As the command line does: read when numpy is loaded, by the imports below.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from benchmarks.runner import main  # noqa: E402
 
 sys.exit(main(sys.argv[1:]))

@@ -81,6 +81,10 @@ def _say(stream: TextIO, text: str) -> None:
 
 def _replace(out: Path, text: str) -> None:
     """Write beside the target, then move into place: readers see the old file or the whole new one."""
+    if out.is_symlink() or (out.exists() and not out.is_file()):
+        # A link, a pipe or a device such as /dev/null is written through, never replaced.
+        _write(out, text)
+        return
     partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
     try:
         partial.write_text(text, encoding="utf-8", newline="")

@@ -33,10 +33,10 @@ def test_the_report_reads_like_this():
     assert render_text([TABLE], colour=False, width=100) == (
         "people.csv   3 columns, subject: full name\n"
         "\n"
-        "  column     type                   sure  relation  personal  why\n"
-        "  ---------  ---------------------  ----  --------  --------  -------------------------------------\n"
-        "* full name  Person/name            0.97            yes       header says name\n"
-        "  book code  IdentifierAT (isbn13)  0.64  isbn                20 of 20 check digits hold; 13 digits\n"
+        "  column     type                   sure  relation   personal  why\n"
+        "  ---------  ---------------------  ----  ---------  --------  -------------------------------------\n"
+        "* full name  Person/name            0.97             yes       header says name\n"
+        "  book code  IdentifierAT (isbn13)  0.64  isbn 0.90            20 of 20 check digits hold; 13 digits\n"
         "  column_3   unsure (price?)        0.31\n"
         "note: 1 row was cut\n"
     )
