@@ -45,7 +45,7 @@ def test_imports_only_look_down(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for module, line in imported_modules(tree):
         if module == "aegir" or module.startswith("aegir."):
-            there = (module.split(".") + ["__init__"])[1]
+            there = [*module.split("."), "__init__"][1]
             assert here == there or RUNG[there] < RUNG[here], (
                 f"{here} looks up at {there}, line {line}"
             )
