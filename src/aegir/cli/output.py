@@ -9,6 +9,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -81,15 +82,15 @@ def _say(stream: TextIO, text: str) -> None:
 
 def _replace(out: Path, text: str) -> None:
     """Write beside the target, then move into place: readers see the old file or the whole new one."""
-    if out.is_symlink() or (out.exists() and not out.is_file()):
-        # A link, a pipe or a device such as /dev/null is written through, never replaced.
-        _write(out, text)
-        return
     partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
+    # A link, a pipe or a device such as /dev/null is written through, never replaced.
+    through = out.is_symlink() or (out.exists() and not out.is_file())
     try:
-        partial.write_text(text, encoding="utf-8", newline="")
-        partial.replace(out)
+        (out if through else partial).write_text(text, encoding="utf-8", newline="")
+        if not through:
+            partial.replace(out)
     except OSError as error:
         raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
