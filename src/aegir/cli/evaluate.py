@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 )
 @choosing_annotator
 @abstaining
-@click.option("--at-least", type=float, help="Exit with 3 when micro F1 is below this.")
+@click.option(
+    "--at-least", type=click.FloatRange(0, 1), help="Exit with 3 when micro F1 is below this."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def evaluate(
     task: str,
@@ -55,7 +57,7 @@ def evaluate(
         click.echo(json.dumps(result.as_dict()))
     else:
         _show(result)
-    if at_least is not None and result.f1.micro_f1 < at_least:
+    if at_least is not None and not result.f1.micro_f1 >= at_least:  # not even for nan
         raise VerdictIsNo(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
 
 
@@ -80,11 +82,13 @@ def _show(result: "Evaluation") -> None:
         f"in {result.tables} tables\n"
         f"micro F1 {result.f1.micro_f1:.4f}   macro F1 {result.f1.macro_f1:.4f}   "
         f"ECE {result.ece:.4f}   abstained {result.f1.abstained}   "
-        f"{result.columns_per_cpu_second:.0f} columns per CPU second"
+        f"{result.columns_per_cpu_second:.0f} columns per CPU second",
+        soft_wrap=True,
     )
     if result.unknown_labels:
         names = ", ".join(result.unknown_labels[:5])
         console.print(
             f"{len(result.unknown_labels)} gold labels are not in the vocabulary "
-            f"and count as missed: {names}…"
+            f"and count as missed: {names}…",
+            soft_wrap=True,
         )

@@ -28,6 +28,8 @@ def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
 
 def _expand(given: str | Path) -> list[Path]:
     path = Path(given)
+    if given == "":  # Path("") would be this folder; most likely a variable that is not set
+        raise AskedWrongly("the name of a table is empty; give a file, a folder or a pattern")
     if str(given) == "-":
         return [path]
     try:

@@ -151,7 +151,7 @@ def _translation(path: Path, source: Source) -> dict[str, str]:
 def _prepared(
     labelled: LabelledTable, source: Source, translation: Mapping[str, str]
 ) -> LabelledTable:
-    if source.has_subject and labelled.table.columns:
+    if source.has_subject and labelled.table.columns and labelled.table.subject is None:
         labelled = labelled.with_subject(0)
     if source.translated is None:
         return labelled

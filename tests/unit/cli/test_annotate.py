@@ -104,6 +104,28 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
         ]
 
 
+@pytest.mark.parametrize("format_name", ["json", "jsonl"])
+def test_links_and_pipes_are_written_through_never_replaced(tmp_path: Path, format_name: str):
+    shown = run("annotate", BOOKS, "--format", format_name).out
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "target")
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for out in (link, pipe):
+        assert run("annotate", BOOKS, "--format", format_name, "--out", out).code == 0
+    assert link.is_symlink()
+    assert (tmp_path / "target").read_text(encoding="utf-8") == shown
+    assert pipe.is_fifo()
+    assert os.read(reading, 1 << 20).decode() == shown
+    os.close(reading)
+
+
+def test_a_file_is_no_folder_to_write_into():
+    done = run("annotate", BOOKS, "--format", "json", "--out", BOOKS / "x.json")
+    assert (done.code, len(done.said)) == (2, 1)
+    assert done.said[0].startswith("aegir: cannot write")
+
+
 def test_embedding_leaves_the_answer_in_the_parquet_file(tmp_path: Path):
     shutil.copy(EXAMPLES / "sensors.parquet", tmp_path)
     shutil.copy(BOOKS, tmp_path)
@@ -154,6 +176,7 @@ def test_the_seed_and_the_number_of_rows_decide_what_is_looked_at(tmp_path: Path
     ("arguments", "sentence"),
     [
         (("no.csv",), "there is no file or folder no.csv"),
+        (("",), "the name of a table is empty"),
         (("*.nothing",), "no file matches *.nothing"),
         ((BOOKS, "-f", "xml"), "unknown format 'xml'; there are text, json"),
         ((BOOKS, "--annotator", "magic"), "unknown annotator 'magic'; there are combined"),

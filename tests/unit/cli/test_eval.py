@@ -54,12 +54,14 @@ def test_the_report_is_readable_and_names_unknown_labels(data: Path):
     assert "Mailbox" in done.out
 
 
-@pytest.mark.parametrize(("wanted", "code"), [("0.75", 0), ("0.76", 3)])
+@pytest.mark.parametrize(("wanted", "code"), [("0.75", 0), ("0.76", 3), ("nan", 3)])
 def test_at_least_decides_the_exit_code(data: Path, wanted: str, code: int):
     done = run("eval", "--task", "cta", "--data", data, "--json", "--at-least", wanted)
     assert done.code == code
     assert json.loads(done.out)["micro_f1"] == 0.75
-    assert done.said == (["aegir: micro F1 is 0.7500, below 0.76 (--at-least)"] if code else [])
+    assert done.said == (
+        [f"aegir: micro F1 is 0.7500, below {wanted} (--at-least)"] if code else []
+    )
 
 
 def test_relations_are_scored_too(data: Path):

@@ -26,6 +26,12 @@ def test_a_named_file_is_gold_for_both_tasks(tmp_path: Path):
     assert table.labelled.table.subject == 0
 
 
+def test_a_subject_that_the_table_names_is_kept(tmp_path: Path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"columns": [{"values": ["a"]}, {"values": ["b"]}], "subject": 1}')
+    assert read_training_tables([path])[0].labelled.table.subject == 1
+
+
 def test_a_folder_stands_for_the_known_files_in_it(tmp_path: Path):
     for name in ("sotab_cta_train.jsonl", "sotab_cpa_val.jsonl", "mine.jsonl"):
         (tmp_path / name).write_text(LINE)
