@@ -61,7 +61,7 @@ class NgramTraining:
 
     seed: int = 0
     folds: int = 5
-    """Folds of the cross-validation over validation tables; 0 skips it."""
+    """Folds of the cross-validation over validation tables, at least 2."""
     features: int = 32768
     """Buckets kept by the first stage; 32,768 of them take 6.2 MB."""
     jobs: int = 2
