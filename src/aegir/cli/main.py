@@ -49,7 +49,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(app(prog_name="aegir", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
