@@ -1,10 +1,4 @@
-"""Time and values: each finer type is found, and its nearest look-alike is not."""
-
-import pytest
-
-from aegir.annotators.rules.judge import judge
-from aegir.tables.table import Column
-from aegir.vocabulary.fine_types_values import TIME_AND_VALUES as THEME
+"""Time and values: for each finer type, cells that are of it and cells that only look like it."""
 
 # name: header, cells that are of this type, another header, cells that only look like it
 CASES: dict[str, tuple[str | None, str, str | None, str]] = {
@@ -84,23 +78,3 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     ),
     "emoji": (None, "🎉 ¦ 👍", None, "© ¦ ®"),
 }
-
-
-def fine_type_of(header: str | None, cells: str) -> str | None:
-    return judge(Column(header, tuple(cells.split(" ¦ ")))).fine_type
-
-
-def test_every_type_of_this_theme_has_a_case() -> None:
-    assert set(CASES) == {fine_type.name for fine_type in THEME}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_it_is_found(name: str) -> None:
-    header, cells, _, _ = CASES[name]
-    assert fine_type_of(header, cells) == name
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_look_alike_is_refused(name: str) -> None:
-    _, _, header, cells = CASES[name]
-    assert fine_type_of(header, cells) != name
