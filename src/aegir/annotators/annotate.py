@@ -73,6 +73,8 @@ def annotate(
 
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
+    if rows < 1:
+        raise AskedWrongly(f"rows is {rows}; at least 1 row must be sampled")
     chosen = load_annotator(annotator)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     expanded = [place for source in sources for place in _places(source)]

@@ -7,7 +7,7 @@ header and values are not independent: header names are evidence, never proof.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -128,10 +128,12 @@ def _evidence(own: F32, final: Probabilities) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=2)
 def load_ngrams(path: Path | None = None) -> NgramsAnnotator:
     """The annotator with the weights that ship with Aegir, or those in `path`."""
-    if path is not None:
-        return NgramsAnnotator(NgramModel.load(path))
+    return _shipped() if path is None else NgramsAnnotator(NgramModel.load(path))
+
+
+@cache
+def _shipped() -> NgramsAnnotator:
     with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
         return NgramsAnnotator(NgramModel.load(shipped))

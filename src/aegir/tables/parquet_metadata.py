@@ -58,7 +58,8 @@ def write_parquet_metadata(source: Path, target: Path, metadata: Mapping[str, st
 def embed_annotation(path: Path, annotation: TableAnnotation) -> None:
     """Write an annotation into its own Parquet file, as JSON under ANNOTATION_KEY."""
     text = json.dumps(annotation_as_dict(annotation), ensure_ascii=False)
-    write_parquet_metadata(path, path, {ANNOTATION_KEY: text})
+    file = path.resolve()  # a link stays a link
+    write_parquet_metadata(file, file, {ANNOTATION_KEY: text})
 
 
 def embedded_annotation(path: Path) -> TableAnnotation | None:
