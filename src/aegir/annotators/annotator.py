@@ -21,12 +21,15 @@ import numpy.typing as npt
 from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.privacy import is_personal
+from aegir.vocabulary.privacy import PERSONAL_TYPES, is_personal
 from aegir.vocabulary.relations import RELATION_NAMES, RELATIONS
 from aegir.vocabulary.types import COLUMN_TYPES, TYPE_NAMES
 
 Probabilities = npt.NDArray[np.float32]
 RUNNERS_UP = 3
+SURE_RELATION = 0.8
+"""Confidence from which a relation alone can make a column personal (a birthDate is a mere Date)."""
+_PERSONAL = np.array([name in PERSONAL_TYPES for name in TYPE_NAMES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +107,22 @@ def _decide_column(
         runners_up=tuple(guesses[1 if chosen else 0 :][:RUNNERS_UP]),
         fine_type=fine.fine_type,
         datatype=infer_datatype(column.values),
-        personal=is_personal(chosen.label if chosen else None, fine.fine_type),
+        personal=_is_likely_personal(scores.types[index], fine.fine_type, related),
         evidence=fine.evidence,
         relation=relation,
         relation_runners_up=tuple(related[1 if relation else 0 :][:RUNNERS_UP]),
         iri=COLUMN_TYPES[chosen.label].iri if chosen else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
     )
+
+
+def _is_likely_personal(
+    types: Probabilities, fine_type: str | None, related: Sequence[Guess]
+) -> bool:
+    """More likely than not personal by type, or surely so by fine type or relation."""
+    sure = related[0].label if related and related[0].confidence >= SURE_RELATION else None
+    by_type = fine_type is None and float(types[_PERSONAL].sum()) >= 0.5
+    return by_type or is_personal(None, fine_type, sure)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

@@ -84,3 +84,17 @@ def test_ties_go_to_the_label_that_comes_first():
     tied = best_guesses(np.array([0.1, 0.3, 0.3, 0.3, 0.0], np.float32), "abcde")
     assert [guess.label for guess in tied] == ["b", "c", "d", "a"]
     assert tied[0].confidence == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("types", "relations", "personal"),
+    [
+        ({"Person/name": 0.4, "Book/name": 0.35}, {}, False),  # the best guess, but 0.4 in all
+        ({"Person/name": 0.3, "telephone": 0.3, "Book/name": 0.35}, {}, True),  # 0.6 in all
+        ({"Date": 0.9}, {"birthDate": 0.79}, False),
+        ({"Date": 0.9}, {"birthDate": 0.8}, True),
+    ],
+)
+def test_a_column_is_personal_when_that_is_likelier_than_not(types, relations, personal):
+    asked = scores([types, {}], [relations, {}], 1)
+    assert decide(TABLE, asked, "fake").columns[0].personal is personal
