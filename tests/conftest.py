@@ -1,10 +1,22 @@
-"""Fixtures shared by all tests; being here also makes `tests/` importable (nasty_files)."""
+"""Fixtures shared by all tests; being here also makes `tests/` importable (nasty_files).
+
+Laws are tried on the same examples in every run, so that a fresh clone is green or red for everyone.
+To look for new counterexamples: pytest tests/laws --hypothesis-profile=search
+"""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from nasty_files import write_nasty_files
+
+# A busy machine must not fail a law: no deadline, and slow generation is no complaint.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

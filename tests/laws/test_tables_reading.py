@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from aegir.errors import UnreadableTable
@@ -17,7 +17,8 @@ from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.text_decoding import TextSample
 
 SAME_FOLDER = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=150,
 )
 # Other delimiters may stand in quoted cells only: a,b;c,d unquoted is two tables at once.
 WORDS = st.text(
@@ -119,11 +120,22 @@ def test_chosen_rows_ascend_and_come_one_from_each_stretch(
 
 
 @given(total=st.integers(1, 10**7), rows=st.integers(1, 300), seed=st.integers(0, 2**32))
+@example(total=83, rows=82, seed=0)
+@example(total=4, rows=3, seed=0)
 def test_runs_are_disjoint_and_hold_the_rows_asked_for(total: int, rows: int, seed: int) -> None:
     runs = choose_runs(total, rows, request("t", seed=seed).generator("rows"))
     assert sum(map(len, runs)) == min(total, rows)
     assert all(low.stop <= high.start for low, high in pairwise(runs))
     assert runs[-1].stop <= total
+    assert all(runs)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 19, 20, 21, 59, 60])
+def test_runs_hold_the_rows_asked_for_in_every_small_table(rows: int) -> None:
+    for total in range(1, 200):
+        runs = choose_runs(total, rows, request("t").generator("rows"))
+        assert sum(map(len, runs)) == min(total, rows)
+        assert len(runs) <= 20
 
 
 @given(text=st.text(max_size=500), delimiter=st.sampled_from(DELIMITERS))

@@ -6,7 +6,8 @@
 
 Promises
   - the choice depends on the counts and the generator only;
-  - every stretch of `total / rows` consecutive rows gives one row; asking for all gives all.
+  - every stretch of `total / rows` consecutive rows gives one row; asking for all gives all;
+  - as many rows come as were asked for, or all there are.
 """
 
 from collections.abc import Sequence
@@ -71,10 +72,11 @@ def choose_runs(
     chosen = []
     for index, share in enumerate(generator.random(runs)):
         low, high = total * index // runs, total * (index + 1) // runs
-        length = min(rows * (index + 1) // runs - rows * index // runs, high - low)
+        # By the share of rows before each edge: lengths add up to `rows`, none exceeds its stretch.
+        length = rows * high // total - rows * low // total
         start = low + int((high - low - length + 1) * share)
         chosen.append(range(start, start + length))
-    return chosen
+    return [run for run in chosen if run]
 
 
 def merge_pieces(
