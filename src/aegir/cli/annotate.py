@@ -64,7 +64,9 @@ def annotate(
     from aegir.cli.progress import track
     from aegir.tables.discovery import find_table_files
 
-    files = [str(file) for file in _without(out, find_table_files(sources), sources)]
+    format_name = "jsonl" if as_json else format_name
+    found = find_table_files(sources)
+    files = [str(file) for file in _without(out, found, sources, format_name)]
     chosen = load_annotator(annotator, model)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     failures: list[Failure] = []
@@ -74,9 +76,7 @@ def annotate(
     )
     tally = _Tally()
     write_annotations(
-        tally.count(_embedded(answers, failures) if embed else answers),
-        "jsonl" if as_json else format_name,
-        out,
+        tally.count(_embedded(answers, failures) if embed else answers), format_name, out
     )
     _report(tally, failures, len(files), out)
 
@@ -93,16 +93,28 @@ class _Tally:
             yield answer
 
 
-def _without(out: Path | None, files: list[Path], sources: tuple[str, ...]) -> list[Path]:
-    """The files to read; what is about to be written over is none of them."""
-    from aegir.errors import AskedWrongly
+def _without(
+    out: Path | None, files: list[Path], sources: tuple[str, ...], format_name: str
+) -> list[Path]:
+    """The files to read; what is about to be written over is none of them.
 
+    Only an earlier answer, left in a folder that is read again, may be written over.
+    """
+    from aegir.cli.output import check_format
+    from aegir.errors import AskedWrongly
+    from aegir.tables.earlier_output import is_earlier_output
+
+    check_format(format_name)
     if out is None or not out.exists():
         return files
-    if any(Path(source).exists() and out.samefile(source) for source in sources):
+    kept = [file for file in files if str(file) == "-" or not out.samefile(file)]
+    if len(kept) == len(files):
+        return files
+    named = any(Path(source).exists() and out.samefile(source) for source in sources)
+    if named or not is_earlier_output(out, format_name):
         raise AskedWrongly(f"--out {out} would write over a table to be read; give another name")
-    # An earlier answer, left in a folder that is read again.
-    return [file for file in files if str(file) == "-" or not out.samefile(file)]
+    click.echo(f"aegir: {out} is an earlier answer; it is written anew, not read", err=True)
+    return kept
 
 
 def _successes(

@@ -25,15 +25,22 @@ def write_annotations(
     """Write all annotations in one format to stdout or to a file."""
     from aegir.tables.writers import FORMATS
 
-    if format_name not in ("text", *FORMATS):
-        names = ", ".join(("text", *FORMATS))
-        raise AskedWrongly(f"unknown format {format_name!r}; there are {names}")
+    check_format(format_name)
     if format_name in STREAMED:
         _stream(annotations, format_name, out)
     elif out is None:
         _say(_stdout(format_name), FORMATS[format_name](list(annotations)))
     else:
         _replace(out, FORMATS[format_name](list(annotations)))
+
+
+def check_format(format_name: str) -> None:
+    """Refuse a format there is not, with those there are."""
+    from aegir.tables.writers import FORMATS
+
+    if format_name not in ("text", *FORMATS):
+        names = ", ".join(("text", *FORMATS))
+        raise AskedWrongly(f"unknown format {format_name!r}; there are {names}")
 
 
 def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:

@@ -90,9 +90,33 @@ def test_a_table_that_is_read_is_never_written_over(lake: Path):
 
 def test_an_earlier_answer_in_the_same_folder_is_replaced_not_read(lake: Path):
     out = lake / "answers.jsonl"
-    for _ in range(2):
-        assert run("annotate", lake, "--json", "--out", out).code == 0
+    for times in range(2):
+        done = run("annotate", lake, "--json", "--out", out)
+        assert done.code == 0
         assert len(out.read_text().splitlines()) == 4
+        said = [f"aegir: {out} is an earlier answer; it is written anew, not read"]
+        assert done.said[:-1] == said * times
+
+
+@pytest.mark.parametrize("format_name", ["text", *FORMATS])
+def test_a_table_in_a_folder_that_is_read_is_never_written_over(lake: Path, format_name: str):
+    films = lake / "films.csv"
+    before = films.read_bytes()
+    for source in (lake, f"{lake}/*.csv"):
+        done = run("annotate", source, "-f", format_name, "--out", films)
+        assert (done.code, done.out) == (2, "")
+        assert done.said == [
+            f"aegir: --out {films} would write over a table to be read; give another name"
+        ]
+    assert films.read_bytes() == before
+
+
+def test_an_answer_in_another_format_is_not_written_over_unseen(lake: Path):
+    out = lake / "answers.csv"
+    assert run("annotate", lake, "-f", "csv", "--out", out).code == 0
+    before = out.read_bytes()
+    assert run("annotate", lake, "-f", "json", "--out", out).code == 2
+    assert out.read_bytes() == before
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
