@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from aegir.annotators.annotate import Failure
     from aegir.tables.annotation import TableAnnotation
 
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
 
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
@@ -40,7 +42,11 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
 @abstaining
 @choosing_annotator
-@click.option("--embed", is_flag=True, help="Also write answers into Parquet files' metadata.")
+@click.option(
+    "--embed",
+    is_flag=True,
+    help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
+)
 def annotate(
     sources: tuple[str, ...],
     format_name: str,
@@ -74,10 +80,12 @@ def annotate(
         annotate_sources(track(files, "annotating"), chosen, thresholds, rows=rows, seed=seed),
         failures,
     )
-    tally = _Tally()
-    write_annotations(
-        tally.count(_embedded(answers, failures) if embed else answers), format_name, out
-    )
+    tally, embedding = _Tally(), _Embedding()
+    if embed:
+        answers = embedding.pass_on(answers, failures)
+    write_annotations(tally.count(answers), format_name, out)
+    if embed:
+        embedding.report()
     _report(tally, failures, len(files), out)
 
 
@@ -136,21 +144,36 @@ def _note(failure: "Failure", failures: list["Failure"]) -> None:
     click.echo(f"aegir: {failure.reason}", err=True)
 
 
-def _embedded(
-    answers: Iterable["TableAnnotation"], failures: list["Failure"]
-) -> Iterator["TableAnnotation"]:
-    """Pass answers on, after writing each into its Parquet file."""
-    from aegir.annotators.annotate import Failure
-    from aegir.errors import AegirError
-    from aegir.tables.parquet_metadata import embed_annotation
+class _Embedding:
+    """Writes each answer into its Parquet file on its way past."""
 
-    for answer in answers:
-        if answer.source is not None and answer.source.lower().endswith(".parquet"):
-            try:
-                embed_annotation(Path(answer.source), answer)
-            except AegirError as error:
-                _note(Failure(answer.source, str(error)), failures)
-        yield answer
+    def __init__(self) -> None:
+        self.files: dict[str, None] = {}
+
+    def pass_on(
+        self, answers: Iterable["TableAnnotation"], failures: list["Failure"]
+    ) -> Iterator["TableAnnotation"]:
+        from aegir.annotators.annotate import Failure
+        from aegir.errors import AegirError
+        from aegir.tables.parquet_metadata import embed_annotation
+
+        for answer in answers:
+            if answer.source is not None and answer.source.lower().endswith(PARQUET_SUFFIXES):
+                try:
+                    embed_annotation(Path(answer.source), answer)
+                    self.files[answer.source] = None
+                except AegirError as error:
+                    _note(Failure(answer.source, str(error)), failures)
+            yield answer
+
+    def report(self) -> None:
+        """Say where the answers went."""
+        from aegir.tables.parquet_metadata import ANNOTATION_KEY
+
+        first = next(iter(self.files), "no Parquet file")
+        where = first if len(self.files) < 2 else f"{len(self.files)} Parquet files"
+        key = f" under the key {ANNOTATION_KEY}" if self.files else ""
+        click.echo(f"aegir: answers embedded in {where}{key}", err=True)
 
 
 def _report(tally: _Tally, failures: list["Failure"], files: int, out: Path | None) -> None:

@@ -156,11 +156,17 @@ def test_embedding_leaves_the_answer_in_the_parquet_file(tmp_path: Path):
     path = tmp_path / "sensors.parquet"
     done = run("annotate", tmp_path, "--embed", "--json")
     assert done.code == 0
+    assert f"aegir: answers embedded in {path} under the key aegir.annotation" in done.said
     embedded = embedded_annotation(path)
     assert embedded is not None
     assert annotation_as_dict(embedded) == json.loads(done.out.splitlines()[1])
     assert annotate(path)[0].columns == annotate(EXAMPLES / "sensors.parquet")[0].columns
     assert (tmp_path / "books.csv").read_bytes() == BOOKS.read_bytes()
+
+
+def test_embedding_says_when_there_was_nothing_to_embed_into():
+    done = run("annotate", BOOKS, "--embed")
+    assert (done.code, done.said) == (0, ["aegir: answers embedded in no Parquet file"])
 
 
 def test_what_cannot_be_embedded_fails_alone(tmp_path: Path):
