@@ -70,8 +70,12 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
         assert (probabilities >= 0).all()
         totals = probabilities.sum(axis=1, dtype=np.float64)
         assert (totals <= 1 + 1e-5).all()
-        if learnt:  # rules may be silent, or leave room for what no rule knows
-            assert totals == pytest.approx(1, abs=1e-5)
+    if learnt:  # rules may be silent, or leave room for what no rule knows
+        known = [float(bool(column.present)) for column in table.columns]
+        assert scores.types.sum(axis=1) == pytest.approx(known, abs=1e-4)
+    empty = [not column.present for column in table.columns]
+    assert not scores.types[empty].any()
+    assert not scores.relations[empty].any()
 
 
 def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator):

@@ -27,7 +27,7 @@ from aegir.vocabulary.types import COLUMN_TYPES, TYPE_NAMES
 
 Probabilities = npt.NDArray[np.float32]
 RUNNERS_UP = 3
-SURE_RELATION = 0.8
+SURE_RELATION = 0.95
 """Confidence from which a relation alone can make a column personal (a birthDate is a mere Date)."""
 _PERSONAL = np.array([name in PERSONAL_TYPES for name in TYPE_NAMES])
 

@@ -1,6 +1,7 @@
 """The default annotator: the learnt model first, then rules confirm or veto.
 
-    log P + weight * strength where a rule supports a type;  P = 0 where the values rule a type out
+    types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
+    relations  log P + weight * log(share of the relation's columns that are of the types just found)
 
 A veto is ignored when it would leave nothing. The sum is calibrated again, because rules make the model
 surer than it was.
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
+from aegir.annotators.ngram_features import F32
 from aegir.annotators.ngrams import NgramsAnnotator, softmax
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
@@ -19,6 +21,10 @@ from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
 FLOOR = 1e-9
+INCOMPATIBLE = 0.01
+"""What a relation is still believed when the type speaks against it: types may be wrong, too."""
+NOTHING = 0.02
+"""Weight of "no known relation"; it wins where every likely relation contradicts the type."""
 
 
 class CombinedAnnotator:
@@ -31,6 +37,7 @@ class CombinedAnnotator:
         self.operating_points = ngrams.model.operating_points(self.name)
         calibration = ngrams.model.facts["calibration"]
         self._rule_weight = float(calibration["rule_weight"])
+        self._compatibility_weight = float(calibration["compatibility_weight"])
         self._temperatures = calibration["combined"]
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
@@ -46,12 +53,22 @@ class CombinedAnnotator:
         if not verdicts:
             return learnt
         types = apply_verdicts(learnt.types, verdicts, self._rule_weight, self._temperatures["cta"])
+        known = learnt.types.any(axis=1)
+        types[~known] = 0
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         fine = tuple(
             _explain(verdict, guess, None if was == now else TYPE_NAMES[was])
             for verdict, guess, was, now in zip(verdicts, learnt.fine, before, after, strict=True)
         )
-        return TableScores(types, learnt.relations, learnt.subject, fine)
+        relations = reweigh_relations(
+            learnt.relations,
+            types,
+            self.ngrams.model.compatibility,
+            self._compatibility_weight,
+            self._temperatures["cpa"],
+        )
+        relations[~known] = 0
+        return TableScores(types, relations, learnt.subject, fine)
 
 
 def apply_verdicts(
@@ -66,6 +83,26 @@ def apply_verdicts(
         if len(vetoed) < len(row):
             row[vetoed] = np.log(FLOOR) * temperature * 2
     return softmax(logits / np.float32(temperature))
+
+
+def reweigh_relations(
+    relations: Probabilities,
+    types: Probabilities,
+    compatibility: F32,
+    weight: float,
+    temperature: float,
+) -> Probabilities:
+    """(columns, 108) relations believed as far as the types allow; the rest to 1 is "none of these".
+
+    `compatibility` (108, 82) is the share of each relation's columns that are of each type.
+    """
+    allowed = np.stack(
+        [compatibility @ row for row in types]
+    )  # row by row: the same bits in any batch
+    logits = np.log(relations + FLOOR) + np.float32(weight) * np.log(allowed + INCOMPATIBLE)
+    nothing = np.full((len(logits), 1), np.log(NOTHING))
+    both = np.hstack([logits, nothing]).astype(np.float32) / np.float32(temperature)
+    return softmax(both)[:, :-1]
 
 
 def _explain(verdict: Verdict, learnt: FineGuess, overruled: str | None) -> FineGuess:

@@ -39,7 +39,7 @@ from aegir.vocabulary.types import TYPE_NAMES
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS
-FORMAT = "aegir-ngrams-1"
+FORMAT = "aegir-ngrams-2"
 NO_SIBLING = np.float32(-1.5)
 """Stands for the best sibling score in a table of one column: about the lowest margin there is."""
 VIEWS_AT_ONCE = 256
@@ -114,6 +114,8 @@ class NgramModel:
     headers: HashedLinear
     subject: Dense
     context: Dense
+    compatibility: F32
+    """(RELATIONS, TYPES) which share of a relation's columns is of each type; 1 where unknown."""
     facts: dict[str, Any]
     """Calibration, thresholds, training data and scores, as JSON."""
 
@@ -134,6 +136,7 @@ class NgramModel:
             for layer, fields in _LAYERS.items()
             for field in fields
         }
+        tensors["compatibility"] = np.ascontiguousarray(self.compatibility)
         facts = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
         path.write_bytes(_ordered(save(tensors, metadata={"format": FORMAT, "facts": facts})))
 
@@ -160,7 +163,8 @@ class NgramModel:
                 layer: kind(**{field: tensors[f"{layer}.{field}"] for field in _LAYERS[layer]})
                 for layer, kind in _KINDS.items()
             }
-            return cls(**layers, facts=json.loads(metadata["facts"]))
+            facts = json.loads(metadata["facts"])
+            return cls(**layers, compatibility=tensors["compatibility"], facts=facts)
         except (KeyError, json.JSONDecodeError) as error:
             raise AskedWrongly(
                 f"{path} is an incomplete n-gram model ({error}); make one with: aegir train ngrams"

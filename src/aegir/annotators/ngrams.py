@@ -69,6 +69,8 @@ class NgramsAnnotator:
         logits = self.model.context(context_features(own, subject))
         types = softmax(logits[:, :TYPES] / self._temperatures["cta"] + headers[:, :TYPES])
         relations = softmax(logits[:, TYPES:] / self._temperatures["cpa"] + headers[:, TYPES:])
+        empty = np.array([not column.present for column in table.columns])
+        types[empty] = relations[empty] = 0  # nothing is known of a column without values
         fine = tuple(
             FineGuess(evidence=_evidence(own_scores, final))
             for own_scores, final in zip(own[:, :TYPES], types, strict=True)
@@ -119,6 +121,8 @@ def _repetition(cells: tuple[str, ...]) -> float:
 
 
 def _evidence(own: F32, final: Probabilities) -> tuple[str, ...]:
+    if not final.any():
+        return ("there are no values to judge by",)
     alone, together = int(np.argmax(own)), int(np.argmax(final))
     if alone == together:
         return (f"the values read like {TYPE_NAMES[together]}",)

@@ -1,17 +1,20 @@
 """Making confidence honest: temperatures, the weight of the rules, thresholds for a wanted precision.
 
-Everything here is fitted on predictions for tables the model has not seen, and judged on the other half
-of them: `cross_fitted_error` calibrates on even tables and measures on odd ones, then the other way round.
+    held-out logits --fit_...--> a calibration, which turns logits into probabilities
+
+Everything here is fitted on predictions for tables the model has not seen, and judged on the other half of
+them: `cross_fitted` calibrates on even tables and measures on odd ones, then the other way round.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.annotator import Probabilities
-from aegir.annotators.combined import apply_verdicts
+from aegir.annotators.combined import apply_verdicts, reweigh_relations
 from aegir.annotators.ngram_features import F32, I64
 from aegir.annotators.ngrams import softmax
 from aegir.annotators.rules.verdict import Verdict
@@ -19,7 +22,8 @@ from aegir.rewards.calibration import expected_calibration_error, threshold_for_
 from aegir.rewards.performance import compute_f1
 
 TEMPERATURES = tuple(float(t) for t in np.geomspace(0.2, 3.0, 60))
-RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)
+COMPATIBILITY_WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
@@ -28,61 +32,110 @@ class HeldOut:
     """Logits for labelled columns of tables kept out of training."""
 
     logits: F32
-    """(columns, classes)"""
+    """(columns, classes) of the task that is judged."""
     labels: I64
     table: I64
     """Which table each column is from."""
     verdicts: tuple[Verdict, ...] = ()
+    type_logits: F32 | None = None
+    """(columns, types) of the same columns, when the task is relations."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> "HeldOut":
         """Some of the columns."""
-        verdicts = tuple(v for v, keep in zip(self.verdicts, chosen, strict=True) if keep)
-        return HeldOut(self.logits[chosen], self.labels[chosen], self.table[chosen], verdicts)
+        return HeldOut(
+            self.logits[chosen],
+            self.labels[chosen],
+            self.table[chosen],
+            tuple(v for v, keep in zip(self.verdicts, chosen, strict=True) if keep),
+            None if self.type_logits is None else self.type_logits[chosen],
+        )
+
+
+class Calibration(Protocol):
+    """Turns held-out logits into probabilities."""
+
+    def __call__(self, held_out: HeldOut) -> Probabilities:
+        """(columns, classes)"""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """One temperature, and for the combination also the weight of the rules."""
+class Tempered:
+    """The learnt model alone."""
 
     temperature: float
-    rule_weight: float = 0.0
-    inner_temperature: float = 1.0
-    """The learnt model's own temperature, below the rules."""
 
-    def probabilities(self, held_out: HeldOut, *, with_rules: bool) -> Probabilities:
-        """(columns, classes) calibrated."""
-        if not with_rules:
-            return softmax(held_out.logits / np.float32(self.temperature))
-        learnt = softmax(held_out.logits / np.float32(self.inner_temperature))
+    def __call__(self, held_out: HeldOut) -> Probabilities:
+        """(columns, classes)"""
+        return softmax(held_out.logits / np.float32(self.temperature))
+
+
+@dataclass(frozen=True, slots=True)
+class RuledTypes:
+    """Types of the learnt model after the rules have spoken."""
+
+    inner: Tempered
+    rule_weight: float
+    temperature: float
+
+    def __call__(self, held_out: HeldOut) -> Probabilities:
+        """(columns, types)"""
+        learnt = self.inner(held_out)
         return apply_verdicts(learnt, held_out.verdicts, self.rule_weight, self.temperature)
 
 
-def fit_temperature(held_out: HeldOut) -> Calibration:
+@dataclass(frozen=True, slots=True)
+class CompatibleRelations:
+    """Relations of the learnt model, believed as far as the column's type allows."""
+
+    inner: Tempered
+    types: RuledTypes
+    compatibility: F32
+    """(relations, types)"""
+    weight: float
+    temperature: float
+
+    def __call__(self, held_out: HeldOut) -> Probabilities:
+        """(columns, relations); what is missing to 1 is the probability of no known relation."""
+        assert held_out.type_logits is not None, "relations are weighed by the types beside them"
+        types = self.types(replace(held_out, logits=held_out.type_logits))
+        return reweigh_relations(
+            self.inner(held_out), types, self.compatibility, self.weight, self.temperature
+        )
+
+
+def fit_temperature(held_out: HeldOut) -> Tempered:
     """The temperature under which the right answers were least surprising."""
-    losses = [
-        _log_loss(softmax(held_out.logits / np.float32(t)), held_out.labels) for t in TEMPERATURES
-    ]
-    return Calibration(TEMPERATURES[int(np.argmin(losses))])
+    return _least_surprised([Tempered(t) for t in TEMPERATURES], held_out)
 
 
-def fit_with_rules(held_out: HeldOut) -> Calibration:
+def fit_rules(held_out: HeldOut) -> RuledTypes:
     """The weight of the rules that answers best, then the temperature that makes it honest."""
-    inner = fit_temperature(held_out).temperature
-    choices = [Calibration(1.0, weight, inner) for weight in RULE_WEIGHTS]
-    losses = [
-        _log_loss(choice.probabilities(held_out, with_rules=True), held_out.labels)
-        for choice in choices
+    inner = fit_temperature(held_out)
+    weighed = _least_surprised([RuledTypes(inner, w, 1.0) for w in RULE_WEIGHTS], held_out)
+    return _least_surprised([replace(weighed, temperature=t) for t in TEMPERATURES], held_out)
+
+
+def fit_relations(held_out: HeldOut, types: RuledTypes, compatibility: F32) -> CompatibleRelations:
+    """How far a relation must fit the type, then the temperature that makes it honest."""
+    inner = fit_temperature(held_out)
+    choices = [
+        CompatibleRelations(inner, types, compatibility, weight, 1.0)
+        for weight in COMPATIBILITY_WEIGHTS
     ]
-    weight = choices[int(np.argmin(losses))].rule_weight
-    tempered = [Calibration(t, weight, inner) for t in TEMPERATURES]
-    losses = [
-        _log_loss(choice.probabilities(held_out, with_rules=True), held_out.labels)
-        for choice in tempered
-    ]
-    return tempered[int(np.argmin(losses))]
+    weighed = _least_surprised(choices, held_out)
+    return _least_surprised([replace(weighed, temperature=t) for t in TEMPERATURES], held_out)
+
+
+_Some = TypeVar("_Some", bound=Calibration)
+
+
+def _least_surprised(choices: Sequence[_Some], held_out: HeldOut) -> _Some:
+    losses = [_log_loss(choice(held_out), held_out.labels) for choice in choices]
+    return choices[int(np.argmin(losses))]
 
 
 def _log_loss(probabilities: Probabilities, labels: I64) -> float:
@@ -101,17 +154,13 @@ class Judgement:
     """Wanted precision, threshold, coverage; precisions that are out of reach are left out."""
 
 
-def cross_fitted(
-    held_out: HeldOut, fit: Callable[[HeldOut], Calibration], *, with_rules: bool
-) -> Judgement:
+def cross_fitted(held_out: HeldOut, fit: Callable[[HeldOut], Calibration]) -> Judgement:
     """Scores and calibration error on columns not used for the calibration they are judged by."""
     odd = held_out.table % 2 == 1
     confidence = np.zeros(len(held_out))
     answers = np.zeros(len(held_out), np.int64)
     for judged in (odd, ~odd):
-        probabilities = fit(held_out.part(~judged)).probabilities(
-            held_out.part(judged), with_rules=with_rules
-        )
+        probabilities = fit(held_out.part(~judged))(held_out.part(judged))
         confidence[judged] = probabilities.max(axis=1)
         answers[judged] = probabilities.argmax(axis=1)
     right = answers == held_out.labels
@@ -137,4 +186,7 @@ def stack(parts: Sequence[HeldOut]) -> HeldOut:
         np.concatenate([part.labels for part in parts]),
         np.concatenate([part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]),
         tuple(verdict for part in parts for verdict in part.verdicts),
+        None
+        if any(part.type_logits is None for part in parts)
+        else np.concatenate([part.type_logits for part in parts if part.type_logits is not None]),
     )

@@ -7,8 +7,9 @@ The second stage is trained on scores that the first gave to tables it had not s
 training tables look surer than they will be in use.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,18 @@ from aegir.annotators.ngram_features import F32, I64, SparseRows, views_of
 from aegir.annotators.ngram_model import TYPES, Dense, HashedLinear, NgramModel, context_features
 from aegir.annotators.ngrams import pick_subject
 from aegir.annotators.rules.judge import judge_columns
-from aegir.annotators.rules.verdict import Verdict
 from aegir.errors import AskedWrongly
 from aegir.tables.table import Table
 from aegir.training.calibrate import (
     Calibration,
     HeldOut,
     Judgement,
+    RuledTypes,
+    Tempered,
     cross_fitted,
+    fit_relations,
+    fit_rules,
     fit_temperature,
-    fit_with_rules,
     stack,
 )
 from aegir.training.header_labels import HeaderModel, fit_headers, no_headers
@@ -113,44 +116,65 @@ def train_ngrams(
     examples = Examples.of(tables)
     say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
     held_out = cross_validate(examples, config, say)
-    calibration, figures = _calibrate(held_out)
+    compatibility = _compatibility(types_of_relations(tables))
+    calibration, figures = _calibrate(held_out, compatibility)
     for name, judgement in figures.items():
         say(f"{name}: micro F1 {judgement.micro_f1:.4f}, ECE {judgement.ece:.4f}")
     say("fitting the weights that ship on all tables")
     fitted = fit(examples, np.ones(len(examples.table), bool), config)
-    bare = _assemble(fitted, no_headers(), _facts(examples, calibration, figures, config))
+    facts = _facts(examples, calibration, figures, config)
+    bare = _assemble(fitted, no_headers(), compatibility, facts)
     headers = fit_headers(bare, raw, types_of_relations(tables), say)
-    return _assemble(fitted, headers, bare.facts)
+    return _assemble(fitted, headers, compatibility, facts)
 
 
-def _assemble(fitted: Fitted, headers: HeaderModel, facts: dict[str, Any]) -> NgramModel:
+def _assemble(
+    fitted: Fitted, headers: HeaderModel, compatibility: F32, facts: dict[str, Any]
+) -> NgramModel:
     calibration = facts["calibration"] | {"header_log_prior": headers.log_prior.tolist()}
     training = facts["training"] | {"headers": headers.headers}
     facts = facts | {"calibration": calibration, "training": training}
-    return NgramModel(fitted.values, headers.layer, fitted.subject, fitted.context, facts)
+    return NgramModel(
+        fitted.values, headers.layer, fitted.subject, fitted.context, compatibility, facts
+    )
 
 
-def _calibrate(held_out: dict[str, HeldOut]) -> tuple[dict[str, Any], dict[str, Judgement]]:
+def _compatibility(shares: Mapping[str, Mapping[str, float]]) -> F32:
+    """(relations, types) as a matrix; a relation of which nothing is known goes with every type."""
+    matrix = np.ones((len(RELATION_NAMES), len(TYPE_NAMES)), np.float32)
+    for row, relation in zip(matrix, RELATION_NAMES, strict=True):
+        if found := shares.get(relation):
+            row[:] = [found.get(name, 0.0) for name in TYPE_NAMES]
+    return matrix
+
+
+def _calibrate(
+    held_out: dict[str, HeldOut], compatibility: F32
+) -> tuple[dict[str, Any], dict[str, Judgement]]:
     """The numbers that make confidence honest, and the figures they reach on held-out tables."""
-    unfitted = Calibration(1.0)  # for a task without validation labels
-    types = fit_temperature(held_out["cta"]) if "cta" in held_out else unfitted
-    relations = fit_temperature(held_out["cpa"]) if "cpa" in held_out else unfitted
-    combined = fit_with_rules(held_out["cta"]) if "cta" in held_out else unfitted
+    ruled, related = RuledTypes(Tempered(1.0), 0.0, 1.0), None
+    if "cta" in held_out:
+        ruled = fit_rules(held_out["cta"])
+    if "cpa" in held_out:
+        related = fit_relations(held_out["cpa"], ruled, compatibility)
     calibration = {
-        "ngrams": {"cta": types.temperature, "cpa": relations.temperature},
-        "combined": {"cta": combined.temperature},
-        "rule_weight": combined.rule_weight,
+        "ngrams": {
+            "cta": ruled.inner.temperature,
+            "cpa": related.inner.temperature if related else 1.0,
+        },
+        "combined": {"cta": ruled.temperature, "cpa": related.temperature if related else 1.0},
+        "rule_weight": ruled.rule_weight,
+        "compatibility_weight": related.weight if related else 1.0,
         "header_weight": HEADER_WEIGHT,
+    }
+    fits: dict[str, Callable[[HeldOut], Calibration]] = {
+        "cta": fit_rules,
+        "cpa": partial(fit_relations, types=ruled, compatibility=compatibility),
     }
     figures = {}
     for name, part in held_out.items():
-        figures[f"ngrams/{name}"] = cross_fitted(part, fit_temperature, with_rules=False)
-        # The rules say nothing about relations, so there the combination is the model.
-        figures[f"combined/{name}"] = (
-            cross_fitted(part, fit_with_rules, with_rules=True)
-            if name.startswith("cta")
-            else figures[f"ngrams/{name}"]
-        )
+        figures[f"ngrams/{name}"] = cross_fitted(part, fit_temperature)
+        figures[f"combined/{name}"] = cross_fitted(part, fits[name[:3]])
     return calibration, figures
 
 
@@ -272,13 +296,13 @@ def _predict(
     for head, (task, part) in enumerate((("cta", slice(0, TYPES)), ("cpa", slice(TYPES, None)))):
         for suffix in np.unique(apart):
             kept = np.flatnonzero((labels[:, head] >= 0) & (apart == suffix))
-            verdicts = tuple(judge_columns([columns[i] for i in kept])) if task == "cta" else ()
             if len(kept):
                 found[f"{task}{suffix}"] = HeldOut(
                     logits[kept, part],
                     labels[kept, head],
                     np.unique(table[kept], return_inverse=True)[1],
-                    verdicts or (Verdict(),) * len(kept),
+                    tuple(judge_columns([columns[i] for i in kept])),
+                    logits[kept, :TYPES],
                 )
     return found
 

@@ -91,8 +91,8 @@ def test_ties_go_to_the_label_that_comes_first():
     [
         ({"Person/name": 0.4, "Book/name": 0.35}, {}, False),  # the best guess, but 0.4 in all
         ({"Person/name": 0.3, "telephone": 0.3, "Book/name": 0.35}, {}, True),  # 0.6 in all
-        ({"Date": 0.9}, {"birthDate": 0.79}, False),
-        ({"Date": 0.9}, {"birthDate": 0.8}, True),
+        ({"Date": 0.9}, {"birthDate": 0.94}, False),
+        ({"Date": 0.9}, {"birthDate": 0.96}, True),
     ],
 )
 def test_a_column_is_personal_when_that_is_likelier_than_not(types, relations, personal):

@@ -10,7 +10,9 @@ from safetensors.numpy import save_file
 from aegir.annotators.ngram_features import BUCKETS, SparseRows, hashed_features
 from aegir.annotators.ngram_model import (
     FORMAT,
+    RELATIONS,
     SCORES,
+    TYPES,
     Dense,
     HashedLinear,
     NgramModel,
@@ -40,6 +42,7 @@ def random_model() -> NgramModel:
         random_layer(0, 2),
         Dense(generator.random((SCORES, 1), np.float32), generator.random(1, np.float32)),
         Dense(generator.random((7, SCORES), np.float32), generator.random(SCORES, np.float32)),
+        generator.random((RELATIONS, TYPES), np.float32),
         {"calibration": {"ngrams": {"cta": 0.1 + 0.2}}, "städte": ["Köln"]},
     )
 
@@ -49,6 +52,7 @@ def test_saving_then_loading_changes_no_bit(tmp_path: Path):
     model.save(tmp_path / "model.safetensors")
     loaded = NgramModel.load(tmp_path / "model.safetensors")
     assert loaded.facts == model.facts
+    assert loaded.compatibility.tobytes() == model.compatibility.tobytes()
     for layer in ("values", "headers", "subject", "context"):
         before, after = getattr(model, layer), getattr(loaded, layer)
         for field in before.__dataclass_fields__:

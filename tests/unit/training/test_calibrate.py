@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.combined import apply_verdicts
+from aegir.annotators.combined import apply_verdicts, reweigh_relations
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.training.calibrate import (
-    Calibration,
     HeldOut,
+    RuledTypes,
+    Tempered,
     cross_fitted,
+    fit_relations,
+    fit_rules,
     fit_temperature,
-    fit_with_rules,
     stack,
 )
 from aegir.vocabulary.types import TYPE_NAMES
@@ -37,15 +39,15 @@ def test_the_temperature_undoes_known_overconfidence(sharpness: float):
 
 def test_cross_fitting_makes_confidence_honest():
     data = held_out(sharpness=2.5)
-    judged = cross_fitted(data, fit_temperature, with_rules=False)
-    raw = cross_fitted(data, lambda _: Calibration(1.0), with_rules=False)
+    judged = cross_fitted(data, fit_temperature)
+    raw = cross_fitted(data, lambda _: Tempered(1.0))
     assert judged.ece < 0.025 < 0.1 < raw.ece
     assert judged.micro_f1 == raw.micro_f1  # a temperature changes no answer
     assert judged.columns == 4000
 
 
 def test_thresholds_of_a_judgement_rise_with_the_wanted_precision():
-    judged = cross_fitted(held_out(), fit_temperature, with_rules=False)
+    judged = cross_fitted(held_out(), fit_temperature)
     wanted, thresholds, coverage = zip(*judged.thresholds, strict=True)
     assert len(wanted) > 10
     assert list(wanted) == sorted(wanted)
@@ -63,9 +65,9 @@ def test_rules_that_are_right_get_weight_and_rules_that_are_wrong_get_none():
         verdicts = tuple(Verdict(support=((TYPE_NAMES[a], 1.0),)) for a in answers)
         return HeldOut(logits, labels, tables, verdicts)
 
-    right = fit_with_rules(with_support(labels))
-    wrong = fit_with_rules(with_support((labels + 1) % len(TYPE_NAMES)))
-    assert right.rule_weight == 4.0
+    right = fit_rules(with_support(labels))
+    wrong = fit_rules(with_support((labels + 1) % len(TYPE_NAMES)))
+    assert right.rule_weight == 6.0
     assert wrong.rule_weight == 0.0
 
 
@@ -91,3 +93,33 @@ def test_stacked_folds_keep_their_tables_apart():
     assert both.table.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert len(both) == len(both.verdicts) == 9
     assert both.part(both.table == 2).labels.tolist() == two.labels.tolist()
+
+
+def test_a_relation_is_believed_as_far_as_the_type_allows():
+    # Two relations, equally likely; the first goes with type 0 only, the second with type 1 only.
+    relations = np.array([[0.5, 0.5]], np.float32)
+    types = np.array([[0.9, 0.1]], np.float32)
+    told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
+    # 0.5 * (0.9 + 0.01), 0.5 * (0.1 + 0.01), and 0.02 for no relation, over their sum 0.53
+    assert told == pytest.approx([0.455 / 0.53, 0.055 / 0.53], rel=1e-4)
+
+
+def test_where_no_relation_fits_the_type_none_is_likely():
+    relations = np.array([[1.0, 0.0]], np.float32)
+    types = np.array([[0.0, 1.0]], np.float32)
+    told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
+    assert told[0] == pytest.approx(0.01 / 0.03, rel=1e-3)  # 1 * 0.01 against 0.02 for none
+    assert told.sum() < 0.4
+
+
+def test_relations_that_follow_the_types_earn_weight():
+    generator = np.random.default_rng(2)
+    labels = generator.integers(0, 4, 900)
+    sure_types = 6 * np.eye(4, dtype=np.float32)[labels]
+    vague = generator.normal(0, 1, (900, 4)).astype(np.float32)
+    data = HeldOut(vague, labels, np.arange(900), (Verdict(),) * 900, sure_types)
+    types = RuledTypes(Tempered(1.0), 0.0, 1.0)
+    fitted = fit_relations(data, types, np.eye(4, dtype=np.float32))
+    assert fitted.weight >= 1.0
+    assert (fitted(data).argmax(axis=1) == labels).mean() > 0.95
+    assert (vague.argmax(axis=1) == labels).mean() < 0.4
