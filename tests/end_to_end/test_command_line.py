@@ -9,10 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from command_line import run_process
 from nasty_files import REFUSED
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+BOOKS = EXAMPLES / "books.csv"
 NOT_FOUND_IN_FOLDERS = ("folder.csv", "pipe.csv", "archive.tar")
 """An empty folder, a pipe, and a file without a suffix of tables: passed over unless named."""
 
@@ -58,6 +61,25 @@ def test_a_reader_that_leaves_early_ends_the_run_quietly():
         assert running.wait(timeout=60) == 0
     assert "Traceback" not in said
     assert "BrokenPipe" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    "arguments",
+    [("annotate", BOOKS), ("annotate", BOOKS, "-f", "json"), ("types", "list"), ("--help",)],
+)
+def test_a_full_disk_behind_stdout_is_one_sentence_and_exit_code_1(arguments: tuple):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "aegir", *map(str, arguments)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "aegir: cannot write the answer: No space left on device\n"
 
 
 def test_an_interruption_ends_with_130_and_a_word():

@@ -6,6 +6,7 @@
 import io
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -24,8 +25,7 @@ class _Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Python flushes stdout once more at exit: nobody is left to read it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go_of_stdout()
             ctx.exit(0)
 
 
@@ -56,6 +56,17 @@ def main() -> None:
     except AegirError as error:
         click.echo(f"aegir: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # a full disk behind `aegir … > file`, a terminal that is gone
+        _let_go_of_stdout()
+        reason = error.strerror or type(error).__name__
+        click.echo(f"aegir: cannot write {error.filename or 'the answer'}: {reason}", err=True)
+        sys.exit(1)
     except (KeyboardInterrupt, click.Abort):
         click.echo("aegir: interrupted", err=True)
         sys.exit(130)
+
+
+def _let_go_of_stdout() -> None:
+    """Send what is still to be written nowhere: Python flushes stdout once more at exit."""
+    with suppress(OSError):  # a stdout that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
