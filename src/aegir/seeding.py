@@ -1,7 +1,7 @@
 """One seed in, named seeds out: every random choice has a name and can be repeated.
 
     seeds = Seeds(7)
-    seeds.generator("sample", "customers.csv")     # the same stream wherever and whenever it is asked for
+    seeds.generator("rows")     # the same stream wherever and whenever it is asked for
 
 A named stream depends on the seed and its names only, never on what was drawn before it, so a folder
 annotated in two runs gives what one run gives.

@@ -58,7 +58,7 @@ def read_zip(path_or_file: Any, request: Request) -> Iterator[Table]:
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         kind = (
             "workbook"
-            if Path(request.key).suffix.lower() in (".xlsx", ".xlsm", ".ods")
+            if Path(request.file_name).suffix.lower() in (".xlsx", ".xlsm", ".ods")
             else "zip archive"
         )
         raise UnreadableTable(

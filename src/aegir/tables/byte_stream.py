@@ -4,6 +4,7 @@
     gz, bz2, xz, zst,   head + blocks kept while streaming past; when too many are kept,
     zip member, stdin   every other one is let go, so they stay evenly spread
 
+Both ways keep the same blocks: the same bytes give the same sample wherever they come from.
 Content up to `WHOLE` bytes is taken whole. A spread block begins and ends anywhere; whoever decodes
 it cuts it to whole lines (text_decoding.py).
 
@@ -16,8 +17,6 @@ import lzma
 import zlib
 from dataclasses import dataclass
 from typing import Any, BinaryIO
-
-import numpy as np
 
 from aegir.errors import AskedWrongly
 
@@ -110,20 +109,21 @@ def describe_damage(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
-def sample_file(file: BinaryIO, size: int, generator: np.random.Generator) -> ByteSample:
-    """Sample a seekable file: its head, and one block from each of up to 64 equal stretches."""
+def sample_file(file: BinaryIO, size: int) -> ByteSample:
+    """Sample a seekable file: its head, and the blocks that `sample_stream` would keep."""
     file.seek(0)
     if size <= WHOLE:
         return ByteSample(file.read(WHOLE))
     head = _whole_lines_head(file.read(WHOLE))
     length, count = _block_plan(head)
+    total = -(-(size - len(head)) // length)
+    every = 1
+    while -(-total // every) >= 2 * count:
+        every *= 2
     blocks = []
-    span = size - len(head)
-    for index, share in enumerate(generator.random(count)):
-        low, high = (len(head) + span * step // count for step in (index, index + 1))
-        offset = low + int(max(high - low - length, 0) * share)
-        file.seek(offset - offset % 4)  # aligned, so that two- and four-byte characters stay whole
-        blocks.append(file.read(min(length, high - low)))
+    for index in range(0, total, every):
+        file.seek(len(head) + index * length)
+        blocks.append(file.read(length))
     return ByteSample(head, tuple(blocks), whole=False)
 
 
@@ -133,7 +133,7 @@ def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
     if len(beginning) <= WHOLE:
         stream.read(len(beginning))
         return ByteSample(beginning, warnings=_damage_warnings(stream))
-    head = _whole_lines_head(beginning)
+    head = _whole_lines_head(beginning[:WHOLE])
     length, count = _block_plan(head)
     stream.read(len(head))
     kept: list[bytes] = []
@@ -166,7 +166,10 @@ def _whole_lines_head(beginning: bytes) -> bytes:
 
 
 def _block_plan(head: bytes) -> tuple[int, int]:
-    """Length and number of the spread blocks: a few lines each, at most about 4 MB together."""
+    """Length of the spread blocks, a few lines each, and how many to keep: that many to twice as many.
+
+    Lengths are multiples of four, so that two- and four-byte characters stay whole.
+    """
     line = len(head) / max(1, head.count(b"\n") or head.count(b"\r"))
     length = int(min(max(LINES_PER_BLOCK * line, BLOCK_SIZES[0]), BLOCK_SIZES[1])) // 4 * 4
     return length, max(8, min(BLOCKS, WHOLE // length))

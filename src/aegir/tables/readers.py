@@ -10,7 +10,8 @@ Promises
   - what cannot be read raises `UnreadableTable` with a sentence that names it; nothing else is
     raised for any content;
   - memory is flat and a sample is spread over the source, whatever its size;
-  - the sample depends on content, base name, rows and seed only.
+  - the sample depends on content, rows and seed only: a copy under another name, standard input and
+    (for text) a compressed copy give the same one, up to the first GB of a stream.
 
 Limits: Parquet, SQLite and DuckDB need a file of their own (not inside an archive); archives inside
 archives are not opened.
@@ -70,8 +71,7 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
         found = recognise(file.read(MAGIC_LENGTH), request.label)
         file.seek(0)
         if found is Format.TEXT:
-            sample = sample_file(file, size, request.generator("blocks"))
-            yield from read_text(sample, request)
+            yield from read_text(sample_file(file, size), request)
         elif found in COMPRESSED:
             yield from _read_compressed(file, found, request)
         elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):

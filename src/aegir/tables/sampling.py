@@ -25,12 +25,12 @@ Row = TypeVar("Row")
 class Request:
     """What the caller asked for, carried to every reader: names, how many rows, which seed.
 
-    `name` is what the table will be called; `key` names the random stream (the base name of the
-    file, so that moving or renaming a folder changes nothing); `label` is how errors call it.
+    `name` is what the table will be called; `file_name` is what its file is called, for suffixes;
+    `label` is how errors call it. None of them decides which rows are taken.
     """
 
     name: str
-    key: str
+    file_name: str
     label: str
     source: str | None
     rows: int
@@ -41,13 +41,13 @@ class Request:
         return replace(
             self,
             name=f"{self.name}#{title}",
-            key=f"{self.key}#{title}",
+            file_name=f"{self.file_name}#{title}",
             label=f"{self.label}#{title}",
         )
 
     def generator(self, purpose: str) -> np.random.Generator:
-        """The random stream of this table for one purpose (`rows`, `blocks`)."""
-        return Seeds(self.seed).generator(purpose, self.key)
+        """The random stream for one purpose (`rows`, `pieces`): a copy of a table gives its rows."""
+        return Seeds(self.seed).generator(purpose)
 
 
 def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[int]:

@@ -42,7 +42,7 @@ def read_text(sample: ByteSample, request: Request) -> Iterator[Table]:
 
 
 def _is_named_json(request: Request) -> bool:
-    return any(suffix in request.key.lower() for suffix in JSON_SUFFIXES)
+    return any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES)
 
 
 def _empty(request: Request, sample: ByteSample, what: str) -> str:

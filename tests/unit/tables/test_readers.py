@@ -3,8 +3,11 @@
 import gzip
 import io
 import shutil
+import sqlite3
 import subprocess
 import sys
+import zipfile
+from contextlib import closing
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +18,7 @@ import pyarrow
 import pytest
 
 from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.tables.byte_stream import WHOLE, ByteStream, sample_file, sample_stream
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
 
@@ -132,16 +136,64 @@ def test_an_open_parquet_file_is_read_like_its_path(tmp_path: Path) -> None:
         assert cells(only(file)) == cells(only(path)) == TEXT
 
 
-def test_the_sample_depends_on_content_base_name_rows_and_seed_only(tmp_path: Path) -> None:
-    first, second = tmp_path / "one" / "t.csv", tmp_path / "two" / "deeper" / "t.csv"
-    for path in (first, second):
-        path.parent.mkdir(parents=True)
-    first.write_text("id,name\n" + "".join(f"{row},Item {row}\n" for row in range(1000)))
+def ways_to_give(content: bytes, folder: Path) -> list[object]:
+    """The same bytes under two names, as a stream, compressed, and in an archive."""
+    first, second = folder / "first.csv", folder / "deeper" / "copy of it.txt"
+    second.parent.mkdir()
+    first.write_bytes(content)
     shutil.copy(first, second)
-    chosen = [only(path, rows=50).columns[0].values for path in (first, second, first)]
-    assert chosen[0] == chosen[1] == chosen[2]
-    assert len(chosen[0]) == 50
-    assert only(first, rows=50, seed=1).columns[0].values != chosen[0]
+    (folder / "packed.csv.gz").write_bytes(gzip.compress(content, 1))
+    with zipfile.ZipFile(folder / "packed.zip", "w") as archive:
+        archive.writestr("inner.csv", content)
+    streamed = io.BytesIO(content)
+    return [first, second, streamed, folder / "packed.csv.gz", folder / "packed.zip"]
+
+
+@pytest.mark.parametrize("lines", [1_000, 400_000], ids=["small", "large"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_the_same_bytes_give_the_same_sample_whatever_they_are_called(
+    tmp_path: Path, lines: int, encoding: str
+) -> None:
+    text = "id,name\n" + "".join(f"{row},Item {row}\n" for row in range(lines))
+    first, *others = ways_to_give(text.encode(encoding), tmp_path)
+    columns = only(first, rows=50).columns
+    assert len(columns[0].values) == 50
+    for other in others:
+        assert only(other, rows=50).columns == columns
+    assert only(first, rows=50, seed=1).columns != columns
+
+
+@pytest.mark.parametrize("size", [1, 255, 257, 1000])
+def test_a_large_file_of_any_size_is_sampled_as_its_stream_is(size: int) -> None:
+    for line in (b"1,short\n", b"x" * 300_000 + b"\n", b"no line end at all "):
+        content = (line * (WHOLE // len(line) + 1))[:WHOLE] + line[:1] * (size * 1009)
+        file, stream = io.BytesIO(content), ByteStream(io.BytesIO(content))
+        assert sample_file(file, len(content)) == sample_stream(stream)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "db", "xlsx", "jsonl"])
+def test_a_copy_under_another_name_gives_the_same_rows_in_every_format(
+    tmp_path: Path, suffix: str
+) -> None:
+    frame = pandas.DataFrame({"id": range(3000)})
+    path, copy = tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix == "arrow":
+        polars.DataFrame({"id": range(3000)}).write_ipc(path)
+    elif suffix == "xlsx":
+        frame.to_excel(path, index=False, engine="xlsxwriter")
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        with closing(sqlite3.connect(path)) as database:
+            frame.to_sql("t", database, index=False)
+    shutil.copy(path, copy)
+    rows = [only(source, rows=20).columns[0].values for source in (path, copy)]
+    with path.open("rb") as stream:
+        rows.append(only(stream, rows=20).columns[0].values)
+    assert rows[0] == rows[1] == rows[2]
+    assert len(rows[0]) == 20
 
 
 def test_the_sample_of_a_large_file_is_spread_over_all_of_it(tmp_path: Path) -> None:
