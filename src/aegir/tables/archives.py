@@ -91,7 +91,7 @@ def read_unpacked(stream: ByteStream, request: Request, limit: int) -> Iterator[
     if found is Format.TEXT:
         yield from read_text(sample_stream(stream, limit), request)
     elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-        from aegir.tables.columnar import read_arrow_bytes
+        from aegir.tables.arrow_files import read_arrow_bytes
 
         yield read_arrow_bytes(stream, found, request)
     elif found in (Format.WORKBOOK, Format.ZIP):

@@ -66,7 +66,7 @@ def quote_path(path: Path) -> str:
     return quote_text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path)))
 
 
-def first_sentence(error: Exception) -> str:
+def first_sentence(error: BaseException) -> str:
     """The first line of a DuckDB error, without its candidates and hints."""
     return (
         str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no reason given"

@@ -19,7 +19,6 @@ archives are not opened.
 
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -30,9 +29,6 @@ from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir.tables.text_tables import read_text
-
-SPOOL_LIMIT = 2 << 30
-"""How much of a stream is put into a temporary file, for formats that must be jumped about in."""
 
 
 def read_tables(
@@ -75,9 +71,9 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
         elif found in COMPRESSED:
             yield from _read_compressed(file, found, request)
         elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-            from aegir.tables.columnar import read_arrow_bytes
+            from aegir.tables.arrow_files import read_arrow_bytes
 
-            yield read_arrow_bytes(ByteStream(file), found, request)
+            yield read_arrow_bytes(ByteStream(file), found, request, path)
         else:
             yield from _read_container(path, found, request)
 
@@ -89,11 +85,14 @@ def _read_stream(stream: ByteStream, request: Request) -> Iterator[Table]:
     elif found in COMPRESSED:
         yield from _read_compressed(stream, found, request)
     elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-        from aegir.tables.columnar import read_arrow_bytes
+        from aegir.tables.arrow_files import read_arrow_bytes
 
         yield read_arrow_bytes(stream, found, request)
     else:
-        yield from _read_spooled(stream, found, request)
+        from aegir.tables.spooling import spooled
+
+        with spooled(stream, found, request) as path:
+            yield from _read_container(path, found, request)
 
 
 def _read_compressed(raw: object, found: Format, request: Request) -> Iterator[Table]:
@@ -122,22 +121,6 @@ def _read_container(path: Path, found: Format, request: Request) -> Iterator[Tab
 
         reader = read_workbook if found is Format.WORKBOOK or is_workbook(path) else read_zip
         yield from reader(path, request)
-
-
-def _read_spooled(stream: ByteStream, found: Format, request: Request) -> Iterator[Table]:
-    """Put a stream into a temporary file, for formats that cannot be read in one pass."""
-    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
-        path = Path(folder) / "content"
-        written = 0
-        with path.open("wb") as file:
-            while piece := stream.read(1 << 20):
-                written += file.write(piece)
-                if written > SPOOL_LIMIT:
-                    raise UnreadableTable(
-                        f"{request.label} is {found} data above {SPOOL_LIMIT >> 20:,} MB; "
-                        "save it to a file and give its path"
-                    )
-        yield from _read_container(path, found, request)
 
 
 def _regular_file_size(path: Path) -> int:

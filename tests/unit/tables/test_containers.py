@@ -4,9 +4,14 @@ import datetime
 import io
 import sqlite3
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
+import pandas
 import polars
 import pyarrow
 import pyarrow.feather
@@ -78,14 +83,66 @@ def test_an_arrow_stream_is_sampled_from_end_to_end_and_always_alike(tmp_path: P
     assert max(first) > 180_000
 
 
-def test_an_arrow_file_with_string_views_is_refused_with_advice(tmp_path: Path) -> None:
-    path = tmp_path / "views.arrow"
-    polars.DataFrame({"name": ["Ann"]}).write_ipc(path)
-    with pytest.raises(UnreadableTable, match=r"views\.arrow is Arrow.*write it as Parquet"):
-        list(read_tables(path))
-    polars.DataFrame({"name": ["Ann"]}).write_ipc(path, compat_level=polars.CompatLevel.oldest())
+CATEGORIES = {"size": pandas.Categorical(["s", "m", "s"]), "name": ["Ann", "Bob", "Eve"]}
+CATEGORIES_TEXT = {"size": ("s", "m", "s"), "name": ("Ann", "Bob", "Eve")}
+
+
+def write_views_and_dictionaries(folder: Path) -> list[Path]:
+    """What pandas and Polars write unless told otherwise: Feather and IPC with texts and categories."""
+    frame = pandas.DataFrame(CATEGORIES)
+    polars_frame = polars.from_pandas(frame)
+    frame.to_feather(folder / "pandas.feather")
+    polars_frame.write_ipc(folder / "polars.arrow")
+    polars_frame.write_ipc(folder / "packed.arrow", compression="zstd")
+    polars_frame.write_ipc_stream(folder / "polars.arrows")
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.write(folder / "polars.arrow", "polars.arrow")
+    return sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize("missing", [(), ("pyarrow",)], ids=["PyArrow", "Polars"])
+def test_string_views_and_dictionaries_are_read_with_what_is_installed(
+    tmp_path: Path, missing: tuple[str, ...]
+) -> None:
+    for path in write_views_and_dictionaries(tmp_path):
+        with without(missing):
+            (by_path,) = read_tables(path)
+            with path.open("rb") as stream:
+                (by_stream,) = read_tables(stream)
+        assert cells(by_path) == cells(by_stream) == CATEGORIES_TEXT, path.name
+
+
+def test_without_pyarrow_and_polars_the_sentence_says_what_to_install(tmp_path: Path) -> None:
+    for path in write_views_and_dictionaries(tmp_path):
+        with (
+            without(("pyarrow", "polars")),
+            pytest.raises(UnreadableTable, match=r"Arrow data.*; to read it: pip install pyarrow"),
+        ):
+            list(read_tables(path))
+
+
+def test_a_broken_arrow_file_with_views_is_refused_by_either_reader(tmp_path: Path) -> None:
+    path = tmp_path / "cut.arrow"
+    polars.DataFrame({"name": ["Ann"] * 1000}).write_ipc(path)
+    path.write_bytes(path.read_bytes()[:-100])
+    for missing in ((), ("pyarrow",)):
+        with without(missing), pytest.raises(UnreadableTable, match=r"cut\.arrow is Arrow data"):
+            list(read_tables(path))
+
+
+def test_missing_categories_are_missing_cells(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.feather"
+    pandas.DataFrame({"size": pandas.Categorical(["s", None]), "n": [1, 2]}).to_feather(path)
     (table,) = read_tables(path)
-    assert cells(table) == {"name": ("Ann",)}
+    assert cells(table) == {"size": ("s", ""), "n": ("1", "2")}
+
+
+@contextmanager
+def without(packages: tuple[str, ...]) -> Iterator[None]:
+    """Pretend that these packages are not installed."""
+    hidden = lambda name: None if name in packages else find_spec(name)  # noqa: E731
+    with patch("aegir.tables.arrow_files.find_spec", hidden):
+        yield
 
 
 def test_every_sheet_with_cells_is_a_table(tmp_path: Path) -> None:
