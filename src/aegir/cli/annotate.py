@@ -115,7 +115,7 @@ def _without(
     check_format(format_name)
     if out is None or not out.exists():
         return files
-    kept = [file for file in files if str(file) == "-" or not out.samefile(file)]
+    kept = [file for file in files if not (file.exists() and out.samefile(file))]
     if len(kept) == len(files):
         return files
     named = any(Path(source).exists() and out.samefile(source) for source in sources)

@@ -3,6 +3,7 @@
 Promises
   - of a compressed file at most `STREAM_LIMIT` bytes are unpacked, of a zip member `MEMBER_LIMIT`,
     of an archive at most `MEMBERS` members: a bomb costs seconds and no memory;
+  - a table in an archive that is left out is named in a warning; hidden files are no tables;
   - a stream that breaks off gives what came before the break, with a warning.
 
 Limits: archives in archives are not opened; Parquet, SQLite and DuckDB, which need a file to jump
@@ -103,6 +104,8 @@ def read_unpacked(stream: ByteStream, request: Request, limit: int) -> Iterator[
 def _read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, request: Request
 ) -> Iterator[Table]:
+    if ".." in Path(member.filename).parts:
+        raise UnreadableTable(f"{request.label} has a path that leads out of its archive")
     if member.flag_bits & 1:
         raise UnreadableTable(f"{request.label} is encrypted; unpack the archive first")
     try:
@@ -128,7 +131,7 @@ def _read_small_workbook(stream: ByteStream, request: Request) -> Iterator[Table
 
 def _is_wanted(name: str) -> bool:
     parts = Path(name).parts
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
+    hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
     return not name.endswith("/") and not hidden and has_known_suffix(name)
 
 

@@ -6,7 +6,9 @@ Promises
   - a file asked for by name is kept whatever it is called; in folders and patterns only known
     suffixes count, hidden files and folders are skipped;
   - each file comes once, arguments in the order given, files of a folder sorted;
-  - links that lead in circles do not trap it; pipes and devices are skipped.
+  - links that lead in circles do not trap it; pipes and devices are skipped;
+  - what should have been looked at and cannot be (a link to nothing, a folder without permission) is in
+    the list as well: reading it gives the sentence that says why, so nothing is passed over in silence.
 """
 
 import glob
@@ -55,12 +57,23 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
+    closed: list[Path] = []
+
+    def remember(error: OSError) -> None:
+        closed.append(Path(os.fsdecode(error.filename)))
+
+    for parent, folders, files in os.walk(folder, onerror=remember):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             path = Path(parent) / name
-            if not name.startswith(".") and has_known_suffix(name) and path.is_file():
+            if not name.startswith(".") and has_known_suffix(name) and _is_file_or_broken(path):
                 yield path
+    yield from closed
+
+
+def _is_file_or_broken(path: Path) -> bool:
+    """A file, or a link that leads to nothing."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _matching(pattern: str) -> list[Path]:
@@ -68,7 +81,7 @@ def _matching(pattern: str) -> list[Path]:
     # Patterns follow links to folders, even in circles: the shortest way to a file is kept.
     real: dict[Path, Path] = {}
     for path in sorted(matches, key=lambda path: (len(path.parts), path)):
-        if path.is_file():
+        if _is_file_or_broken(path):
             real.setdefault(path.resolve(), path)
     files = sorted(real.values())
     known = [path for path in files if has_known_suffix(path.name)]

@@ -17,6 +17,7 @@ Limits: Parquet, SQLite and DuckDB need a file of their own (not inside an archi
 archives are not opened.
 """
 
+import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -127,6 +128,8 @@ def _regular_file_size(path: Path) -> int:
     """The size of a file that can be opened without surprises; devices and pipes may never end."""
     try:
         status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            os.scandir(path).close()  # a folder that may not be read says so
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _unreadable(path, error) from error
     if stat.S_ISDIR(status.st_mode):
@@ -141,6 +144,8 @@ def _regular_file_size(path: Path) -> int:
 
 
 def _unreadable(path: Path, error: Exception) -> UnreadableTable:
+    if isinstance(error, FileNotFoundError) and path.is_symlink():
+        return UnreadableTable(f"{path} is a link to a file that is not there")
     if isinstance(error, FileNotFoundError):
         return UnreadableTable(f"there is no file {path}")
     if isinstance(error, PermissionError):

@@ -183,6 +183,14 @@ def test_what_cannot_be_embedded_fails_alone(tmp_path: Path):
     assert (tmp_path / "a.parquet").read_text() == "id,name\n1,Ann\n2,Bob\n"
 
 
+def test_a_link_to_nothing_is_a_failure_not_a_silence(lake: Path):
+    (lake / "gone.csv").symlink_to(lake / "nowhere.csv")
+    (lake / "old.jsonl").touch()
+    done = run("annotate", lake, "--json", "--out", lake / "old.jsonl")
+    assert (done.code, len((lake / "old.jsonl").read_text().splitlines())) == (2, 4)
+    assert f"aegir: {lake / 'gone.csv'} is a link to a file that is not there" in done.said
+
+
 def test_confidence_and_precision_make_it_abstain():
     sure = json.loads(run("annotate", BOOKS, "--json", "--min-confidence", "1").out)
     assert None in [column["type"] for column in sure["columns"]]

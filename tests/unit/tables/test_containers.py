@@ -227,12 +227,14 @@ def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:
         archive.writestr("c.xlsx", book.getvalue())
         archive.writestr("__MACOSX/a.csv", "hidden")
         archive.writestr("broken.csv", b"\x89PNG not a table")
+        archive.writestr("../evil.csv", "id,name\n1,Ann\n2,Bob\n")
     tables = list(read_tables(path))
     names = ["all.zip#a.jsonl", "all.zip#b/people.csv", "all.zip#c.xlsx#Sheet"]
     assert [table.name for table in tables] == names
     assert cells(tables[1]) == {"id": ("1", "2"), "name": ("Ann", "Bob")}
-    (warning,) = tables[-1].warnings
-    assert warning.endswith("all.zip#broken.csv is a PNG image, not a table")
+    outside, broken = tables[-1].warnings
+    assert outside.endswith("all.zip#../evil.csv has a path that leads out of its archive")
+    assert broken.endswith("all.zip#broken.csv is a PNG image, not a table")
 
 
 def test_an_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:

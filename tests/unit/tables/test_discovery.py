@@ -1,11 +1,14 @@
 """Which files are found, and what is said when none are."""
 
+import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import AskedWrongly, UnreadableTable
 from aegir.tables.discovery import find_table_files
+from aegir.tables.readers import read_tables
 
 
 @pytest.fixture
@@ -55,3 +58,30 @@ def test_a_missing_path_is_named() -> None:
 def test_a_folder_without_tables_lists_the_suffixes(tmp_path: Path) -> None:
     with pytest.raises(AskedWrongly, match=r"holds no tables; Aegir looks for \.csv \.tsv"):
         find_table_files([tmp_path])
+
+
+def test_a_link_to_nothing_is_found_and_reading_it_says_so(lake: Path) -> None:
+    (lake / "gone.csv").symlink_to(lake / "nowhere.csv")
+    (lake / "gone.md").symlink_to(lake / "nowhere.md")
+    for given in (lake, f"{lake}/*.csv"):
+        assert lake / "gone.csv" in find_table_files([given])
+        assert lake / "gone.md" not in find_table_files([given])
+    with pytest.raises(UnreadableTable, match=r"gone\.csv is a link to a file that is not there"):
+        list(read_tables(lake / "gone.csv"))
+
+
+@pytest.mark.parametrize("closed", [".", "deep"])
+def test_a_folder_without_permission_is_found_and_reading_it_says_so(
+    lake: Path, closed: str
+) -> None:
+    folder, scandir = lake / closed, os.scandir
+
+    def refuse(place: str) -> object:  # the super-user may read every folder
+        if Path(place) == folder:
+            raise PermissionError(13, "Permission denied", place)
+        return scandir(place)
+
+    with patch("os.scandir", refuse):
+        assert folder in find_table_files([lake])
+        with pytest.raises(UnreadableTable, match=f"{folder} may not be read by this user"):
+            list(read_tables(folder))
