@@ -21,7 +21,8 @@ from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
 FLOOR = 1e-9
-INCOMPATIBLE = 0.01
+FINE_TYPE_WEIGHT = 1.0
+INCOMPATIBLE = 0.03
 """What a relation is still believed when the type speaks against it: types may be wrong, too."""
 NOTHING = 0.02
 """Weight of "no known relation"; it wins where every likely relation contradicts the type."""
@@ -79,6 +80,9 @@ def apply_verdicts(
     for row, verdict in zip(logits, verdicts, strict=True):
         for name, strength in verdict.support:
             row[TYPE_INDEX[name]] += weight * strength
+        if verdict.fine_type and verdict.support:
+            # A fine type is named only when sure; the type it speaks for most should go with it.
+            row[TYPE_INDEX[verdict.support[0][0]]] += FINE_TYPE_WEIGHT * verdict.fine_confidence
         vetoed = [TYPE_INDEX[name] for name in verdict.vetoes]
         if len(vetoed) < len(row):
             row[vetoed] = np.log(FLOOR) * temperature * 2

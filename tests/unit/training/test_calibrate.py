@@ -100,16 +100,16 @@ def test_a_relation_is_believed_as_far_as_the_type_allows():
     relations = np.array([[0.5, 0.5]], np.float32)
     types = np.array([[0.9, 0.1]], np.float32)
     told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
-    # 0.5 * (0.9 + 0.01), 0.5 * (0.1 + 0.01), and 0.02 for no relation, over their sum 0.53
-    assert told == pytest.approx([0.455 / 0.53, 0.055 / 0.53], rel=1e-4)
+    # 0.5 * (0.9 + 0.03), 0.5 * (0.1 + 0.03), and 0.02 for no relation, over their sum 0.55
+    assert told == pytest.approx([0.465 / 0.55, 0.065 / 0.55], rel=1e-4)
 
 
 def test_where_no_relation_fits_the_type_none_is_likely():
     relations = np.array([[1.0, 0.0]], np.float32)
     types = np.array([[0.0, 1.0]], np.float32)
     told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
-    assert told[0] == pytest.approx(0.01 / 0.03, rel=1e-3)  # 1 * 0.01 against 0.02 for none
-    assert told.sum() < 0.4
+    assert told[0] == pytest.approx(0.03 / 0.05, rel=1e-3)  # 1 * 0.03 against 0.02 for none
+    assert told.sum() < 0.61
 
 
 def test_relations_that_follow_the_types_earn_weight():
