@@ -142,6 +142,7 @@ RULES = (
         shortest=2,
         longest=11,
         support=(("Language", 0.92),),  # 11 of 11 labelled columns
+        by_chance=True,
     ),
     Rule(
         "colour_code",
@@ -202,6 +203,7 @@ RULES = (
         needs=UPPER | LETTER,
         longest=14,
         support=(("Rating", 0.92),),  # 34 of 36 labelled columns
+        by_chance=True,
     ),
     Rule(
         "content_rating",
@@ -211,6 +213,7 @@ RULES = (
         distinct=2,
         needs=UPPER | LETTER,
         longest=14,
+        by_chance=True,
     ),
     Rule(
         "unit_code",
@@ -222,6 +225,7 @@ RULES = (
         shortest=2,
         longest=60,
         support=(("unitCode", 0.83), ("unitText", 0.15)),  # 28 and 5 of 33 labelled columns
+        by_chance=True,
     ),
     Rule(
         "unit_name",
@@ -233,5 +237,6 @@ RULES = (
         bars=DIGIT,
         longest=12,
         support=(("unitText", 0.95),),  # 20 of 20 labelled columns
+        by_chance=True,
     ),
 )

@@ -11,7 +11,8 @@ Promises
   - a fine type is named only at a confidence of 0.8 or more, and a header never wins against values
     that contradict it (the contradiction is told instead);
   - a weak format says nothing under a header that names something else (`O-5101` under `order`);
-  - a fine type named at confidence c speaks for its column type with 0.9 c or more.
+  - a fine type named at confidence c speaks for its column type with 0.9 c or more, and nothing vetoes it;
+  - no type is supported and vetoed at once.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,13 @@ from aegir.annotators.rules import (
     text,
     web,
 )
+from aegir.annotators.rules.header_topics import TELEPHONES, named_by, says_something
 from aegir.annotators.rules.headers import hints_of, names_a_key
+from aegir.annotators.rules.number_vetoes import (
+    is_mere_number,
+    vetoes_of_mere_numbers,
+    vetoes_of_numbers,
+)
 from aegir.annotators.rules.reading import Reading, read
 from aegir.annotators.rules.rule import Finding, Rule, apply
 from aegir.annotators.rules.verdict import Verdict
@@ -70,6 +77,9 @@ _MOST_SENTENCES = 3
 _HEADER_BONUS = 0.05
 PARENT_STRENGTH = 0.9
 """How much of its confidence a named fine type lends to its column type."""
+MERE_NUMBER = 0.5
+"""Strength of Number for plain numbers under a header no rule knows: a judgement, not a count."""
+_REACHABLE = TELEPHONES | {"postalCode", "CoordinateAT"}
 _LOOSE = frozenset(("category_code", "free_text", "quantity", "primary_key", "foreign_key", "sku"))
 """Hints too vague to be contradicted: a `status` need not be a code."""
 
@@ -80,11 +90,23 @@ def judge(column: Column) -> Verdict:
     if not reading.values:
         return Verdict(evidence=("every value is missing",) if column.values else ())
     hints = hints_of(reading.header) if reading.header else {}
-    findings = _findings(reading, hints)
+    impossible = vetoes_of_numbers(reading)
+    findings = _findings(reading, hints, impossible)
     fine_type, confidence, decisive = _finest(findings, hints)
+    vetoes = vetoes_of(reading) | impossible | _vetoes_by_header(reading, decisive, hints)
+    mere = not hints and is_mere_number(reading) and not names_a_key(reading.header or "")
+    if mere:
+        vetoes |= vetoes_of_mere_numbers(reading)
+    if says_something(reading.header):
+        vetoes |= _unspoken(reading, findings)
+    parent = _parent_of(decisive.rule) if decisive else None
+    lent = {"Number": MERE_NUMBER} if mere else {}
+    if parent:
+        vetoes -= {parent}  # a ticker is an identifier, though it has no digit
+        lent[parent] = PARENT_STRENGTH * confidence
     return Verdict(
-        support=_support(findings, hints, decisive, confidence),
-        vetoes=vetoes_of(reading) | _vetoes_by_header(reading, decisive, hints),
+        support=_support(findings, hints, vetoes, lent),
+        vetoes=vetoes,
         fine_type=fine_type,
         fine_confidence=confidence,
         evidence=_evidence(reading, findings, hints, fine_type, decisive),
@@ -108,16 +130,21 @@ def rules_for(traits: int) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if rule.passes(traits))
 
 
-def _findings(reading: Reading, hints: dict[str, str]) -> list[Finding]:
+def _findings(reading: Reading, hints: dict[str, str], impossible: frozenset[str]) -> list[Finding]:
     """What the rules find; those that fail on a cheap question are not applied."""
     found = []
     shortest, longest, header = reading.shortest, reading.longest, reading.header
+    constant = len(reading.values) == 1 and reading.repeats and says_something(header)
     for rule in rules_for(reading.traits):
         if longest < rule.shortest or shortest > rule.longest:
             continue
         if not (rule.support or rule.sure or rule.name in hints):
             continue
         if rule.shy and header and _header_objects(rule, header, hints):
+            continue
+        if constant and rule.by_chance and not _header_agrees(rule, hints):
+            continue
+        if impossible and _label_of(rule) in impossible:
             continue
         finding = apply(rule, reading)
         if finding is not None:
@@ -127,12 +154,29 @@ def _findings(reading: Reading, hints: dict[str, str]) -> list[Finding]:
 
 def _header_objects(rule: Rule, header: str, hints: dict[str, str]) -> bool:
     """Whether the header names something else than what a rule finds or mainly supports."""
-    if rule.name in hints:
-        return False
+    return not _header_agrees(rule, hints) and (bool(hints) or names_a_key(header))
+
+
+def _header_agrees(rule: Rule, hints: dict[str, str]) -> bool:
+    """Whether the header hints at what a rule finds or mainly supports."""
     label = rule.support[0][0] if rule.support else None
-    if label and any(FINE_TYPES[name].parent == label for name in hints):
-        return False
-    return bool(hints) or names_a_key(header)
+    return rule.name in hints or any(label == FINE_TYPES[name].parent for name in hints if label)
+
+
+def _label_of(rule: Rule) -> str | None:
+    """The column type a rule speaks for first."""
+    return rule.support[0][0] if rule.support else _parent_of(rule)
+
+
+def _parent_of(rule: Rule) -> str | None:
+    """The column type of what a rule names."""
+    return rule.coarse or (FINE_TYPES[rule.name].parent if rule.name in FINE_TYPES else None)
+
+
+def _unspoken(reading: Reading, findings: list[Finding]) -> frozenset[str]:
+    """Ways to reach somebody or some place that neither the header names nor a rule finds."""
+    spoken = {*named_by(reading.header), *(_label_of(finding.rule) for finding in findings)}
+    return _REACHABLE - spoken - (TELEPHONES if spoken & TELEPHONES else frozenset())
 
 
 def _confidence(finding: Finding, hinted: bool) -> float:
@@ -170,21 +214,28 @@ def _vetoes_by_header(
 
 
 def _support(
-    findings: list[Finding], hints: dict[str, str], decisive: Finding | None, confidence: float
+    findings: list[Finding],
+    hints: dict[str, str],
+    vetoes: frozenset[str],
+    lent: dict[str, float],
 ) -> tuple[tuple[str, float], ...]:
-    strengths: dict[str, float] = {}
+    """What the findings speak for, strongest first; never a type that is ruled out.
+
+    `lent` is what a named fine type or the header lends to a column type by itself.
+    """
+    strengths = dict(lent)
     for finding in findings:
         rule = finding.rule
         trusted = finding.distinct >= rule.distinct or rule.name in hints
         for label, strength in rule.support:
             strength *= finding.share * (1.0 if trusted else rule.few)
             strengths[label] = max(strengths.get(label, 0.0), strength)
-    if decisive is not None:
-        parent = decisive.rule.coarse or FINE_TYPES[decisive.rule.name].parent
-        if parent:
-            strengths[parent] = max(strengths.get(parent, 0.0), PARENT_STRENGTH * confidence)
     ranked = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))
-    return tuple((label, round(strength, 4)) for label, strength in ranked if strength > 0)
+    return tuple(
+        (label, round(strength, 4))
+        for label, strength in ranked
+        if strength > 0 and label not in vetoes
+    )
 
 
 def _evidence(

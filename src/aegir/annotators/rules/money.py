@@ -203,6 +203,7 @@ RULES = (
         shortest=3,
         longest=512,
         support=(("currency", 0.98),),  # 60 of 60 labelled columns
+        by_chance=True,
     ),
     Rule(
         "currency_amount",

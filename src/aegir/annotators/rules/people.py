@@ -116,6 +116,7 @@ RULES = (
         support=(
             ("GenderType", 0.4),
         ),  # 35 of 35, none of them with single letters: a cautious guess for those
+        by_chance=True,
     ),
     Rule(
         "full_name",

@@ -10,6 +10,8 @@ looks like digits with the separators people use in phone numbers; at most `_MOS
 import re
 from functools import lru_cache
 
+from aegir.annotators.rules.header_topics import named_by
+from aegir.annotators.rules.headers import names_a_key
 from aegir.annotators.rules.reading import AT, DIGIT, LETTER, Reading, evenly_spaced
 from aegir.annotators.rules.rule import Rule
 from aegir.annotators.rules.shapes import Shape
@@ -112,9 +114,15 @@ def share_of_phones(reading: Reading) -> float:
             good += count_of[value] * is_valid_number(number, None)
         elif is_phone_shaped(value):
             national.append(value)
+    if _is_a_key(reading.header):
+        national = []  # case 1946-001 fits some plan
     if national and (good + sum(count_of[value] for value in national)) * 2 >= total:
         good += _best_national(national, count_of)
     return good / total
+
+
+def _is_a_key(header: str | None) -> bool:
+    return header is not None and names_a_key(header) and "telephone" not in named_by(header)
 
 
 def _best_national(values: list[str], count_of: dict[str, int]) -> int:

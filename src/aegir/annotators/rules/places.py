@@ -123,6 +123,7 @@ RULES = (
         shortest=3,
         longest=3,
         support=(("Country", 0.9),),  # 8 of 8 labelled columns
+        by_chance=True,
     ),
     Rule(
         "country_code_alpha2",
@@ -136,6 +137,7 @@ RULES = (
         longest=2,
         support=(("Country", 0.3),),  # 26 of 37, but 10 were states: kept below the rule for states
         few=1.0,
+        by_chance=True,
     ),
     Rule(
         "foreign_country_code",
@@ -146,6 +148,7 @@ RULES = (
         shortest=2,
         longest=2,
         support=(("Country", 0.9),),  # 26 of 28 labelled columns
+        by_chance=True,
     ),
     Rule(
         "us_state",
@@ -159,6 +162,7 @@ RULES = (
         shortest=2,
         longest=20,
         support=(("addressRegion", 0.94),),  # 33 of 34 labelled columns
+        by_chance=True,
     ),
     Rule(
         "continent",
@@ -181,6 +185,7 @@ RULES = (
         bars=DIGIT | LOWER | SPACE,
         shortest=3,
         longest=3,
+        by_chance=True,
     ),
     Rule(
         "un_locode",
@@ -247,6 +252,7 @@ RULES = (
             ("streetAddress", 0.87),
             ("PostalAddress", 0.08),
         ),  # 34 and 3 of 38 labelled columns
+        by_chance=True,
     ),
     Rule(
         "postal_address",

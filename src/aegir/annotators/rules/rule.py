@@ -51,6 +51,9 @@ class Rule:
     """Most distinct values tried; small for slow validators."""
     shy: bool = False
     """A weak format: it says nothing under a header that names something else."""
+    by_chance: bool = False
+    """A list or format that any short word or number may meet: a column of one constant value needs a
+    header that agrees, or one that says nothing."""
     coarse: str | None = None
     """The column type of such values, where it is not the fine type's parent: a bare 4012 under
     `length_mm` measures a length and is written as a Number."""

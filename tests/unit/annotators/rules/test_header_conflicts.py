@@ -16,10 +16,8 @@ def test_own_codes_are_no_postal_codes() -> None:
     assert verdict("customer_id", "C-10420", "C-10421", "C-10433").fine_type == "primary_key"
     assert verdict("order", "O-5101", "O-5102", "O-5103").fine_type is None
     assert verdict(None, "C-10420", "O-51012", "Q-10433").fine_type is None
-    numbered = dict(verdict("order_no", "10420", "10421", "10433").support)
-    assert (
-        numbered["postalCode"] < 0.2 < dict(verdict(None, "10420", "10421").support)["postalCode"]
-    )
+    assert "postalCode" in verdict("order_no", "10420", "10421", "10433").vetoes
+    assert dict(verdict(None, "10420", "10421").support)["postalCode"] > 0.2
 
 
 @pytest.mark.parametrize("header", ["order_id", "reference", "batch no", "item code", "invoice"])
@@ -144,3 +142,30 @@ def test_a_finer_type_is_said_before_constant() -> None:
     assert verdict("currency", *["EUR"] * 6).fine_type == "currency_code"
     assert verdict(None, *["petrol"] * 6).fine_type == "constant"
     assert verdict(None, *["petrol"] * 5, "diesel").fine_type is None
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "wrong", "named"),
+    [
+        ("league", "NBA", "Country", "country"),
+        ("throws", "R", "Rating", "content rating"),
+        ("sky", "CA", "Country", "country code"),
+        ("sky", "CA", "addressRegion", "state"),
+        ("note", "12 Way out", "streetAddress", "street"),
+        ("channel", "ALL", "currency", "currency"),
+        ("group", "it", "Language", "language"),
+        ("bats", "M", "GenderType", "sex"),
+    ],
+)
+def test_one_constant_value_on_a_list_needs_a_header_that_agrees(
+    header: str, value: str, wrong: str, named: str
+) -> None:
+    assert wrong not in dict(verdict(header, *[value] * 4).support)
+    if value != "NBA":
+        assert wrong in dict(verdict(named, *[value] * 4).support)
+        assert wrong in dict(verdict(None, *[value] * 4).support)
+
+
+def test_several_values_on_a_list_are_believed_under_any_header() -> None:
+    assert "Country" in dict(verdict("origin", "DEU", "AUT", "PRT", "NLD").support)
+    assert "Country" in dict(verdict("Entity", *["Portugal"] * 4).support)
