@@ -7,6 +7,8 @@ duration. Short units are words of their own ("min" is a minimum, "in" a directi
 count only in brackets or after a word of their dimension.
 """
 
+from collections.abc import Iterable
+
 _BY_MEASURE = {
     "length": "mm cm km metres meters miles ft feet inches yards yd",
     "mass": "kg mg lb lbs oz kilograms grams pounds tonnes tons",
@@ -44,6 +46,11 @@ _SHORT_MEASURE_OF = {
 _WORDS_OF = {name: frozenset(text.split()) for name, text in _DIMENSION_WORDS.items()}
 MEASURES = frozenset(_BY_MEASURE) | {"quantity", "time_of_day", "rating", "age", "currency_amount"}
 """Fine types that a unit of another dimension rules out."""
+
+
+def names_a_dimension(words: Iterable[str]) -> bool:
+    """Whether a header speaks of a length, a mass, a duration or the like, with or without its unit."""
+    return any(word in names for word in words for names in _WORDS_OF.values())
 
 
 def measure_in(words: list[str], bracketed: str) -> tuple[str, str] | None:

@@ -38,8 +38,10 @@ from aegir.annotators.rules import (
     text,
     web,
 )
+from aegir.annotators.rules.agreement import vetoes_beside
 from aegir.annotators.rules.header_topics import TELEPHONES, named_by, says_something
-from aegir.annotators.rules.headers import hints_of, names_a_key
+from aegir.annotators.rules.header_units import names_a_dimension
+from aegir.annotators.rules.headers import hints_of, names_a_key, words_of
 from aegir.annotators.rules.number_vetoes import (
     is_mere_number,
     vetoes_of_mere_numbers,
@@ -94,12 +96,14 @@ def judge(column: Column) -> Verdict:
     findings = _findings(reading, hints, impossible)
     fine_type, confidence, decisive = _finest(findings, hints)
     vetoes = vetoes_of(reading) | impossible | _vetoes_by_header(reading, decisive, hints)
-    mere = not hints and is_mere_number(reading) and not names_a_key(reading.header or "")
+    mere = not hints and is_mere_number(reading) and not _names_a_kind(reading.header or "")
     if mere:
         vetoes |= vetoes_of_mere_numbers(reading)
     if says_something(reading.header):
         vetoes |= _unspoken(reading, findings)
     parent = _parent_of(decisive.rule) if decisive else None
+    if decisive:
+        vetoes |= vetoes_beside(decisive.rule.name, parent)
     lent = {"Number": MERE_NUMBER} if mere else {}
     if parent:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
@@ -150,6 +154,11 @@ def _findings(reading: Reading, hints: dict[str, str], impossible: frozenset[str
         if finding is not None:
             found.append(finding)
     return found
+
+
+def _names_a_kind(header: str) -> bool:
+    """Whether the header names a key or what is measured: `order_no`, `distance`."""
+    return names_a_key(header) or names_a_dimension(words_of(header))
 
 
 def _header_objects(rule: Rule, header: str, hints: dict[str, str]) -> bool:
