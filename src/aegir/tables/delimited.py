@@ -38,11 +38,13 @@ def read_delimited(sample: TextSample, request: Request) -> Table:
     return table_from_body(body, layout, request, total, sample.warnings)
 
 
-def table_from_grid(rows: Sequence[Sequence[str]], request: Request) -> Table:
+def table_from_grid(
+    rows: Sequence[Sequence[str]], request: Request, warnings: Sequence[str] = ()
+) -> Table:
     """A table from rows of cells that may begin with titles and a header."""
     layout = find_layout(rows)
     body = rows[layout.body_start :]
-    return table_from_body(body, layout, request, len(body))
+    return table_from_body(body, layout, request, len(body), warnings)
 
 
 def table_from_body(

@@ -96,7 +96,8 @@ def table_from_json(document: Any, request: Request, warnings: Sequence[str] = (
         return _from_records(sampled, request, len(records), warnings)
     if isinstance(document, list) and document:
         if all(isinstance(row, list) and row for row in document):
-            return table_from_grid([[cell_text(cell) for cell in row] for row in document], request)
+            grid = [[cell_text(cell) for cell in row] for row in document]
+            return table_from_grid(grid, request, warnings)
         return _from_columns({"": document}, request, warnings)
     if isinstance(document, dict) and document:
         if _is_columns(document):

@@ -1,14 +1,13 @@
 """From sampled bytes to text: which encoding, and whole lines only.
 
     byte order mark -> UTF-8, UTF-16, UTF-32      NUL at every other byte -> UTF-16 without a mark
-    valid UTF-8     -> UTF-8                      else, line by line, UTF-8 or Windows-1252
+    valid UTF-8     -> UTF-8                      else, line by line, UTF-8 or the older encoding that
+                                                  fits best (legacy_encodings.py), with a warning
 
 Promises
   - any bytes give text or an `UnreadableTable`; nothing else is raised;
-  - the text holds no NUL and no lone surrogate.
-
-Limits: other one-byte and East Asian encodings (Windows-1251, Shift-JIS, GB18030) are read as
-Windows-1252, which garbles them; convert such files to UTF-8 first.
+  - the text holds no NUL and no lone surrogate;
+  - text in anything but Unicode carries a warning that names the encoding it was read as.
 """
 
 import codecs
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 
 from aegir.errors import UnreadableTable
 from aegir.tables.byte_stream import ByteSample
+from aegir.tables.legacy_encodings import WESTERN, Encoding, guess_encoding
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -29,6 +29,9 @@ MARKS = (
 # (used as delimiters) are allowed.
 CONTROL = bytes({*range(0x02, 0x09), *range(0x0E, 0x1B), 0x7F})
 BINARY_SHARE = 0.03
+GUESSED_BY = 16 << 10
+CHARACTER_END = re.compile(rb"[\x40-\xff]*\Z")
+CHANCE_SHARE = 0.1
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -95,39 +98,68 @@ def _refuse_binary(head: bytes, label: str) -> None:
 
 
 def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """UTF-8 where everything is; else each line by itself, with a warning when they differ."""
+    """UTF-8 where everything is; else each line by itself, with a warning that says how."""
     try:
         return [part.decode() for part in parts], []
     except UnicodeDecodeError:
         pass
-    seen: set[str] = set()
-    texts = ["".join(_decode_line(line, seen) for line in _lines(part)) for part in parts]
-    mixed = {"utf-8", "windows-1252"} <= seen
-    return texts, ["lines in UTF-8 and in Windows-1252 are mixed"] if mixed else []
+    lines = [_lines(part) for part in parts]
+    beyond_ascii = [line for part in lines for line in part if not line.isascii()]
+    foreign = [line for line in beyond_ascii if not _is_utf8(line)]
+    encoding = guess_encoding(_first(foreign)) or WESTERN
+    # Now and then a line in another encoding is valid UTF-8 by chance.
+    mixed = len(beyond_ascii) - len(foreign) > CHANCE_SHARE * len(beyond_ascii)
+    texts = ["".join(_decode_line(line, encoding, mixed) for line in part) for part in lines]
+    if mixed:
+        return texts, [f"lines in UTF-8 and in {encoding.name} are mixed"]
+    return texts, [_guess_warning(encoding)]
 
 
 def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """Text cut anywhere: UTF-8 when the beginning is, else Windows-1252."""
+    """Text cut anywhere: UTF-8 when the beginning is, else the older encoding that fits best."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(parts[0])  # a cut last character is fine
     except UnicodeDecodeError:
-        return [part.decode("cp1252", "replace") for part in parts], []
+        encoding = guess_encoding(_first(_lines(parts[0]))) or WESTERN
+        return [part.decode(encoding.codec, "replace") for part in parts], [
+            _guess_warning(encoding)
+        ]
     return [part.decode("utf-8", "replace") for part in parts], []
 
 
-def _decode_line(line: bytes, seen: set[str]) -> str:
-    if line.isascii():
-        return line.decode("ascii")
+def _guess_warning(encoding: Encoding) -> str:
+    return f"read as {encoding.name}; if that is wrong, convert it to UTF-8"
+
+
+def _first(lines: list[bytes]) -> bytes:
+    """The beginning of these lines: enough to guess by, and not cut inside a character."""
+    taken: list[bytes] = []
+    size = 0
+    for line in lines:
+        taken.append(line)
+        size += len(line)
+        if size > GUESSED_BY:
+            break
+    beginning = b"".join(taken)[:GUESSED_BY]
+    # No character of any encoding ends in a byte below 0x40.
+    return beginning if size <= GUESSED_BY else CHARACTER_END.sub(b"", beginning)
+
+
+def _is_utf8(line: bytes) -> bool:
     try:
-        text = line.decode()
-        seen.add("utf-8")
+        line.decode()
     except UnicodeDecodeError:
-        seen.add("windows-1252")
-        try:
-            text = line.decode("cp1252")
-        except UnicodeDecodeError:  # five bytes mean nothing in Windows-1252
-            text = line.decode("latin-1")
-    return text
+        return False
+    return True
+
+
+def _decode_line(line: bytes, encoding: Encoding, mixed: bool) -> str:
+    if line.isascii() or (mixed and _is_utf8(line)):
+        return line.decode()
+    try:
+        return line.decode(encoding.codec)
+    except UnicodeDecodeError:  # five bytes mean nothing in Windows-1252
+        return line.decode("latin-1" if encoding is WESTERN else encoding.codec, "replace")
 
 
 def _lines(part: bytes) -> list[bytes]:

@@ -1,0 +1,184 @@
+"""Which encoding text that is not Unicode is in, told by what the bytes would mean.
+
+    guess_encoding("Москва, Казань, Тверь …".encode("cp1251"))  ->  Encoding("cp1251", "Windows-1251")
+    guess_encoding("Orléans, Nîmes, Besançon".encode("cp1252")) ->  None: nothing but Western fits
+
+East Asian encodings write a character as two bytes. One is believed when every byte fits, nearly all
+characters are among its common ones, and they stand next to each other: Western text has accents and
+curly quotes too, but one at a time. Cyrillic, Greek, Hebrew and Arabic have a byte per letter: words of
+such bytes are read in each way, and the reading whose letters are as frequent as in the language wins.
+
+Promises
+  - Western text (Windows-1252, Latin-1) is never taken for anything else;
+  - where no reading is clearly the best, the answer is None.
+
+Limits: Central European, Baltic and Turkish encodings differ from Western in a few letters and are not
+told apart (except Polish, whose letters would be signs in the middle of words). Japanese in EUC-JP
+without any kana is taken for Chinese. About a dozen characters are needed.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LEAST_CHARACTERS = 6
+LEAST_LETTERS = 12
+COMMON_SHARE = 0.9
+NEIGHBOUR_SHARE = 0.7
+"""Share of two-byte characters that touch another one."""
+LONG_RUN_SHARE = 0.6
+"""Share of letters above ASCII that stand in runs of at least three."""
+ENOUGH_WORDS = 500
+CLEAR_LEAD = 0.25
+"""By how much, in nats per letter, the best reading must beat the next best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """What Python calls an encoding, and what people do."""
+
+    codec: str
+    name: str
+
+
+WESTERN = Encoding("cp1252", "Windows-1252")
+POLISH = Encoding("cp1250", "Windows-1250")
+
+
+@dataclass(frozen=True, slots=True)
+class _TwoBytes:
+    """An East Asian encoding: its pairs, those that are common, and what must be among them."""
+
+    encoding: Encoding
+    pair: bytes
+    common: bytes
+    sign: bytes
+    """Pairs that tell it from its neighbours, and the share they must have."""
+    sign_share: float
+
+
+# The order matters: Korean text is also plausible Chinese, but not the other way round.
+TWO_BYTES = (
+    _TwoBytes(
+        Encoding("cp932", "Shift-JIS"),
+        rb"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]",
+        rb"[\x81-\x83\x88-\x97].",
+        rb"..",
+        1.0,
+    ),
+    _TwoBytes(
+        Encoding("euc_jp", "EUC-JP"),
+        rb"[\xa1-\xfe][\xa1-\xfe]",
+        rb"[\xa1-\xa5\xb0-\xcf].",
+        rb"[\xa4\xa5].",  # kana, which Chinese text lacks
+        0.1,
+    ),
+    _TwoBytes(
+        Encoding("big5", "Big5"),
+        rb"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]",
+        rb"[\xa1-\xc6].",
+        rb".[\x40-\x7e]",  # two in five second bytes are below those of the other encodings
+        0.15,
+    ),
+    _TwoBytes(
+        Encoding("cp949", "EUC-KR"),
+        rb"[\xa1-\xfe][\xa1-\xfe]",
+        rb"[\xa1-\xa3\xb0-\xc8].",
+        rb"..",
+        1.0,
+    ),
+    _TwoBytes(
+        Encoding("gb18030", "GB18030"),
+        rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
+        rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]",
+        rb".[^\xc0-\xdf]",  # a third of KOI8 would do as Chinese, were it not for these
+        0.3,
+    ),
+)
+# Letters of a language, the most frequent first.
+RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґў"
+GREEK = "αοιετσνηυρπκμλςωίόάγέήδύχθώφβξζψϊϋ"
+HEBREW = "יוהלארתבמשנעםדקחפכסטגצזןךץף"
+ARABIC = "المنيرتوبةعدسفهكقحجشطصأخضذىثئغظءآإؤ"
+ONE_BYTE = (
+    (Encoding("cp1251", "Windows-1251"), RUSSIAN),
+    (Encoding("koi8_r", "KOI8-R"), RUSSIAN),
+    (Encoding("cp866", "DOS-866"), RUSSIAN),
+    (Encoding("iso8859_5", "ISO 8859-5"), RUSSIAN),
+    (Encoding("cp1253", "Windows-1253"), GREEK),
+    (Encoding("cp1255", "Windows-1255"), HEBREW),
+    (Encoding("cp1256", "Windows-1256"), ARABIC),
+)
+FADING = 9.0
+"""Each letter is about exp(-1/9) as frequent as the one before it, in all four languages."""
+STRANGER = math.log(0.0005)
+_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
+# ł, ą, ż and ź between letters; to a Western reader ³ ¹ ¿ Ÿ, as no Western word has them.
+_POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf\x9f](?=[a-z])")
+
+
+def guess_encoding(raw: bytes) -> Encoding | None:
+    """The encoding of text that is not UTF-8; None when it is Western, or could be anything."""
+    for candidate in TWO_BYTES:
+        if _fits(raw, candidate):
+            return candidate.encoding
+    high = len(_HIGH.findall(raw))
+    runs = _HIGH_RUN.findall(raw)
+    if high >= LEAST_LETTERS and _share_in_runs(runs, 3) >= LONG_RUN_SHARE:
+        return _most_plausible(runs)
+    if len(_POLISH.findall(raw)) >= max(2, 0.05 * high):
+        return POLISH
+    return None
+
+
+def _fits(raw: bytes, candidate: _TwoBytes) -> bool:
+    pairs = re.findall(candidate.pair, raw, re.DOTALL)
+    if len(pairs) < LEAST_CHARACTERS:
+        return False
+    left_over = _HIGH.search(re.sub(candidate.pair, b"", raw, flags=re.DOTALL))
+    common = sum(bool(re.match(candidate.common, pair, re.DOTALL)) for pair in pairs)
+    signs = sum(bool(re.match(candidate.sign, pair, re.DOTALL)) for pair in pairs)
+    if left_over or common < COMMON_SHARE * len(pairs) or signs < candidate.sign_share * len(pairs):
+        return False
+    runs = [match[0] for match in re.finditer(b"(?:" + candidate.pair + b")+", raw, re.DOTALL)]
+    return _share_in_runs(runs, 4) >= NEIGHBOUR_SHARE and _decodes(raw, candidate.encoding)
+
+
+def _decodes(raw: bytes, encoding: Encoding) -> bool:
+    try:
+        raw.decode(encoding.codec)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _share_in_runs(runs: Sequence[bytes], least: int) -> float:
+    """The share of bytes that stand in runs of at least so many."""
+    long = sum(len(run) for run in runs if len(run) >= least)
+    return long / max(1, sum(map(len, runs)))
+
+
+def _most_plausible(runs: Sequence[bytes]) -> Encoding | None:
+    words = [run for run in runs if len(run) > 1][:ENOUGH_WORDS]
+    scored = sorted(
+        ((_plausibility(words, encoding, letters), encoding) for encoding, letters in ONE_BYTE),
+        key=lambda pair: -pair[0],
+    )
+    (best, encoding), (second, _) = scored[:2]
+    return encoding if best > second + CLEAR_LEAD and best > STRANGER / 2 else None
+
+
+def _plausibility(words: Sequence[bytes], encoding: Encoding, letters: str) -> float:
+    """The mean logarithm of how frequent each letter is; capitals inside words count as strangers."""
+    known = {letter: -rank / FADING - math.log(FADING) for rank, letter in enumerate(letters)}
+    total = count = 0.0
+    for word in words:
+        text = word.decode(encoding.codec, "replace")
+        all_capitals = text.isupper()
+        for place, sign in enumerate(text):
+            misplaced = place > 0 and sign.isupper() and not all_capitals
+            total += STRANGER if misplaced else known.get(sign.lower(), STRANGER)
+            count += 1
+    return total / max(1.0, count)
