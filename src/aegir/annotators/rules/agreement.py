@@ -21,7 +21,7 @@ _AMOUNTS = words(
     "price priceRange MonetaryAmount Distance Mass weight Energy QuantitativeValue Duration"
 )
 _CODES = words("currency Language GenderType unitCode unitText Boolean Rating paymentAccepted")
-NARROW = _CONTACTS | _PLACES | _TIMES | _AMOUNTS | _CODES | {"Person/name", "IdentifierAT"}
+NARROW = _CONTACTS | _PLACES | _TIMES | _AMOUNTS | _CODES | words("Person/name IdentifierAT Number")
 """Types that a fine type of another kind rules out."""
 
 _KIN = {
@@ -65,25 +65,25 @@ _MAY_ALSO_BE = {
     "wkt_geometry": words("CoordinateAT"),
     "geojson": words("CoordinateAT"),
     "time_range": _TIMES,
-    "month_number": _TIMES,
+    "month_number": _TIMES | {"Number"},
     "month_name": _TIMES,
-    "quarter": _TIMES,
-    "week": _TIMES,
-    "utc_offset": _TIMES,
+    "quarter": _TIMES | {"Number"},
+    "week": _TIMES | {"Number"},
+    "utc_offset": _TIMES | {"Number"},
     "time_zone": frozenset(),
     "http_method": frozenset(),
     "user_agent": frozenset(),
     "mime_type": frozenset(),
     "colour_name": frozenset(),
     "colour_code": frozenset(),
-    "ordinal": words("Date"),
-    "roman_numeral": frozenset(),
+    "ordinal": words("Date Number"),
+    "roman_numeral": words("Number"),
     "blood_type": frozenset(),
     "honorific": words("Person/name"),
     "chemical_formula": frozenset(),
-    "card_security_code": words("IdentifierAT"),
+    "card_security_code": words("IdentifierAT Number"),
     "ip_network": words("IdentifierAT"),
-    "semantic_version": words("IdentifierAT"),
+    "semantic_version": words("IdentifierAT Number"),
     "file_path": words("IdentifierAT"),
     "file_name": words("IdentifierAT"),
     "cloud_resource_name": words("IdentifierAT"),
@@ -109,5 +109,7 @@ def vetoes_beside(fine_type: str, parent: str | None) -> frozenset[str]:
     if kin is None:
         if parent is None:
             return frozenset()
-        kin = _KIN.get(parent, frozenset())
+        kin = _KIN.get(parent, frozenset()) | {
+            "Number"
+        }  # a price, a year, a GTIN is a number as well
     return NARROW - kin - {parent, FINE_TYPES[fine_type].parent}

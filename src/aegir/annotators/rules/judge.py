@@ -158,7 +158,7 @@ def _findings(reading: Reading, hints: dict[str, str], impossible: frozenset[str
 
 def _names_a_kind(header: str) -> bool:
     """Whether the header names a key or what is measured: `order_no`, `distance`."""
-    return names_a_key(header) or names_a_dimension(words_of(header))
+    return names_a_key(header) or names_a_dimension(words_of(header)[-1:])
 
 
 def _header_objects(rule: Rule, header: str, hints: dict[str, str]) -> bool:

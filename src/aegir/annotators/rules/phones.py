@@ -10,7 +10,7 @@ looks like digits with the separators people use in phone numbers; at most `_MOS
 import re
 from functools import lru_cache
 
-from aegir.annotators.rules.header_topics import named_by
+from aegir.annotators.rules.header_topics import left_open
 from aegir.annotators.rules.headers import names_a_key
 from aegir.annotators.rules.reading import AT, DIGIT, LETTER, Reading, evenly_spaced
 from aegir.annotators.rules.rule import Rule
@@ -114,15 +114,17 @@ def share_of_phones(reading: Reading) -> float:
             good += count_of[value] * is_valid_number(number, None)
         elif is_phone_shaped(value):
             national.append(value)
-    if _is_a_key(reading.header):
-        national = []  # case 1946-001 fits some plan
+    national = _believed(national, reading.header)
     if national and (good + sum(count_of[value] for value in national)) * 2 >= total:
         good += _best_national(national, count_of)
     return good / total
 
 
-def _is_a_key(header: str | None) -> bool:
-    return header is not None and names_a_key(header) and "telephone" not in named_by(header)
+def _believed(national: list[str], header: str | None) -> list[str]:
+    """National numbers that a header allows: case 1946-001 fits some country's plan."""
+    if header is None or "telephone" in left_open(header):
+        return national
+    return [] if names_a_key(header) else [v for v in national if stripped(v)[0] in "0("]
 
 
 def _best_national(values: list[str], count_of: dict[str, int]) -> int:

@@ -137,6 +137,8 @@ def test_a_case_number_that_fits_some_national_plan_is_no_telephone() -> None:
     cases = ("1946-001", "1946-002", "1946-003", "1946-004")
     assert judge(Column("case", cases)).fine_type != "telephone_number"
     assert "telephone" in vetoes("case", *cases)
+    assert "telephone" in vetoes("case issues", "1946-001-01-01", "1946-002-01-01")
+    assert "telephone" not in vetoes("Reception", "020 7946 0018", "020 7946 0991")
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,7 @@ def test_plain_numbers_under_a_header_no_rule_knows_are_numbers() -> None:
     assert {"IdentifierAT", "Country", "Language"} <= found.vetoes
     assert "IdentifierAT" not in vetoes("wban", "12960", "99999")
     assert dict(judge(Column("customer_id", ("12960", "12961"))).support)["Number"] < 0.2
+    assert dict(judge(Column("distance", ("1.6", "0.79"))).support)["Number"] < 0.2
     assert dict(judge(Column(None, ("95.94240515", "92.55419836"))).support)["Number"] < 0.2
 
 
