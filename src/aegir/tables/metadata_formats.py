@@ -5,7 +5,9 @@ These functions build documents; `writers.py` turns them into text.
 Promises
   - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
   - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
-  - only what is known is stated: no constraints, no keys, no date patterns are made up.
+  - only what is known is stated: no constraints, no keys, no date patterns are made up;
+  - values of personal columns are never quoted, since people commit and publish these files: an example
+    is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
 
 Specifications: https://datapackage.org (Data Package and Table Schema), https://www.w3.org/TR/tabular-metadata/,
 https://docs.getdbt.com/reference/model-properties.
@@ -22,6 +24,9 @@ CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 SCHEMA_NAME = "https://schema.org/name"
 TABLE_SCHEMA_TYPES = {"empty": "any"}
 CSVW_TYPES = {"datetime": "dateTime", "empty": "string"}
+EXAMPLE = ", such as "
+"""What stands before the example in a reason; a test holds the rules to it."""
+LONGEST_SHAPE = 12
 # Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
 TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 
@@ -76,7 +81,26 @@ def describe(column: ColumnAnnotation) -> str:
     else:
         fine = f", {column.fine_type}" if column.fine_type else ""
         answer = f"{column.type}{fine} ({column.confidence:.2f})"
-    return ": ".join([answer, *column.evidence[:1]])
+    reasons = column.evidence[:1]
+    if column.personal:
+        reasons = tuple(without_examples(reason) for reason in reasons)
+    return ": ".join([answer, *reasons])
+
+
+def without_examples(sentence: str) -> str:
+    """The sentence with the value it gives as an example replaced by the value's shape.
+
+    The value stands last and is quoted as Python quotes text; from the opening quote on nothing is kept.
+    """
+    said, such_as, example = sentence.partition(EXAMPLE)
+    return said + such_as + f"'{_shape_of(example[1:-1])}'" if such_as else sentence
+
+
+def _shape_of(value: str) -> str:
+    """Letters as x, digits as 9, the rest as it is, up to `LONGEST_SHAPE` characters."""
+    return "".join(
+        "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
+    )
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from aegir.annotators.rules.judge import judge
 from aegir.errors import AskedWrongly
 from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.tables.metadata_formats import relative_path, unique_names
+from aegir.tables.metadata_formats import relative_path, unique_names, without_examples
+from aegir.tables.table import Column
 from aegir.tables.writers import (
     CSV_HEADER,
     FORMATS,
@@ -266,3 +268,55 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
         annotation_from_dict({**data, "columns": ["not a column"]})
     with pytest.raises(AskedWrongly, match="wrong kind"):
         annotation_from_dict({**data, "columns": None})
+
+
+CONTACT = replace(
+    WRITER,
+    name="contact",
+    type="email",
+    fine_type="email_address",
+    evidence=(
+        "3 of 3 values are e-mail addresses, such as 'anders.solheim7@example.org'",
+        "header 'contact' suggests it",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+def test_metadata_that_people_commit_never_quotes_a_personal_value(name: str):
+    text = FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
+    assert "anders" not in text
+    assert "example.org" not in text
+    assert "3 of 3 values are e-mail addresses, such as 'xxxxxx.xxxxx'" in text
+
+
+@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+def test_metadata_quotes_values_of_other_columns(name: str):
+    text = FORMATS[name]([replace(BOOKS, columns=(replace(CONTACT, personal=False),))])
+    assert "anders.solheim7@example.org" in text
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "csv"])
+def test_the_report_to_who_asked_keeps_its_evidence(name: str):
+    assert "anders.solheim7@example.org" in FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("2 of 2 values are telephone numbers, such as '+47 22 12'", ", such as '+99 99 99'"),
+        ('2 of 2 values are names, such as "Ann, such as O\'Hara"', ", such as 'xxx, xxxx xx'"),
+        ("2 of 2 values are names, such as 'Žofia Müller'", ", such as 'xxxxx xxxxxx'"),
+        (
+            "header 'phone' suggests a telephone number",
+            "header 'phone' suggests a telephone number",
+        ),
+    ],
+)
+def test_an_example_is_given_by_its_shape(sentence: str, shown: str):
+    assert without_examples(sentence).endswith(shown)
+
+
+def test_the_rules_give_examples_where_they_are_looked_for():
+    [sentence, *_] = judge(Column(None, ("ann@example.org", "bo@example.org"))).evidence
+    assert without_examples(sentence).endswith(", such as 'xxx@xxxxxxx.'")
