@@ -110,7 +110,12 @@ def reweigh_relations(
 
 
 def _explain(verdict: Verdict, learnt: FineGuess, overruled: str | None) -> FineGuess:
-    """The rules' reasons, then the model's, or which answer of the model they overruled."""
+    """The rules' reasons, then the model's, or which answer of the model did not stand."""
     rules = fine_guess(verdict)
-    model = learnt.evidence if overruled is None else (f"the rules overrule {overruled}",)
-    return FineGuess(rules.fine_type, (*rules.evidence, *model))
+    if overruled is None:
+        return FineGuess(rules.fine_type, (*rules.evidence, *learnt.evidence))
+    if overruled in verdict.vetoes:
+        said = f"the model's first guess, {overruled}, was ruled out"
+    else:
+        said = f"the model's first guess was {overruled}"
+    return FineGuess(rules.fine_type, (*rules.evidence, said))

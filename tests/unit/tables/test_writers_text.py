@@ -51,6 +51,13 @@ def test_no_line_is_wider_than_asked(width: int, colour: bool):
     assert "0.64" in text
 
 
+def test_all_headings_are_readable_in_sixty_columns():
+    long = replace(LONG, relation=Guess("courseModeOfDelivery", 0.91), personal=True)
+    heading = render_text([replace(TABLE, columns=(long,))], colour=False, width=60).splitlines()[2]
+    assert heading.split() == ["column", "type", "sure", "relation", "personal"]
+    assert len(heading) <= 60
+
+
 def test_reasons_are_left_out_where_there_is_no_room():
     assert "why" not in render_text([replace(TABLE, columns=(LONG,))], colour=False, width=70)
     assert "why" in render_text([replace(TABLE, columns=(LONG,))], colour=False, width=120)
