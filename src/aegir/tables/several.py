@@ -31,5 +31,5 @@ def read_each(
     if held is None:
         assert failures, "there is at least one part"
         raise UnreadableTable(f"nothing in {label} can be read ({failures[0]})")
-    notes = (f"left out beside this table: {failure}" for failure in failures)
+    notes = (f"another table of this source could not be read: {failure}" for failure in failures)
     yield replace(held, warnings=(*held.warnings, *notes))
