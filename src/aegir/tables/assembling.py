@@ -8,6 +8,7 @@ Promises
 
 from collections.abc import Sequence
 
+from aegir.tables.amounts import amount
 from aegir.tables.sampling import Request
 from aegir.tables.table import Column, Table
 
@@ -36,7 +37,7 @@ def assemble_table(
         cut += sum(len(value) > CELL_LIMIT for value in values)
         kept.append(Column(name, _writable(cells)))
     if cut:
-        notes.append(f"{cut:,} cells are longer than {CELL_LIMIT:,} characters and were cut")
+        notes.append(f"cut {amount(cut, 'cell')} longer than {CELL_LIMIT:,} characters")
     notes += _header_warnings(names)
     if columns and not columns[0]:
         notes.append("the table has no rows")

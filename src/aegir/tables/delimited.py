@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aegir.errors import UnreadableTable
+from aegir.tables.amounts import amount
 from aegir.tables.assembling import assemble_table, to_columns
 from aegir.tables.dialect import Dialect, find_dialect, parse_rows
 from aegir.tables.layout import Layout, find_layout
@@ -61,7 +62,7 @@ def table_from_body(
     longer = sum(len(row) > width and any(map(str.strip, row[width:])) for row in full)
     if longer:
         notes.append(
-            f"{longer:,} rows have more cells than there are columns; the extra cells are left out"
+            f"more cells than columns in {amount(longer, 'row')}; the extra cells are left out"
         )
     chosen = choose_rows(len(full), request.rows, request.generator("rows"))
     columns = to_columns([full[index] for index in chosen], width)

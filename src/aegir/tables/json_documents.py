@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aegir.errors import UnreadableTable
+from aegir.tables.amounts import amount
 from aegir.tables.assembling import assemble_table
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
@@ -62,7 +63,8 @@ def read_json_lines(sample: TextSample, request: Request) -> Table:
     records = [record for record in decoded if isinstance(record, dict)]
     warnings = list(sample.warnings)
     if len(records) < len(decoded):
-        warnings.append(f"{len(decoded) - len(records):,} lines are not JSON objects; left out")
+        others = amount(len(decoded) - len(records), "line")
+        warnings.append(f"left out: {others} without a JSON object")
     if not records:
         raise UnreadableTable(f"{request.label} has no line that is a JSON object")
     return _from_records(records, request, len(lines) if sample.whole else None, warnings)
@@ -79,7 +81,7 @@ def read_json_document(sample: TextSample, request: Request) -> Table:
     warnings = list(sample.warnings)
     if sample.whole:
         warnings.append(
-            f"the JSON breaks off; the {len(records):,} records before the break were read"
+            f"the JSON breaks off; what came before was read: {amount(len(records), 'record')}"
         )
     blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
     records = merge_pieces(records, blocks, request.generator("pieces"))

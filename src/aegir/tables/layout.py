@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from aegir.tables.amounts import amount
 from aegir.tables.header import first_row_is_header
 
 ABOVE_LIMIT = 50
@@ -34,12 +35,18 @@ def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
     """The layout of a grid with at least one row."""
     width = _common_width(rows)
     above = _rows_above(rows, width)
-    warnings = (f"{above} lines above the table were left out",) if above else ()
+    warnings = [f"left out: {amount(above, 'line')} above the table"] if above else []
     table = rows[above:]
     if not first_row_is_header(table):
-        return Layout((None,) * width, above, width, warnings)
+        return Layout((None,) * width, above, width, tuple(warnings))
     header = _fit_header(list(table[0]), table[1:], width)
-    return Layout(tuple(header), above + 1, max(width, len(header)), warnings)
+    if len(header) > len(table[0]):
+        place = "first" if header[0] is None else "last"
+        warnings.append(
+            f"the header has {amount(len(table[0]), 'name')} for {amount(len(header), 'column')}; "
+            f"the {place} one is left unnamed"
+        )
+    return Layout(tuple(header), above + 1, max(width, len(header)), tuple(warnings))
 
 
 def _common_width(rows: Sequence[Sequence[str]]) -> int:
@@ -68,10 +75,14 @@ def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
 def _fit_header(
     header: list[str | None], body: Sequence[Sequence[str]], width: int
 ) -> list[str | None]:
-    """As many names as columns; one missing names all but the first column, as R writes tables."""
+    """As many names as columns; one too few names all but the first column, as R writes tables.
+
+    R's first column holds row names, which never repeat; where they do, the last column has no name.
+    """
     missing = width - len(header)
     if missing == 1 and any(len(row) == width and row[-1].strip() for row in body):
-        header.insert(0, None)
+        first = [row[0] for row in body if len(row) == width]
+        header.insert(0 if len(set(first)) == len(first) else width, None)
     elif missing > 0:
         header += [None] * missing
     while len(header) > 1 and not (header[-1] or "").strip():

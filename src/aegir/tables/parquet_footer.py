@@ -56,7 +56,7 @@ def split_struct(raw: bytes) -> list[Field]:
     except IndexError:
         raise BrokenFooter("it ends inside a value") from None
     if at + 1 != len(raw):  # one more byte ends the struct
-        raise BrokenFooter(f"{len(raw) - at - 1} bytes follow its end")
+        raise BrokenFooter(f"it goes on behind its end, at byte {at + 1} of {len(raw)}")
     return fields
 
 

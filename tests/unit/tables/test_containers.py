@@ -165,7 +165,7 @@ def test_every_sheet_with_cells_is_a_table(tmp_path: Path) -> None:
         "price": ("1.25", "2.5", "3.75", "5"),
         "paid": ("false", "true", "false", "true"),
     }
-    assert orders_table.warnings == ("1 lines above the table were left out",)
+    assert orders_table.warnings == ("left out: 1 line above the table",)
     assert names_table.name == "shop.xlsx#Names"
     assert cells(names_table) == {"name": ("Ann", "Bob")}
 

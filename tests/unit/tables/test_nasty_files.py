@@ -39,7 +39,7 @@ def test_every_nasty_file_gives_tables_or_one_sentence_that_names_it(
         ("preamble.csv", "2 lines above the table"),
         ("truncated.csv.gz", "breaks off"),
         ("truncated.json", "breaks off"),
-        ("bad_line.jsonl", "1 lines are not JSON objects"),
+        ("bad_line.jsonl", "left out: 1 line without a JSON object"),
     ],
 )
 def test_partial_answers_carry_a_warning(nasty: dict[str, Path], name: str, warning: str) -> None:

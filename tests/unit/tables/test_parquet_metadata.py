@@ -169,7 +169,10 @@ def test_a_file_cut_anywhere_is_refused_and_left_alone(tmp_path: Path) -> None:
         (b"PARE" + b"x" * 20 + b"PARE", "is an encrypted Parquet file; decrypt it first"),
         (b"PAR1" + b"x" * 20 + b"PARE", "is an encrypted Parquet file; decrypt it first"),
         (b"PAR1\xff\xff\0\0PAR1", "broken footer .it is longer than the file"),
-        (b"PAR1\x15\x02\0\0\x04\0\0\0PAR1", "broken footer .1 bytes follow its end"),
+        (
+            b"PAR1\x15\x02\0\0\x04\0\0\0PAR1",
+            "broken footer .it goes on behind its end, at byte 3 of 4",
+        ),
     ],
 )
 def test_what_cannot_be_embedded_into_is_refused(
