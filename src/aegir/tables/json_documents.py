@@ -3,6 +3,7 @@
     {"a": 1}\\n{"a": 2}         JSON lines                   [{"a": 1}, {"a": 2}]    records
     {"a": [1, 2]}              columns                      {"rows": [{"a": 1}]}    records under a key
     {"x": {"a": 1}}            records by key               [["a"], [1]]            a grid
+    {\\n "a": 1\\n}\\n{\\n…       one object after another, over any number of lines
 
 Promises
   - numbers keep the digits they were written with (1.50 stays 1.50); nested values become JSON;
@@ -75,18 +76,21 @@ def read_json_document(sample: TextSample, request: Request) -> Table:
     document = _decode(sample.head) if sample.whole else None
     if document is not None:
         return table_from_json(document, request, sample.warnings)
-    records = _partial_records(sample.head)
+    records, complete = _records_in_a_row(sample.head)
+    if len(records) < 2:
+        records, complete = _partial_records(sample.head), False
     if not records:
         raise UnreadableTable(_why_unreadable(sample, request))
     warnings = list(sample.warnings)
-    if sample.whole:
+    if sample.whole and not complete:
         warnings.append(
             f"the JSON breaks off; what came before was read: {amount(len(records), 'record')}"
         )
     blocks = [_records_in_block(block, records[0]) for block in sample.blocks]
     records = merge_pieces(records, blocks, request.generator("pieces"))
     chosen = choose_rows(len(records), request.rows, request.generator("rows"))
-    return _from_records([records[index] for index in chosen], request, None, warnings)
+    total = len(records) if complete and sample.whole else None
+    return _from_records([records[index] for index in chosen], request, total, warnings)
 
 
 def table_from_json(document: Any, request: Request, warnings: Sequence[str] = ()) -> Table:
@@ -190,28 +194,40 @@ def _from_records(
     return assemble_table(request, names, cells, total_rows=total, warnings=warnings)
 
 
+def _records_in_a_row(text: str) -> tuple[list[Mapping[str, Any]], bool]:
+    """Objects that follow each other from the beginning, and whether they are all there is."""
+    start = len(text) - len(text.lstrip())
+    records: list[Mapping[str, Any]] = []
+    for value, end in _elements(text, start):
+        if not isinstance(value, dict):
+            return records, False
+        records.append(value)
+        start = end
+    return records, start == len(text)
+
+
 def _partial_records(text: str) -> list[Mapping[str, Any]]:
     """The records of a document that breaks off, from the first list of objects in it."""
     for opening in re.finditer(r"\[\s*(?=\{)", text):
         records: list[Mapping[str, Any]] = [
-            value for value in _elements(text, opening.end()) if isinstance(value, dict)
+            value for value, _ in _elements(text, opening.end()) if isinstance(value, dict)
         ]
         if records:
             return records
     return []
 
 
-def _elements(text: str, position: int) -> Iterator[Any]:
-    """Values separated by commas from `position` on, until one cannot be decoded."""
+def _elements(text: str, position: int) -> Iterator[tuple[Any, int]]:
+    """Values separated by blanks or commas, and where each ends, until one cannot be decoded."""
     while position < len(text):
         try:
             value, position = DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
             return
-        yield value
         blank = _BLANK.match(text, position)
         assert blank is not None, "the pattern matches the empty text"
         position = blank.end()
+        yield value, position
 
 
 def _records_in_block(block: str, example: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -31,10 +31,30 @@ def cells(table: Table) -> dict[str | None, tuple[str, ...]]:
         '{"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": "y"}}',
         '{"meta": {"page": 1}, "results": {"rows": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]}}',
         '[["a", "b"], [1, "x"], [2, "y"]]',
+        '{\n  "a": 1,\n  "b": "x"\n}\n{\n  "a": 2,\n  "b": "y"\n}\n',
+        '{"a": 1, "b": "x"}{"a": 2, "b": "y"}',
     ],
 )
 def test_every_shape_gives_the_same_table(tmp_path: Path, text: str) -> None:
-    assert cells(read(tmp_path, text)) == AS_TEXT
+    for name in ("t.json", "t.jsonl"):
+        table = read(tmp_path, text, name)
+        assert (cells(table), table.total_rows, table.warnings) == (AS_TEXT, 2, ())
+
+
+def test_objects_in_a_row_that_break_off_give_those_before(tmp_path: Path) -> None:
+    table = read(tmp_path, '{\n "a": 1\n}\n{\n "a": 2\n}\n{\n "a": ', "t.jsonl")
+    assert cells(table) == {"a": ("1", "2")}
+    assert table.warnings == ("the JSON breaks off; what came before was read: 2 records",)
+    assert table.total_rows is None
+
+
+def test_a_large_file_of_objects_in_a_row_is_sampled_from_end_to_end(tmp_path: Path) -> None:
+    records = ({"id": index, "note": "n" * 50} for index in range(90_000))
+    table = read(tmp_path, "\n".join(json.dumps(each, indent=2) for each in records), "t.jsonl")
+    numbers = [int(value) for value in table.columns[0].values]
+    assert len(numbers) == 200
+    assert {number // 9_000 for number in numbers} == set(range(10))
+    assert table.total_rows is None
 
 
 def test_records_by_key_begin_with_their_key(tmp_path: Path) -> None:
