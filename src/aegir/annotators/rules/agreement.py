@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.types import TYPE_NAMES
 
 _CONTACTS = words("telephone faxNumber email postalCode CoordinateAT")
 _PLACES = words("Country addressRegion addressLocality streetAddress PostalAddress")
@@ -100,6 +101,16 @@ _VAGUE = words(
 link stands for what it leads to."""
 
 
+_WRITTEN_FOR_MACHINES = words(
+    "http_method user_agent mime_type time_zone colour_code month_name ip_network semantic_version jwt base64_data uuid"
+    " ipv4_address ipv6_address mac_address md5_hash sha1_hash sha256_hash git_commit ulid"
+)
+"""Also nobody's name: `GET` is no brand and `Mozilla/5.0` no product."""
+_NAMES = frozenset(name for name in TYPE_NAMES if name.endswith("/name")) | words(
+    "Brand Organization MusicArtistAT SportsTeam CreativeWork BookFormatType"
+)
+
+
 @lru_cache(maxsize=512)
 def vetoes_beside(fine_type: str, parent: str | None) -> frozenset[str]:
     """Narrow types that a column of this fine type is not; `parent` is the column type it speaks for."""
@@ -112,4 +123,5 @@ def vetoes_beside(fine_type: str, parent: str | None) -> frozenset[str]:
         kin = _KIN.get(parent, frozenset()) | {
             "Number"
         }  # a price, a year, a GTIN is a number as well
-    return NARROW - kin - {parent, FINE_TYPES[fine_type].parent}
+    out = NARROW | _NAMES if fine_type in _WRITTEN_FOR_MACHINES else NARROW
+    return out - kin - {parent, FINE_TYPES[fine_type].parent}

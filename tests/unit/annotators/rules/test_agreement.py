@@ -2,7 +2,14 @@
 
 import pytest
 
-from aegir.annotators.rules.agreement import _KIN, _MAY_ALSO_BE, _VAGUE, NARROW, vetoes_beside
+from aegir.annotators.rules.agreement import (
+    _KIN,
+    _MAY_ALSO_BE,
+    _VAGUE,
+    _WRITTEN_FOR_MACHINES,
+    NARROW,
+    vetoes_beside,
+)
 from aegir.annotators.rules.judge import judge
 from aegir.tables.table import Column
 from aegir.vocabulary.fine_types import FINE_TYPES
@@ -14,7 +21,7 @@ from aegir.vocabulary.types import COLUMN_TYPES
     [
         ("uid", "df71b994-4733-4d97-880f-73bbd42779f5", "uuid", "telephone", "IdentifierAT"),
         ("issn", "2049-3630 ¦ 1050-124X", "issn", "telephone", "IdentifierAT"),
-        ("method", "GET ¦ POST ¦ PUT ¦ GET", "http_method", "Country currency", "category"),
+        ("method", "GET ¦ POST ¦ PUT ¦ GET", "http_method", "Country currency Brand Product/name", "category"),
         ("last_name", "Adams ¦ Okafor ¦ Lincoln", "last_name", "addressLocality", "Person/name"),
         ("timezone", "Asia/Bangkok ¦ Europe/Vienna", "time_zone", "Country addressRegion", "category"),
         ("month", "June ¦ July ¦ May", "month_name", "Person/name Country", "Date"),
@@ -49,4 +56,4 @@ def test_a_street_of_a_saint_weighs_nothing() -> None:
 def test_every_name_in_the_tables_is_known() -> None:
     kin = set().union(*_KIN.values(), *_MAY_ALSO_BE.values())
     assert kin | NARROW | set(_KIN) <= set(COLUMN_TYPES)
-    assert set(_MAY_ALSO_BE) | _VAGUE <= set(FINE_TYPES)
+    assert set(_MAY_ALSO_BE) | _VAGUE | _WRITTEN_FOR_MACHINES <= set(FINE_TYPES)
