@@ -68,14 +68,16 @@ def annotate(
     seed: int = 0,
     min_confidence: float = 0.0,
     precision: float | None = None,
+    model: str | Path | None = None,
 ) -> Annotations:
-    """Annotate files, folders, patterns, dicts, pandas or polars frames, Arrow tables.
+    """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
+    `model` names weights made by `aegir train ngrams`, to be used instead of those that ship.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
         raise AskedWrongly(f"rows is {rows}; at least 1 row must be sampled")
-    chosen = load_annotator(annotator)
+    chosen = load_annotator(annotator, None if model is None else Path(model))
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     expanded = [place for source in sources for place in _places(source)]
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
@@ -126,6 +128,8 @@ def annotate_sources(
 def _places(source: object) -> Sequence[object]:
     if isinstance(source, str | Path) and str(source) != "-":
         return find_table_files([source])
+    if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
+        return [place for path in source for place in _places(path)]
     return [source]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aegir.cli.options import abstaining, choosing_annotator
+from aegir.cli.talk import tell
+from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
     from aegir.annotators.annotate import Failure
@@ -121,7 +123,7 @@ def _without(
     named = any(Path(source).exists() and out.samefile(source) for source in sources)
     if named or not is_earlier_output(out, format_name):
         raise AskedWrongly(f"--out {out} would write over a table to be read; give another name")
-    click.echo(f"aegir: {out} is an earlier answer; it is written anew, not read", err=True)
+    tell(f"{out} is an earlier answer; it is written anew, not read")
     return kept
 
 
@@ -135,13 +137,13 @@ def _successes(
             _note(outcome, failures)
         else:
             for warning in outcome.warnings:
-                click.echo(f"aegir: {outcome.table}: {warning}", err=True)
+                tell(f"{outcome.table}: {warning}")
             yield outcome
 
 
 def _note(failure: "Failure", failures: list["Failure"]) -> None:
     failures.append(failure)
-    click.echo(f"aegir: {failure.reason}", err=True)
+    tell(f"{failure.reason}")
 
 
 class _Embedding:
@@ -173,20 +175,18 @@ class _Embedding:
         first = next(iter(self.files), "no Parquet file")
         where = first if len(self.files) < 2 else f"{len(self.files)} Parquet files"
         key = f" under the key {ANNOTATION_KEY}" if self.files else ""
-        click.echo(f"aegir: answers embedded in {where}{key}", err=True)
+        tell(f"answers embedded in {where}{key}")
 
 
 def _report(tally: _Tally, failures: list["Failure"], files: int, out: Path | None) -> None:
     """Say what was done; any file that failed makes the exit code 2, as grep would."""
     if files > 1 or out is not None:
         where = f", written to {out}" if out else ""
-        click.echo(
-            f"aegir: {tally.tables} tables with {tally.columns} columns from {files} files{where}",
-            err=True,
-        )
+        tables, columns = amount(tally.tables, "table"), amount(tally.columns, "column")
+        tell(f"{tables} with {columns} from {amount(files, 'file')}{where}")
     if failures:
         if files > 1:
             names = ", ".join(failure.source for failure in failures[:10])
             more = f" and {len(failures) - 10} more" if len(failures) > 10 else ""
-            click.echo(f"aegir: {len(failures)} of {files} files failed: {names}{more}", err=True)
+            tell(f"{len(failures)} of {amount(files, 'file')} failed: {names}{more}")
         raise click.exceptions.Exit(2)

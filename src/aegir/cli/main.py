@@ -13,6 +13,7 @@ import click
 
 from aegir.cli.annotate import annotate
 from aegir.cli.evaluate import evaluate
+from aegir.cli.talk import tell
 from aegir.cli.train import train
 from aegir.cli.types import types
 from aegir.errors import AegirError
@@ -54,15 +55,15 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except AegirError as error:
-        click.echo(f"aegir: {error}", err=True)
+        tell(str(error))
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk behind `aegir … > file`, a terminal that is gone
         _let_go_of_stdout()
         reason = error.strerror or type(error).__name__
-        click.echo(f"aegir: cannot write {error.filename or 'the answer'}: {reason}", err=True)
+        tell(f"cannot write {error.filename or 'the answer'}: {reason}")
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("aegir: interrupted", err=True)
+        tell("interrupted")
         sys.exit(130)
 
 

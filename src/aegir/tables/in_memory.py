@@ -2,9 +2,11 @@
 
 Objects are recognised by what they can do, so that neither pandas nor Polars nor PyArrow is needed:
 `iloc` means pandas, `__arrow_c_stream__` means the Arrow interface (Polars, PyArrow, DuckDB, …).
+Of a Polars LazyFrame the first `LAZY_ROWS` rows are collected and sampled, with a warning.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aegir.errors import AskedWrongly
@@ -14,9 +16,15 @@ from aegir.tables.columnar import read_arrow_object
 from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.table import Table
 
+LAZY_ROWS = 100_000
+
 
 def read_in_memory(source: Any, request: Request) -> Table:
     """Sample one table from an object."""
+    if type(source).__name__ == "Series":
+        raise AskedWrongly("a Series is one column without a table; give series.to_frame()")
+    if type(source).__name__ == "LazyFrame":
+        return _from_lazy(source, request)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _from_pandas(source, request)
     if hasattr(source, "__arrow_c_stream__"):
@@ -40,6 +48,22 @@ def _from_pandas(frame: Any, request: Request) -> Table:
     counted = list(frame.columns) == list(range(width))
     names = [None if counted else cell_text(name) for name in frame.columns]
     return assemble_table(request, names, columns, total_rows=len(frame))
+
+
+def _from_lazy(frame: Any, request: Request) -> Table:
+    """The beginning of a Polars query: running all of it could take any time and memory."""
+    import polars
+
+    try:
+        head = frame.head(LAZY_ROWS + 1).collect()
+    except (polars.exceptions.PolarsError, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise AskedWrongly(f"the LazyFrame cannot be collected ({reason})") from error
+    table = read_arrow_object(head.head(LAZY_ROWS), request)
+    if len(head) <= LAZY_ROWS:
+        return replace(table, total_rows=len(head))
+    note = f"only the first {LAZY_ROWS:,} rows of the LazyFrame were collected"
+    return replace(table, warnings=(*table.warnings, note))
 
 
 def _from_columns(columns: Mapping[Any, Any], request: Request) -> Table:

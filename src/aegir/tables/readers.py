@@ -31,6 +31,9 @@ from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir.tables.text_tables import read_text
 
+OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
+"""Where the files and pipes that a process holds open have names."""
+
 
 def read_tables(
     source: object, *, rows: int = 200, seed: int = 0, name: str | None = None
@@ -46,7 +49,11 @@ def read_tables(
     elif isinstance(source, str | Path):
         path = Path(source)
         request = Request(name or path.name, path.name, str(path), str(path), rows, seed)
-        yield from _read_path(path, request)
+        if _is_open_pipe(path):
+            with path.open("rb") as pipe:
+                yield from _read_stream(ByteStream(pipe), request)
+        else:
+            yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
         request = Request(name or title, title, name or title, None, rows, seed)
@@ -122,6 +129,11 @@ def _read_container(path: Path, found: Format, request: Request) -> Iterator[Tab
 
         reader = read_workbook if found is Format.WORKBOOK or is_workbook(path) else read_zip
         yield from reader(path, request)
+
+
+def _is_open_pipe(path: Path) -> bool:
+    """Whether this is what a shell makes of `<(command)`: a pipe that something writes into already."""
+    return path.parent in OPEN_FILES and path.is_fifo()
 
 
 def _regular_file_size(path: Path) -> int:

@@ -32,6 +32,9 @@ BINARY_SHARE = 0.03
 GUESSED_BY = 16 << 10
 CHARACTER_END = re.compile(rb"[\x40-\xff]*\Z")
 CHANCE_SHARE = 0.1
+# How programs colour a terminal, left behind when their output is saved to a file.
+TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])\x0f?")
+TERMINAL_BYTES = re.compile(TERMINAL.pattern.encode())
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -67,6 +70,11 @@ def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> Text
     if any("\0" in part for part in parts):
         parts = [part.replace("\0", "") for part in parts]
         warnings.append("NUL characters were removed")
+    if "\x1b" in parts[0]:
+        plain = [TERMINAL.sub("", part) for part in parts]
+        if plain != parts:
+            parts = plain
+            warnings.append("terminal colours were removed")
     blocks_text = tuple(part for part in parts[1:] if part)
     return TextSample(parts[0], blocks_text, sample.whole, tuple(warnings))
 
@@ -87,7 +95,7 @@ def _wide_encoding(head: bytes) -> tuple[str | None, int]:
 
 
 def _refuse_binary(head: bytes, label: str) -> None:
-    start = head[: 64 << 10]
+    start = TERMINAL_BYTES.sub(b"", head[: 64 << 10])
     controls = len(start) - len(start.translate(None, CONTROL))
     nuls = start.count(0)
     if controls > BINARY_SHARE * (len(start) - nuls) or nuls > 0.3 * len(start):

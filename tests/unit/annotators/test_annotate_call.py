@@ -59,6 +59,23 @@ def test_a_path_may_be_text_or_a_path():
     assert annotate(EXAMPLES / "books.csv") == annotate(str(EXAMPLES / "books.csv"))
 
 
+def test_a_list_of_paths_is_several_sources(folder: Path):
+    first, second, *_ = sorted(folder.iterdir())
+    assert annotate([first, str(second)]) == annotate(first, second)
+    assert annotate((first,)) == annotate(first)
+    found = annotate([first, folder / "films.csv"], COLUMNS)
+    assert [table.table for table in found] == [first.name, "films.csv", "table"]
+
+
+def test_weights_of_ones_own_are_named_by_their_path(tmp_path: Path):
+    shipped = Path(aegir.__file__).parent / "annotators" / "weights" / "ngrams.safetensors"
+    own = shutil.copy(shipped, tmp_path / "own.safetensors")
+    for model in (own, str(own)):
+        assert annotate(COLUMNS, model=model) == annotate(COLUMNS)
+    with pytest.raises(AskedWrongly, match="no.safetensors cannot be read as a model"):
+        annotate(COLUMNS, model="no.safetensors")
+
+
 def test_a_folder_and_a_pattern_give_a_table_per_file(folder: Path):
     found = annotate(folder)
     assert [table.table for table in found] == [path.name for path in sorted(folder.iterdir())]

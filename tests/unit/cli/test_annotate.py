@@ -191,6 +191,27 @@ def test_a_link_to_nothing_is_a_failure_not_a_silence(lake: Path):
     assert f"aegir: {lake / 'gone.csv'} is a link to a file that is not there" in done.said
 
 
+def test_names_with_line_breaks_and_colours_stay_on_their_line(tmp_path: Path):
+    odd = tmp_path / "a\naegir: all is well\x1b[31m.csv"
+    odd.write_bytes(b"id,name\n1,A\0nn\n2,Bob\n")
+    (tmp_path / "empty\r\n.csv").touch()
+    done = run("annotate", tmp_path, "--json")
+    assert done.said == [
+        r"aegir: a\naegir: all is well\x1b[31m.csv: NUL characters were removed",
+        rf"aegir: {tmp_path}/empty\r\n.csv is empty; expected a table",
+        "aegir: 1 table with 2 columns from 2 files",
+        rf"aegir: 1 of 2 files failed: {tmp_path}/empty\r\n.csv",
+    ]
+
+
+def test_one_of_each_is_said_in_the_singular(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("city\nParis\nRome\nOslo\n")
+    done = run("annotate", tmp_path, "--out", tmp_path / "answer")
+    assert done.said == [
+        f"aegir: 1 table with 1 column from 1 file, written to {tmp_path / 'answer'}"
+    ]
+
+
 def test_confidence_and_precision_make_it_abstain():
     sure = json.loads(run("annotate", BOOKS, "--json", "--min-confidence", "1").out)
     assert None in [column["type"] for column in sure["columns"]]

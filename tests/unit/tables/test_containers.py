@@ -213,7 +213,9 @@ def test_a_view_in_a_duckdb_file_cannot_read_other_files(tmp_path: Path) -> None
         database.execute("CREATE TABLE own AS SELECT 1 AS id")
     (table,) = read_tables(path)
     assert cells(table) == {"id": ("1",)}
-    assert table.warnings[0].startswith("another table of this source could not be read: peek: Permission Error")
+    assert table.warnings[0].startswith(
+        "another table of this source could not be read: peek: Permission Error"
+    )
 
 
 def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:

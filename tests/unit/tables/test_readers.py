@@ -51,9 +51,10 @@ def cells(table: Table) -> dict[str | None, tuple[str, ...]]:
         [dict(zip(TEXT, row, strict=True)) for row in ROWS],
         pandas.DataFrame(frame_columns()),
         polars.DataFrame(frame_columns()),
+        polars.LazyFrame(frame_columns()),
         pyarrow.table(frame_columns()),
     ],
-    ids=["dict of lists", "list of dicts", "pandas", "polars", "pyarrow"],
+    ids=["dict of lists", "list of dicts", "pandas", "polars", "lazy", "pyarrow"],
 )
 def test_tables_in_memory_read_the_same_whatever_holds_them(source: object) -> None:
     table = only(source, name="people")
@@ -85,6 +86,36 @@ def test_typed_values_read_as_a_person_would_write_them() -> None:
     }
 
 
+def test_of_a_long_lazy_frame_the_beginning_is_collected() -> None:
+    table = only(polars.LazyFrame({"n": range(150_000)}))
+    assert table.warnings == ("only the first 100,000 rows of the LazyFrame were collected",)
+    assert 90_000 < int(table.columns[0].values[-1]) < 100_000
+    assert table.total_rows is None
+
+
+def test_a_pipe_that_a_shell_gives_as_a_path_is_read_like_standard_input(tmp_path: Path) -> None:
+    script = (
+        "import sys; from aegir.tables.readers import read_tables; "
+        "print(next(read_tables(sys.argv[1])).columns)"
+    )
+    path = tmp_path / "t.csv"
+    path.write_text("id,name\n1,Ann\n2,Bob\n")
+    command = f'"{sys.executable}" -c "{script}" <(cat "{path}")'
+    run = subprocess.run(["/bin/bash", "-c", command], capture_output=True, check=True, text=True)
+    assert run.stdout.strip() == str((Column("id", ("1", "2")), Column("name", ("Ann", "Bob"))))
+
+
+def test_colours_of_a_terminal_are_no_part_of_a_cell(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    reset = "\x1b(B\x1b[m\x0f"
+    rows = "".join(f"{row},\x1b[1;32mA{row}{reset}\n" for row in range(40))
+    path.write_text(f"\x1b[1mid\x1b[0m,name\n{rows}")
+    table = only(path)
+    assert [column.name for column in table.columns] == ["id", "name"]
+    assert table.columns[1].values == tuple(f"A{row}" for row in range(40))
+    assert table.warnings == ("terminal colours were removed",)
+
+
 def test_a_frame_without_names_has_no_headers() -> None:
     assert [column.name for column in only(pandas.DataFrame([[1, 2], [3, 4]])).columns] == [
         None,
@@ -99,6 +130,10 @@ def test_a_frame_without_names_has_no_headers() -> None:
         ({"a": [1], "b": [1, 2]}, "columns have 1 to 2 values"),
         ({"a": "text"}, "column 'a' is a str"),
         (io.StringIO("a,b"), "binary mode"),
+        (pandas.Series([1, 2]), r"a Series is one column .* give series.to_frame\(\)"),
+        (polars.Series([1, 2]), r"a Series is one column .* give series.to_frame\(\)"),
+        (polars.LazyFrame({"a": [1]}).select("b"), "the LazyFrame cannot be collected"),
+        (polars.scan_parquet("nowhere.parquet"), "the LazyFrame cannot be collected"),
     ],
 )
 def test_objects_without_a_table_are_refused_in_one_sentence(source: object, sentence: str) -> None:
