@@ -23,6 +23,8 @@ from aegir.tables.writers import FORMATS, render_text
 
 COLUMNS_AT_ONCE = 512
 ROWS = 200
+MIN_CONFIDENCE = 0.1
+"""A guess that is wrong nine times in ten is not worth saying."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def annotate(
     annotator: str = DEFAULT,
     rows: int = ROWS,
     seed: int = 0,
-    min_confidence: float = 0.0,
+    min_confidence: float = MIN_CONFIDENCE,
     precision: float | None = None,
     model: str | Path | None = None,
 ) -> Annotations:

@@ -3,7 +3,7 @@
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the types just found)
 
-A veto is ignored when it would leave nothing. The sum is calibrated again, because rules make the model
+A veto is ignored when it would leave nothing. The result is calibrated again, because rules make the model
 surer than it was.
 """
 
@@ -22,6 +22,8 @@ from aegir.vocabulary.types import TYPE_NAMES
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
+SPEAKS = 0.5
+"""Strength from which a rule is taken to know what the column is."""
 INCOMPATIBLE = 0.03
 """What a relation is still believed when the type speaks against it: types may be wrong, too."""
 NOTHING = 0.02
@@ -75,7 +77,11 @@ class CombinedAnnotator:
 def apply_verdicts(
     types: Probabilities, verdicts: Sequence[Verdict], weight: float, temperature: float
 ) -> Probabilities:
-    """(columns, 82) probabilities after the rules have spoken."""
+    """(columns, 82) probabilities after the rules have spoken.
+
+    Where a rule speaks for a type, what is vetoed is shared out. Where none does, it is lost: a column that
+    is none of what the model thought likely may well be none of the 82.
+    """
     logits = np.log(types + FLOOR)
     for row, verdict in zip(logits, verdicts, strict=True):
         for name, strength in verdict.support:
@@ -83,10 +89,13 @@ def apply_verdicts(
         if verdict.fine_type and verdict.support:
             # A fine type is named only when sure; the type it speaks for most should go with it.
             row[TYPE_INDEX[verdict.support[0][0]]] += FINE_TYPE_WEIGHT * verdict.fine_confidence
-        vetoed = [TYPE_INDEX[name] for name in verdict.vetoes]
-        if len(vetoed) < len(row):
-            row[vetoed] = np.log(FLOOR) * temperature * 2
-    return softmax(logits / np.float32(temperature))
+    told = softmax(logits / np.float32(temperature))
+    for row, verdict in zip(told, verdicts, strict=True):
+        if len(verdict.vetoes) < len(row):
+            row[[TYPE_INDEX[name] for name in verdict.vetoes]] = 0
+            if verdict.support and verdict.support[0][1] >= SPEAKS:
+                row /= row.sum()
+    return told
 
 
 def reweigh_relations(

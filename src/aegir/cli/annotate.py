@@ -42,7 +42,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     help="Values looked at per column, spread over the whole table.",
 )
 @click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
-@abstaining
+@abstaining(default=0.1)
 @choosing_annotator
 @click.option(
     "--embed",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     help="Labelled tables, one JSON object per line.",
 )
 @choosing_annotator
-@abstaining
+@abstaining(default=0.0)
 @click.option(
     "--at-least", type=click.FloatRange(0, 1), help="Exit with 3 when micro F1 is below this."
 )

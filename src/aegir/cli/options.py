@@ -24,16 +24,21 @@ def choosing_annotator(verb: Verb) -> Verb:
     )(verb)
 
 
-def abstaining(verb: Verb) -> Verb:
-    """--min-confidence and --precision."""
-    verb = click.option(
-        "--precision",
-        type=float,
-        help="Abstain so that this share of answers was right on validation tables.",
-    )(verb)
-    return click.option(
-        "--min-confidence",
-        type=click.FloatRange(0, 1),
-        default=0.0,
-        help="Abstain below this confidence.",
-    )(verb)
+def abstaining(default: float) -> Callable[[Verb], Verb]:
+    """--min-confidence, with this default, and --precision."""
+
+    def decorate(verb: Verb) -> Verb:
+        verb = click.option(
+            "--precision",
+            type=float,
+            help="Abstain so that this share of answers was right on validation tables.",
+        )(verb)
+        return click.option(
+            "--min-confidence",
+            type=click.FloatRange(0, 1),
+            default=default,
+            show_default=True,
+            help="Abstain below this confidence.",
+        )(verb)
+
+    return decorate

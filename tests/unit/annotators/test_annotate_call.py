@@ -72,7 +72,7 @@ def test_weights_of_ones_own_are_named_by_their_path(tmp_path: Path):
     own = shutil.copy(shipped, tmp_path / "own.safetensors")
     for model in (own, str(own)):
         assert annotate(COLUMNS, model=model) == annotate(COLUMNS)
-    with pytest.raises(AskedWrongly, match="no.safetensors cannot be read as a model"):
+    with pytest.raises(AskedWrongly, match=r"no\.safetensors cannot be read as a model"):
         annotate(COLUMNS, model="no.safetensors")
 
 

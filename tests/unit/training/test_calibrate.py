@@ -73,12 +73,21 @@ def test_rules_that_are_right_get_weight_and_rules_that_are_wrong_get_none():
 
 def test_support_raises_a_type_and_a_veto_ends_it():
     types = np.full((1, len(TYPE_NAMES)), 1 / len(TYPE_NAMES), np.float32)
-    verdict = Verdict(support=(("email", 1.0),), vetoes=frozenset({"URL"}))
-    told = apply_verdicts(types, [verdict], weight=2.0, temperature=1.0)[0]
+    verdict = Verdict(support=(("email", 0.4),), vetoes=frozenset({"URL"}))
+    told = apply_verdicts(types, [verdict], weight=5.0, temperature=1.0)[0]
     others = told[TYPE_INDEX["price"]]
     assert told[TYPE_INDEX["email"]] == pytest.approx(others * np.exp(2), rel=1e-4)
-    assert told[TYPE_INDEX["URL"]] < 1e-12
-    assert told.sum() == pytest.approx(1, abs=1e-5)
+    assert told[TYPE_INDEX["URL"]] == 0
+    # 80 types of weight 1, one of e^2, and the vetoed one of weight 1, whose share is lost
+    assert told.sum() == pytest.approx(1 - 1 / (81 + np.exp(2)), abs=1e-5)
+
+
+def test_what_is_vetoed_is_shared_out_only_where_a_rule_knows_better():
+    types = np.full((1, len(TYPE_NAMES)), 1 / len(TYPE_NAMES), np.float32)
+    knows = Verdict(support=(("email", 0.5),), vetoes=frozenset({"URL"}))
+    assert apply_verdicts(types, [knows], 1.0, 1.0)[0].sum() == pytest.approx(1, abs=1e-5)
+    doubts = Verdict(vetoes=frozenset({"URL"}))
+    assert apply_verdicts(types, [doubts], 1.0, 1.0)[0].sum() == pytest.approx(81 / 82, abs=1e-5)
 
 
 def test_a_veto_of_everything_is_ignored():
