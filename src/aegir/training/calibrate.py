@@ -14,7 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.annotator import Probabilities
-from aegir.annotators.combined import apply_verdicts, reweigh_relations
+from aegir.annotators.combined import (
+    apply_verdicts,
+    reweigh_relations,
+    rule_out_relations,
+)
 from aegir.annotators.ngram_features import F32, I64
 from aegir.annotators.ngrams import softmax
 from aegir.annotators.rules.verdict import Verdict
@@ -103,9 +107,10 @@ class CompatibleRelations:
         """(columns, relations); what is missing to 1 is the probability of no known relation."""
         assert held_out.type_logits is not None, "relations are weighed by the types beside them"
         types = self.types(replace(held_out, logits=held_out.type_logits))
-        return reweigh_relations(
+        relations = reweigh_relations(
             self.inner(held_out), types, self.compatibility, self.weight, self.temperature
         )
+        return rule_out_relations(relations, held_out.verdicts, self.compatibility)
 
 
 def fit_temperature(held_out: HeldOut) -> Tempered:

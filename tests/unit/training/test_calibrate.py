@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.combined import apply_verdicts, reweigh_relations
+from aegir.annotators.combined import apply_verdicts, reweigh_relations, rule_out_relations
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.training.calibrate import (
@@ -132,3 +132,14 @@ def test_relations_that_follow_the_types_earn_weight():
     assert fitted.weight >= 1.0
     assert (fitted(data).argmax(axis=1) == labels).mean() > 0.95
     assert (vague.argmax(axis=1) == labels).mean() < 0.4
+
+
+def test_a_relation_falls_with_the_types_its_columns_have():
+    relations = np.array([[0.6, 0.3, 0.1]], np.float32)
+    compatibility = np.zeros((3, len(TYPE_NAMES)), np.float32)
+    compatibility[0, TYPE_INDEX["telephone"]] = 1.0
+    compatibility[1, [TYPE_INDEX["telephone"], TYPE_INDEX["price"]]] = 0.8, 0.2
+    compatibility[2] = 1.0  # nothing is known of its columns
+    verdict = Verdict(vetoes=frozenset({"telephone"}))
+    told = rule_out_relations(relations, [verdict], compatibility)[0]
+    assert told.tolist() == [0.0, *relations[0, 1:].tolist()]
