@@ -93,7 +93,9 @@ def compute_r_parallel(
     weigh = weights or ParallelWeights()
     routing = read_routing(activations, decided)
     pools = read_pools(pool, len(routing.activations))
-    helped, unknown = _judge(routing.activations, score_gain, path_gain, weigh.least_gain)
+    helped, unknown = judge_activations(
+        routing.activations, score_gain, path_gain, weigh.least_gain
+    )
     useful = routing.activations & helped
     wasted = routing.activations & ~helped & ~unknown
     used, lost = useful.sum(2), wasted.sum(2)  # (E, D)
@@ -116,7 +118,7 @@ def compute_r_parallel(
     )
 
 
-def _judge(
+def judge_activations(
     activations: Bools,
     score_gain: npt.ArrayLike | None,
     path_gain: npt.ArrayLike | None,
