@@ -13,6 +13,7 @@ import click
 from aegir.cli.annotate import annotate
 from aegir.cli.evaluate import evaluate
 from aegir.cli.rewards import rewards
+from aegir.cli.runs import runs
 from aegir.cli.train import train
 from aegir.cli.types import types
 from aegir.errors import AegirError
@@ -38,7 +39,7 @@ def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 
 
-for verb in (annotate, evaluate, types, train, rewards):
+for verb in (annotate, evaluate, types, train, rewards, runs):
     app.add_command(verb)
 
 
