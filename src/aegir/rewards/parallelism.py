@@ -5,16 +5,17 @@
 
     CV            standard deviation / mean, over the N specialists, of their counts of useful activations;
                   its largest value is sqrt(N - 1), reached when one specialist does everything
-    utilisation   mean over decisions of (useful - waste_cost * wasted) / max(1, active specialists)
+    utilisation   mean over decisions of useful / max(1, active) - waste_cost * wasted / N
 
 An activation is *useful* when it gained more than `least_gain` in score or on the critical path, else
-*wasted*: it earns nothing and dilutes its decision. A decision without activations has utilisation 0, and
-an episode without useful activations counts as wholly unbalanced, so idling for ever (serial collapse)
-scores 0 and switching everything on (spurious parallelism) scores below what its help is worth.
+*wasted*: it dilutes its decision and costs a little, so switching it on never pays. A decision without
+activations has utilisation 0, and an episode without useful activations counts as wholly unbalanced, so
+idling for ever (serial collapse) scores 0, and switching everything on (spurious parallelism) scores below
+what its help is worth.
 
 Worked number, defaults alpha 0.5, beta 1, waste_cost 0.1; specialists A, B; four decisions A, A, B, AB where
 all help but the last B: counts (3, 1), mean 2, deviation 1, CV 0.5; utilisation
-(1 + 1 + 1 + (1 - 0.1) / 2) / 4 = 0.8625; raw -0.25 + 0.8625; r_parallel (0.6125 + 0.5) / 1.5 = 0.741667.
+(1 + 1 + 1 + 1/2 - 0.1 / 2) / 4 = 0.8625; raw -0.25 + 0.8625; r_parallel (0.6125 + 0.5) / 1.5 = 0.741667.
 
 Missing: an activation whose gain is nan is neither useful nor wasted; a decision with nothing but such
 activations is left out; an episode without decisions has nan for a reward.
@@ -47,7 +48,7 @@ class ParallelWeights:
     beta: float = 1.0
     """Worth of useful activations."""
     waste_cost: float = 0.1
-    """What a wasted activation costs, as a share of what a useful one earns."""
+    """What a decision costs on which every specialist is wasted; what one earns that is served is 1."""
     least_gain: float = 0.0
     """An activation helps when it gains more than this."""
 
@@ -100,7 +101,7 @@ def compute_r_parallel(
     wasted = routing.activations & ~helped & ~unknown
     used, lost = useful.sum(2), wasted.sum(2)  # (E, D)
     judged = routing.decided & ~((used + lost == 0) & routing.activations.any(2))
-    share = (used - weigh.waste_cost * lost) / np.maximum(used + lost, 1)
+    share = used / np.maximum(used + lost, 1) - weigh.waste_cost * lost / routing.specialists
     decisions = judged.sum(1)
     utilisation = np.where(
         decisions > 0, (share * judged).sum(1) / np.maximum(decisions, 1), np.nan
