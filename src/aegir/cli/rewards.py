@@ -32,16 +32,9 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
 
     Measured on a small router and on hand-made cases; also suggests lambdas. Leaves with 3 when a check fails.
     """
-    from aegir.errors import AegirError, VerdictIsNo
+    from aegir.errors import VerdictIsNo
     from aegir.training.reward_validation import validate_rewards
     from aegir.training.reward_validation_config import ValidationConfig, read_validation_config
-
-    try:
-        import torch  # noqa: F401 (used late, after the first checks)
-    except ModuleNotFoundError:
-        raise AegirError(
-            "validating rewards needs torch; install it with: pip install 'aegir[train]'"
-        ) from None
 
     settings = ValidationConfig() if config is None else read_validation_config(config)
     report = validate_rewards(settings)

@@ -14,6 +14,7 @@ from html import escape
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
+LEGEND_LINE = 18
 # Wong 2011: told apart by people who do not see all colours.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
@@ -23,7 +24,7 @@ Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 def line_plot(
     title: str, series: Series, *, x_label: str = "", y_label: str = "", dots: bool = False
 ) -> str:
-    """Lines (or dots) through (x, y) points, one colour per series, with a legend when there are several."""
+    """Lines (or dots) through (x, y) points, one colour per series, with a legend below when there are several."""
     points = {
         name: [(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
         for name, (xs, ys) in series.items()
@@ -47,7 +48,7 @@ def line_plot(
                 )
         if len(points) > 1:
             drawn += _legend_entry(number, name, colour)
-    return _svg(title, drawn)
+    return _svg(title, drawn, legend=len(points) if len(points) > 1 else 0)
 
 
 def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "") -> str:
@@ -115,7 +116,6 @@ def _is_finite(point: tuple[float, float]) -> bool:
 def _frame(title: str, x_label: str, y_label: str) -> list[str]:
     middle = (TOP + HEIGHT - BOTTOM) / 2
     return [
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _text((LEFT + WIDTH - RIGHT) / 2, 20, title, size=14, weight="bold"),
         _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, x_label),
         f'<g transform="rotate(-90 14 {middle:.1f})">{_text(14, middle, y_label)}</g>',
@@ -139,7 +139,7 @@ def _y_ticks(axis: _Axis) -> list[str]:
 
 
 def _legend_entry(number: int, name: str, colour: str) -> list[str]:
-    y = TOP + 12 + 16 * number
+    y = HEIGHT + LEGEND_LINE * (number + 1) - 6
     return [
         f'<line x1="{LEFT + 8}" y1="{y - 4}" x2="{LEFT + 26}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>',
         _text(LEFT + 32, y, name, anchor="start"),
@@ -159,10 +159,11 @@ def _number(value: float) -> str:
     return f"{value:.6g}" if abs(value) > 1e-12 else "0"
 
 
-def _svg(title: str, drawn: Sequence[str]) -> str:
-    body = "\n".join(part for part in drawn if part)
+def _svg(title: str, drawn: Sequence[str], legend: int = 0) -> str:
+    height = HEIGHT + LEGEND_LINE * legend
+    body = "\n".join([f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>', *drawn])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" font-family="sans-serif" role="img" aria-label="{escape(title)}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" font-family="sans-serif" role="img" aria-label="{escape(title)}">\n'
         f"{body}\n</svg>\n"
     )

@@ -101,7 +101,7 @@ def compute_r_finish(
             f"answered has shape {done.shape}; activations say there are {shape} columns"
         )
     real = read_mask(decided, shape, "decided")
-    if (strange := done[real & ~np.isnan(done) & ~np.isin(done, (0.0, 1.0))]).size:
+    if (strange := done[real & ~np.isnan(done) & ~((done == 0.0) | (done == 1.0))]).size:
         raise AskedWrongly(f"answered holds {strange[0]}; expected 0, 1, or nan where unknown")
     known = real & ~np.isnan(done)
     columns = known.sum(1)
@@ -145,8 +145,7 @@ def follows_commonest(patterns: Bools, groups: Ints) -> Bools:
     """Whether each pattern (M, N) is the commonest one of its group (M,)."""
     if not len(patterns):
         return np.zeros(0, bool)
-    packed = np.packbits(patterns, axis=1)
-    ids = np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
+    ids = _pattern_numbers(patterns)
     key = groups * (int(ids.max()) + 1) + ids
     kinds, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
     group_of_kind = kinds // (int(ids.max()) + 1)
@@ -157,8 +156,16 @@ def follows_commonest(patterns: Bools, groups: Ints) -> Bools:
     return np.asarray(commonest[inverse.reshape(-1)], bool)
 
 
+def _pattern_numbers(patterns: Bools) -> Ints:
+    """A number for each pattern (M,), equal for equal ones, small enough to be multiplied by a group number."""
+    specialists = patterns.shape[1]
+    if specialists <= 16:
+        return patterns @ (1 << np.arange(specialists))
+    packed = np.packbits(patterns, axis=1)
+    return np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
 def _means(flags: Floats, groups: Ints, number: int) -> Floats:
     """Mean of the flags (M, K) in each group, (number, K); 0 for a group without members."""
-    sums = np.zeros((number, flags.shape[1]))
-    np.add.at(sums, groups, flags)
+    sums = np.stack([np.bincount(groups, column, minlength=number) for column in flags.T], 1)
     return sums / np.maximum(np.bincount(groups, minlength=number), 1)[:, None]

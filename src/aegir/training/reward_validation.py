@@ -17,6 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
+from aegir.errors import AegirError
 from aegir.rewards.completion import compute_r_finish
 from aegir.rewards.lambda_calibration import measure_scale, suggest_lambdas
 from aegir.rewards.parallelism import compute_r_parallel
@@ -42,6 +43,7 @@ def validate_rewards(
     config: ValidationConfig | None = None, components: Mapping[str, Component] | None = None
 ) -> ValidationReport:
     """Put perf, parallel and finish, or what is given in their place, to every question."""
+    _need_torch()
     settings = config or ValidationConfig()
     guarded = {
         name: _Guarded(name, component)
@@ -81,6 +83,15 @@ def default_components(config: ValidationConfig) -> dict[str, Component]:
         return compute_r_finish(batch.answered, batch.activations, weights=config.finish).reward
 
     return {"perf": perf, "parallel": parallel, "finish": finish}
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401 (the toy router imports it late)
+    except ModuleNotFoundError:
+        raise AegirError(
+            "validating rewards needs torch; install it with: pip install 'aegir[train]'"
+        ) from None
 
 
 class _Guarded:
