@@ -42,11 +42,11 @@ def measure_rewards(
     found = _nonfinite("reward", given)
     if len(finite):
         at_an_end = max(np.mean(finite == finite.min()), np.mean(finite == finite.max()))
-        found |= {"reward/mean": float(finite.mean()), "reward/std": float(finite.std())}
-        found["reward/saturated"] = float(at_an_end)
-    if expected_mean is not None and len(finite) > 1 and finite.std() > 0:
-        error = finite.std(ddof=1) / len(finite) ** 0.5
-        found["reward/bias_z"] = float((finite.mean() - expected_mean) / error)
+        mean, spread = _moments(finite)
+        found |= {"reward/mean": mean, "reward/std": spread, "reward/saturated": float(at_an_end)}
+        if expected_mean is not None and len(finite) > 1 and spread > 0:
+            error = spread / (len(finite) - 1) ** 0.5
+            found["reward/bias_z"] = (mean - expected_mean) / error
     if nuisance is not None:
         found |= _correlation(given, _flat("nuisance", nuisance))
     if groups is not None:
@@ -60,10 +60,10 @@ def measure_advantages(advantages: Numbers) -> Figures:
     finite = given[np.isfinite(given)]
     found = _nonfinite("advantage", given)
     if len(finite) > 1:
-        spread = float(finite.std())
+        mean, spread = _moments(finite)
         found["advantage/std"] = spread
         if spread > 0:
-            found["advantage/centre_z"] = float(finite.mean() / spread * len(finite) ** 0.5)
+            found["advantage/centre_z"] = mean / spread * len(finite) ** 0.5
     return found
 
 
@@ -159,6 +159,15 @@ def _flat(name: str, values: Numbers) -> F64:
         return np.asarray(values, np.float64).ravel()
     except (TypeError, ValueError):
         raise AskedWrongly(f"{name} are not all numbers; expected an array of floats") from None
+
+
+def _moments(finite: F64) -> tuple[float, float]:
+    """Mean and standard deviation, scaled first: squares of large values would overflow."""
+    largest = float(np.abs(finite).max())
+    if largest == 0:
+        return 0.0, 0.0
+    scaled = finite / largest
+    return float(scaled.mean()) * largest, float(scaled.std()) * largest
 
 
 def _nonfinite(name: str, values: F64) -> Figures:
