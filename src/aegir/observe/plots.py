@@ -52,7 +52,7 @@ def line_plot(
 
 
 def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "") -> str:
-    """One bar per name; a value that is missing (None, nan) has the word instead of a bar."""
+    """One bar per name, which may have several lines; a value that is missing (None, nan) has the word instead of a bar."""
     finite = [
         float(value) for value in values.values() if value is not None and math.isfinite(value)
     ]
@@ -61,7 +61,8 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
     room = (WIDTH - LEFT - RIGHT) / max(len(values), 1)
     for number, (name, value) in enumerate(values.items()):
         middle, zero = LEFT + room * (number + 0.5), y_axis.place(0.0)
-        drawn.append(_text(middle, HEIGHT - BOTTOM + 16, name))
+        lines = enumerate(name.split("\n"))
+        drawn += [_text(middle, HEIGHT - BOTTOM + 16 + 14 * row, line) for row, line in lines]
         if value is None or not math.isfinite(value):
             drawn.append(_text(middle, zero - 6, "missing"))
             continue

@@ -40,15 +40,20 @@ class Lambdas(NamedTuple):
     finish: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RewardBreakdown:
-    """The total of each episode (E,), its parts before weighting, and the lambdas they got."""
+    """The total of each episode (E,), its parts before weighting, and the lambdas they got.
+
+    Latency and cost are no part of the sum; they are kept so that both are reported beside it.
+    """
 
     total: Floats
     perf: Floats
     parallel: Floats
     finish: Floats
     lambdas: Lambdas
+    critical_path: Floats | None = None
+    total_work: Floats | None = None
 
     @property
     def usable(self) -> Bools:
@@ -77,9 +82,18 @@ class RewardBreakdown:
         """Means over the episodes that have a part, and counts of those that lack it, for a log."""
         means = {f"reward/{name}": _mean(getattr(self, name)) for name in ("total", *PARTS)}
         counts = {f"reward/{part}_missing": count for part, count in self.missing.items()}
+        times = {
+            f"time/{name}": _mean(values)
+            for name, values in (
+                ("critical_path", self.critical_path),
+                ("total_work", self.total_work),
+            )
+            if values is not None
+        }
         return {
             **means,
             **counts,
+            **times,
             "reward/lambda_parallel": self.lambdas.parallel,
             "reward/lambda_finish": self.lambdas.finish,
         }
@@ -92,8 +106,10 @@ def combine_rewards(
     lambdas: Lambdas | tuple[float, float] = (0.3, 0.1),
     *,
     missing: str = "leave_out",
+    critical_path: npt.ArrayLike | None = None,
+    total_work: npt.ArrayLike | None = None,
 ) -> RewardBreakdown:
-    """Weigh and add the parts (E,) of a batch of episodes."""
+    """Weigh and add the parts (E,) of a batch of episodes; critical_path and total_work (E,) ride along."""
     given = dict(zip(PARTS, (perf, parallel, finish), strict=True))
     parts = {name: np.atleast_1d(read_floats(part, f"r_{name}")) for name, part in given.items()}
     shapes = {name: part.shape for name, part in parts.items()}
@@ -107,7 +123,13 @@ def combine_rewards(
     total = np.where(np.isfinite(parts["perf"]), parts["perf"], np.nan)
     for name, strength in zip(("parallel", "finish"), strengths, strict=True):
         total = total + strength * _filled(parts[name], missing)
-    return RewardBreakdown(total=total, lambdas=strengths, **parts)
+    return RewardBreakdown(
+        total=total,
+        lambdas=strengths,
+        critical_path=_times(critical_path, total.shape, "critical_path"),
+        total_work=_times(total_work, total.shape, "total_work"),
+        **parts,
+    )
 
 
 class CombinedReward:
@@ -142,10 +164,20 @@ class CombinedReward:
         parallel: npt.ArrayLike,
         finish: npt.ArrayLike,
         progress: float = 0.0,
+        *,
+        critical_path: npt.ArrayLike | None = None,
+        total_work: npt.ArrayLike | None = None,
     ) -> RewardBreakdown:
         """The rewards of one batch."""
-        lambdas = self.lambdas_at(progress)
-        breakdown = combine_rewards(perf, parallel, finish, lambdas, missing=self._missing_rule)
+        breakdown = combine_rewards(
+            perf,
+            parallel,
+            finish,
+            self.lambdas_at(progress),
+            missing=self._missing_rule,
+            critical_path=critical_path,
+            total_work=total_work,
+        )
         self._episodes += len(breakdown.total)
         for part, count in breakdown.missing.items():
             self._missing[part] += count
@@ -186,6 +218,14 @@ def _filled(part: Floats, missing: str) -> Floats:
     present = np.isfinite(part)
     fill = part[present].mean() if missing == "neutral" and present.any() else 0.0
     return np.where(present, part, fill)
+
+
+def _times(times: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Floats | None:
+    if times is None:
+        return None
+    given = np.atleast_1d(read_floats(times, name))
+    refuse_unless(given.shape == shape, f"the shape of {name}", given.shape, f"{shape}")
+    return given
 
 
 def _mean(part: Floats) -> float | None:

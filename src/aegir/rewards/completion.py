@@ -34,7 +34,6 @@ from aegir.rewards.routing import (
     Floats,
     Ints,
     read_floats,
-    read_mask,
     read_pools,
     read_routing,
     refuse_unless,
@@ -63,7 +62,7 @@ class FinishWeights:
         refuse_unless(enough, "least_decisions", self.least_decisions, "1 or more")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FinishReward:
     """r_finish of each episode (E,) and what it is made of; nan is missing."""
 
@@ -100,7 +99,7 @@ def compute_r_finish(
         raise AskedWrongly(
             f"answered has shape {done.shape}; activations say there are {shape} columns"
         )
-    real = read_mask(decided, shape, "decided")
+    real = routing.real
     if (strange := done[real & ~np.isnan(done) & ~((done == 0.0) | (done == 1.0))]).size:
         raise AskedWrongly(f"answered holds {strange[0]}; expected 0, 1, or nan where unknown")
     known = real & ~np.isnan(done)

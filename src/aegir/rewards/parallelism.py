@@ -61,7 +61,7 @@ class ParallelWeights:
         refuse_unless(self.alpha + self.beta > 0, "alpha + beta", 0.0, "more than 0")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ParallelReward:
     """r_parallel of each episode (E,) and what it is made of; nan is missing."""
 
@@ -87,7 +87,8 @@ def compute_r_parallel(
 
     activations (E, D, N), or (B, N); decided (E, D). Gains are what each activation gained in score and in
     time saved on the critical path: (E, D, N), or fewer axes where all activations share one. At least one
-    of the two is needed, because an activation that gains nothing must not pay.
+    of the two is needed, because an activation that gains nothing must not pay. A gain is measured against the
+    same decision without the activation; "faster than one after the other" would pay for useless company.
     pool (E,): episodes of the same pool are balanced together. The CV is then equal for all of them, so
     pools should not coincide with groups whose mean reward is subtracted.
     """

@@ -23,13 +23,15 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Routing:
-    """Activations (E, D, N), the decisions that count (E, D), and how many were left out for nan."""
+    """Activations (E, D, N), and which decisions there are and which of them count, (E, D) each."""
 
     activations: Bools
+    real: Bools
     decided: Bools
     left_out: int
+    """Decisions that do not count because of nan."""
 
     @property
     def specialists(self) -> int:
@@ -46,6 +48,9 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
     given = read_floats(activations, "activations")
     if given.ndim == 2:
         given = given[:, None, :]
+        decided = (
+            decided if decided is None or np.ndim(decided) != 1 else np.asarray(decided)[:, None]
+        )
     if given.ndim != 3 or given.shape[2] == 0:
         raise AskedWrongly(
             f"activations have shape {given.shape}; expected (episodes, decisions, specialists) "
@@ -63,6 +68,7 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
     counted = real & known
     return Routing(
         activations=(given == 1.0) & counted[..., None],
+        real=real,
         decided=counted,
         left_out=int((real & ~known).sum()),
     )
@@ -92,8 +98,10 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
 
 
 def read_floats(values: npt.ArrayLike, name: str) -> Floats:
-    """The values as float64, or one sentence that says what they are instead; None becomes nan."""
+    """The values as float64; None and masked ones become nan. One sentence when they are no numbers."""
     try:
+        if isinstance(values, np.ma.MaskedArray):
+            return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise AskedWrongly(

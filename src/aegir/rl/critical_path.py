@@ -17,8 +17,10 @@ sentence. Not here: limits on the number of workers, which make scheduling a har
 bounds, latency is at least max(critical path, total work / workers).
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +57,7 @@ class CriticalPath:
         return self.total_work / self.length if self.length > 0 else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StageTimes:
     """Critical path and total work of each stage-shaped episode (E,)."""
 
@@ -130,9 +132,13 @@ def _read(steps: Iterable[TimedStep]) -> dict[str, TimedStep]:
     for step in steps:
         if step.name in by_name:
             raise AskedWrongly(f"two steps are called {step.name!r}; give each a name of its own")
-        if not (np.isfinite(step.duration) and step.duration >= 0):
+        if isinstance(step.after, str):
             raise AskedWrongly(
-                f"step {step.name!r} took {step.duration}; expected a finite duration, 0 or more"
+                f"step {step.name!r} comes after {step.after!r}; expected a tuple of names, ({step.after!r},)"
+            )
+        if not (isinstance(step.duration, Real) and 0 <= step.duration < math.inf):
+            raise AskedWrongly(
+                f"step {step.name!r} took {step.duration!r}; expected a finite duration, 0 or more"
             )
         by_name[step.name] = step
     for step in by_name.values():

@@ -100,10 +100,10 @@ def _learns(
     seeds: Seeds,
 ) -> Check:
     """The mean reward on fresh tables after climbing it, against before, with its standard error."""
-    pair = [
-        component(roll_out(router, config.episodes, seeds, "fresh").batch)
-        for router in (before, after)
+    batches = [
+        roll_out(router, config.episodes, seeds, "fresh").batch for router in (before, after)
     ]
+    pair = [component(batch) for batch in batches]
     means = [float(np.nanmean(one)) if np.isfinite(one).any() else np.nan for one in pair]
     error = (
         float(np.sqrt(sum(np.nanvar(one) / len(one) for one in pair)))
@@ -121,6 +121,7 @@ def _learns(
             "before": number_or_none(means[0]),
             "after": number_or_none(means[1]),
             "error": number_or_none(error),
+            "specialists_on": float(batches[1].activations.mean()),
         },
     )
 

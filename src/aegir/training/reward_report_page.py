@@ -77,7 +77,7 @@ def _measured(report: ValidationReport) -> Iterator[str]:
     bars = {
         f"{name}{which}": evidence[key]
         for name, evidence in standing.items()
-        for which, key in (("", "norm"), (", shuffled", "shuffled"))
+        for which, key in (("", "norm"), ("\nshuffled", "shuffled"))
     }
     yield bar_plot("Policy gradient norm, and that of shuffled rewards", bars, y_label="norm")
     curves = {

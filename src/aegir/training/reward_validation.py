@@ -7,7 +7,8 @@
     scale          spreads are comparable, values stay in reach; lambdas that would even them out are suggested
 
 A component is any function from a `RoutedBatch` to one number per table, so that your own can be put to the same
-questions: `validate_rewards(components={"parallel": mine})`. One that raises fails its checks; the others go on.
+questions: `validate_rewards(components={"parallel": mine})`. One that raises fails its checks; the others go on. One that
+never returns keeps the validation waiting.
 
 Limits: the router and its tables are a toy. Passing here is necessary, not sufficient.
 """

@@ -53,6 +53,10 @@ def test_bars_stand_on_zero_and_missing_ones_are_named():
     )
 
 
+def test_a_name_may_have_several_lines():
+    assert {"perf", "shuffled"} <= set(texts(bar_plot("t", {"perf\nshuffled": 1.0})))
+
+
 def test_ticks_are_round_numbers():
     shown = texts(line_plot("t", {"a": ([0, 1], [0, 0.93])}))
     assert {"0", "0.2", "0.4", "0.6", "0.8", "1"} <= set(shown)

@@ -87,6 +87,17 @@ def test_what_it_remembers_survives_json():
         second.load_state_dict({"episodes": 1})
 
 
+def test_latency_and_cost_ride_along_and_are_no_part_of_the_sum():
+    kept = CombinedReward().combine(
+        [0.5, 0.5], [0.8, 0.8], [0.6, 0.6], critical_path=[3, 5], total_work=[8, NAN]
+    )
+    assert kept.total == pytest.approx([0.8, 0.8])
+    line = kept.as_dict()
+    assert (line["time/critical_path"], line["time/total_work"]) == (4.0, 8.0)
+    with pytest.raises(AskedWrongly, match=r"the shape of total_work is \(1,\); expected \(2,\)"):
+        combine_rewards([0, 0], [0, 0], [0, 0], total_work=[1])
+
+
 def test_lengths_that_disagree_are_refused():
     with pytest.raises(AskedWrongly, match=r"r_perf \(2,\), r_parallel \(1,\)"):
         combine_rewards([1, 2], [1], [1, 2])

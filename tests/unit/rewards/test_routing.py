@@ -25,6 +25,15 @@ def test_padding_is_not_counted_as_left_out():
     assert (routing.left_out, int(routing.decided.sum())) == (0, 1)
 
 
+def test_masked_values_are_missing():
+    masked = np.ma.array([[[1, 0], [0, 1]]], mask=[[[0, 0], [1, 0]]])
+    assert read_routing(masked).left_out == 1
+
+
+def test_rows_of_one_decision_take_one_flag_each():
+    assert read_routing([[1, 0], [0, 1]], [True, False]).decided.tolist() == [[True], [False]]
+
+
 def test_flat_decisions_become_padded_episodes():
     padded, decided = group_rows([[1, 0], [0, 1], [1, 1]], [7, 3, 7])
     assert decided.tolist() == [[True, False], [True, True]]

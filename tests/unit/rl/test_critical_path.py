@@ -73,6 +73,8 @@ def test_a_thousand_steps_in_a_row_are_no_trouble():
         ([TimedStep("a", 1, ("z",))], "'a' comes after 'z', which is no step"),
         ([TimedStep("a", 1), TimedStep("a", 2)], "two steps are called 'a'"),
         ([TimedStep("a", -1)], "'a' took -1; expected a finite duration"),
+        ([TimedStep("a", None)], "'a' took None"),
+        ([TimedStep("a", 1), TimedStep("b", 1, "a")], "expected a tuple of names, \\('a',\\)"),
         ([TimedStep("a", float("nan"))], "'a' took nan"),
     ],
 )
