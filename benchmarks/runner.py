@@ -24,6 +24,8 @@ BENCHMARKS = (
     "large_file",
     "install_size",
     "rewards",
+    "agreement",
+    "normaliser",
     "accuracy",
 )
 

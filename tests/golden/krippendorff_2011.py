@@ -2,7 +2,7 @@
 
 Source: Klaus Krippendorff, "Computing Krippendorff's Alpha-Reliability" (University of Pennsylvania, 2011), the
 example of four observers, twelve units and missing data: alpha .743 nominal, .815 ordinal, .849 interval,
-.797 ratio. The further digits were computed by the `krippendorff` package 0.8 on the same table, which agrees
+.797 ratio. The further digits were computed by the `krippendorff` package 0.9 on the same table, which agrees
 with the printed ones. The example of three coders and fifteen units, .691 nominal and .811 interval, is the
 one of the encyclopedia articles on alpha.
 """

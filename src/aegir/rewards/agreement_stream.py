@@ -119,11 +119,8 @@ class AgreementStream:
 
     def _add_counts(self, values: Floats, counts: Floats) -> None:
         every = np.union1d(self._values, values)
-        if self.metric == "ordinal" and len(every) > MOST_LEVELS:
-            raise AskedWrongly(
-                f"ordinal ratings with {len(every)} distinct values; a stream keeps at most "
-                f"{MOST_LEVELS}: round them, or use interval, or krippendorff_alpha on kept ratings"
-            )
+        if self.metric == "ordinal":
+            _refuse_too_many(len(every))
         total = np.zeros((len(every),) * self._counts.ndim)
         for one, more in ((self._values, self._counts), (values, counts)):
             place = np.searchsorted(every, one)
@@ -163,8 +160,7 @@ def _coincidences(pairs: PairableUnits) -> tuple[Floats, Floats]:
     """(V,) levels and (V, V) coincidences: pairs of values within units, weighted by 1/(m - 1)."""
     levels, numbers = np.unique(pairs.values, return_inverse=True)
     width = len(levels)
-    if width > MOST_LEVELS:  # refused by the caller, before a table is made
-        return levels, np.zeros((width, width), dtype=np.float64)
+    _refuse_too_many(width)
     table = np.zeros((width, width))
     ends = np.append(pairs.starts, pairs.size)
     step = max(1, _BLOCK // width)
@@ -177,3 +173,11 @@ def _coincidences(pairs: PairableUnits) -> tuple[Floats, Floats]:
         weighted = given / (counts - 1)[:, None]
         table += weighted.T @ given - np.diag(weighted.sum(axis=0))
     return levels, table
+
+
+def _refuse_too_many(levels: int) -> None:
+    if levels > MOST_LEVELS:
+        raise AskedWrongly(
+            f"ordinal ratings with {levels} distinct values; a stream keeps at most {MOST_LEVELS}: "
+            "round them, or use interval, or krippendorff_alpha on kept ratings"
+        )
