@@ -52,11 +52,6 @@ def test_every_component_has_a_gradient_and_a_constant_reward_has_none(good):
         assert check.evidence["norm"] > check.evidence["floor"] > 0
 
 
-def test_r_parallel_learns_to_leave_specialists_off_and_r_perf_does_not(good):
-    on = {c.component: c.evidence["specialists_on"] for c in good.checks if "after" in c.evidence}
-    assert on["parallel"] < 0.5 < on["perf"]  # half are on at the start
-
-
 def test_the_three_named_cases_are_among_those_checked():
     names = [case.name for case in independence_cases()]
     assert names[:3] == ["accurate but one-sided", "balanced but incomplete", "complete but wrong"]

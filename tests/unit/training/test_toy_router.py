@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from aegir.seeding import Seeds
-from aegir.training.toy_router import Router, fresh_router, policy_gradient, roll_out
+from aegir.training.reward_validation import default_components
+from aegir.training.reward_validation_config import ValidationConfig
+from aegir.training.toy_router import Router, fresh_router, learn, policy_gradient, roll_out
 
 torch = pytest.importorskip("torch", reason="the policy gradient is torch's")
 
@@ -43,3 +45,15 @@ def test_the_same_names_give_the_same_tables():
     first, again, other = (roll_out(fresh_router(), 9, Seeds(0), name) for name in "aab")
     assert np.array_equal(first.features, again.features)
     assert not np.array_equal(first.features, other.features)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_r_parallel_learns_whom_to_call_and_r_perf_calls_everyone(seed: int):
+    """Half are on at the start, 15 % would suffice; after 40 steps 0.28 +- 0.02 and 0.89 +- 0.06 (n = 3)."""
+    components = default_components(ValidationConfig())
+    on = {}
+    for name in ("parallel", "perf"):
+        router, _ = learn(fresh_router(), components[name], 40, 256, Seeds(seed))
+        on[name] = roll_out(router, 512, Seeds(seed), "fresh").batch.activations.mean()
+    assert on["parallel"] < 0.4
+    assert on["perf"] > 0.7
