@@ -9,29 +9,36 @@ test *ever* raises an alarm, however long it runs, is at most `false_alarm_rate`
 distribution and no threshold is tuned.
 
 How: each value's rank among all values so far, ties broken at random, is uniform and independent of the past
-when nothing changed. Bets on ranks being high, or low, multiply a wealth that stays 1 on average; by Ville's
-inequality it exceeds 1/rate with a chance of at most the rate. Bets that lose are left for others at the rate
-JUMP ("simple jumper", Vovk et al. 2021, "Retrain or not retrain", arXiv:2102.10439).
+when nothing changed, so its normal quantile z is a fresh standard normal number. A bet on a shift d pays
+exp(d z - d² / 2), which is 1 on average; by Ville's inequality the wealth of all bets exceeds 1/rate with a chance
+of at most the rate. At every value a share JUMP of the wealth is dealt out anew, so that old losses do not
+silence a bet for ever ("jumper", Vovk et al. 2021, "Retrain or not retrain", arXiv:2102.10439).
 
-Worked number: five bets of 1/5, at strengths -1.9 to 1.9. A first rank of 0.9 multiplies the strongest by
-1 + 1.9 * 0.4 = 1.76, and the wealth stays (1.76 + 1.38 + 1 + 0.62 + 0.24) / 5 = 1: one value tells nothing.
+Worked number: a value above 97.5 % of its elders has z = 1.96; the bet on d = 1 pays exp(1.96 - 0.5) = 4.31, that
+on d = -1 pays exp(-1.96 - 0.5) = 0.085.
 
-Limits: with 50 values before the change and a rate of 0.01 it takes about 20 values to see a shift of two
-standard deviations or more, about 40 for one, and half a deviation is mostly missed; it looks for shifts, not
-for changes of spread alone. It remembers at most `memory` values and then starts over with half the rate left
-(so the promise holds for ever).
+Not the same as drift.py, which never stops watching: it starts anew after an alarm and promises a number of
+values between false ones. This one promises a chance for the whole run and keeps its verdict, as a report needs.
+
+Limits: with 50 values before the change and a rate of 0.01 it takes about 10 values to see a shift of two
+standard deviations, about 45 for one, and half a deviation is mostly missed; it looks for shifts, not for changes
+of spread alone. It remembers at most `memory` values and then starts over with half the rate left (so the
+promise holds for ever).
 """
 
 import bisect
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 from aegir.errors import AskedWrongly
 from aegir.seeding import Seeds
 
-STRENGTHS = (-1.9, -0.95, 0.0, 0.95, 1.9)
+SHIFTS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+"""What is bet on, in standard deviations of a normal stream; 0 keeps its money."""
 JUMP = 0.01
+_NORMAL = NormalDist()
 
 
 class DriftTest:
@@ -49,7 +56,7 @@ class DriftTest:
         self._past: list[float] = []
         self._seen = 0
         self._starts = 1
-        self._bets = [1 / len(STRENGTHS)] * len(STRENGTHS)
+        self._bets = [1 / len(SHIFTS)] * len(SHIFTS)
         self._alarm_at: int | None = None
 
     def update(self, value: float) -> bool:
@@ -58,8 +65,9 @@ class DriftTest:
             return self.found
         if len(self._past) >= self._memory:
             self._past, self._starts = [], self._starts + 1
-            self._bets = [1 / len(STRENGTHS)] * len(STRENGTHS)
-        self._bet(self._rank(value))
+            self._bets = [1 / len(SHIFTS)] * len(SHIFTS)
+        if not self.found:
+            self._bet(self._rank(value))
         bisect.insort(self._past, value)
         self._seen += 1
         if self._alarm_at is None and self.wealth >= self.needed:
@@ -93,10 +101,11 @@ class DriftTest:
         return (low + chance * (equal + 1)) / (len(self._past) + 1)
 
     def _bet(self, rank: float) -> None:
-        moved = JUMP * self.wealth / len(STRENGTHS)
+        z = _NORMAL.inv_cdf(min(max(rank, 1e-12), 1 - 1e-12))
+        moved = JUMP * self.wealth / len(SHIFTS)
         self._bets = [
-            ((1 - JUMP) * bet + moved) * (1 + strength * (rank - 0.5))
-            for bet, strength in zip(self._bets, STRENGTHS, strict=True)
+            ((1 - JUMP) * bet + moved) * math.exp(shift * z - shift * shift / 2)
+            for bet, shift in zip(self._bets, SHIFTS, strict=True)
         ]
 
     def metrics(self) -> dict[str, float]:

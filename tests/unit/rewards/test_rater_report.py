@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aegir.errors import AskedWrongly
-from aegir.rewards.drift_test import DriftTest
+from aegir.rewards.drift_test import SHIFTS, DriftTest
 from aegir.rewards.ensemble import RewardEnsemble
 from aegir.rewards.rater_drift import RaterDrift, mean_differences
 from aegir.rewards.rater_reliability import (
@@ -118,8 +118,11 @@ def test_the_drift_of_one_rater_among_one_is_nothing():
 
 def test_the_worked_number_of_the_drift_test():
     test = DriftTest()
-    test.update(3.0)
-    assert test.wealth == pytest.approx(1.0)
+    test._bet(0.975)
+    paid = dict(zip(SHIFTS, test.state_dict()["bets"], strict=True))
+    assert 7 * paid[1.0] == pytest.approx(4.31, abs=0.005)
+    assert 7 * paid[-1.0] == pytest.approx(0.0855, abs=0.0005)
+    assert 7 * paid[0.0] == pytest.approx(1.0)
     assert test.needed == 200
 
 
@@ -134,12 +137,12 @@ def test_false_alarms_stay_below_the_stated_rate():
     assert alarms <= 0.1 * 200
 
 
-def test_a_shift_of_two_deviations_is_found_within_40_values():
+def test_a_shift_of_two_deviations_is_found_within_30_values():
     random = np.random.default_rng(1)
     found = 0
     for seed in range(20):
         test = DriftTest(0.01, seed=seed)
-        for value in [*random.standard_normal(60), *(2 + random.standard_normal(40))]:
+        for value in [*random.standard_normal(60), *(2 + random.standard_normal(30))]:
             test.update(float(value))
         found += test.found
         assert test.alarm_at is None or test.alarm_at > 60
