@@ -58,11 +58,16 @@ def test_the_order_of_a_merge_changes_nothing(streams, random):
     close(one, EMPTY.updated(everything), scale)
 
 
-@given(STREAM, st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 1e150]), max_size=5), st.data())
-def test_a_nan_never_reaches_the_sum(values, bad, data):
+@given(
+    STREAM,
+    st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 1e150]), max_size=5),
+    DECAY,
+    st.data(),
+)
+def test_a_nan_never_reaches_the_sum_nor_ages_the_others(values, bad, decay, data):
     mixed = data.draw(st.permutations([*values, *bad]))
-    clean = EMPTY.updated([value for value in mixed if abs(value) < 1e100])
-    moments = EMPTY.updated(mixed)
+    clean = EMPTY.updated([value for value in mixed if abs(value) < 1e100], decay)
+    moments = EMPTY.updated(mixed, decay)
     assert moments.left_out == len(bad)
     close(moments, clean, scale=1 + max(map(abs, values)))
 

@@ -71,7 +71,7 @@ def krippendorff_alpha(
     pairs = PairableUnits.of(given, metric)
     if not pairs.units or pairs.values.min() == pairs.values.max():
         return summarise(metric, 0.0, 0.0, pairs.units, pairs.size)
-    observed, expected = _SUMS[metric](pairs.with_values(_in_range(pairs.values)))
+    observed, expected = _SUMS[metric](pairs.with_values(in_range(pairs.values)))
     return summarise(metric, observed, expected, pairs.units, pairs.size)
 
 
@@ -198,6 +198,15 @@ def value_expected(metric: Metric, values: Floats, counts: Floats) -> float:
     return float(counts.sum() ** 2 - counts @ counts)
 
 
+def in_range(values: Floats) -> Floats:
+    """Alpha ignores scale, so sizes whose squares would not fit are scaled; by 2**k nothing is rounded."""
+    largest = float(np.abs(values).max()) if values.size else 0.0
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return values
+    scaled: Floats = np.ldexp(values, -math.frexp(largest)[1])
+    return scaled
+
+
 def _ordinal_sums(pairs: PairableUnits) -> tuple[float, float]:
     return interval_sums(pairs.with_values(mid_ranks(pairs.values)))
 
@@ -212,15 +221,6 @@ def _ratio_sums(pairs: PairableUnits) -> tuple[float, float]:
     values, counts = np.unique(pairs.values, return_counts=True)
     expected = value_expected("ratio", values, counts.astype(np.float64))
     return float(ratio_observed(pairs).sum()), expected
-
-
-def _in_range(values: Floats) -> Floats:
-    """Alpha ignores scale, so sizes whose squares would not fit are scaled; by 2**k nothing is rounded."""
-    largest = float(np.abs(values).max()) if values.size else 0.0
-    if largest == 0 or 1e-100 < largest < 1e100:
-        return values
-    scaled: Floats = np.ldexp(values, -math.frexp(largest)[1])
-    return scaled
 
 
 _SUMS: dict[Metric, Callable[[PairableUnits], tuple[float, float]]] = {

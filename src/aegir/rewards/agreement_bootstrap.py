@@ -5,6 +5,7 @@
 Units are drawn, not ratings, because the ratings of a unit belong together. Each draw is a vector of how often
 every unit was taken; what alpha needs from a unit is computed once, so a draw costs a product with that vector
 (interval, ratio) or one count over the ratings (nominal, ordinal), never a recomputation from the ratings.
+Memory: a few numbers per unit; for ratio about 200 (two sums for each node of its integral).
 
 The interval runs between percentiles of the drawn alphas. With few units (below about 20) it is too narrow, as
 every percentile bootstrap is; and where nearly all values are distinct, a unit drawn twice makes ties that the data
@@ -16,7 +17,7 @@ So the interval is [1, 1] and half of the draws are undefined.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ from aegir.rewards.agreement import (
     Floats,
     Metric,
     PairableUnits,
+    in_range,
     krippendorff_alpha,
     nominal_observed,
     ratio_observed,
@@ -35,6 +37,9 @@ from aegir.rewards.agreement import (
 from aegir.rewards.ratings import read_ratings
 from aegir.rewards.ratio_disagreement import Nodes, Spectrum
 from aegir.seeding import Seeds
+
+Parts = Callable[[Floats], tuple[Floats, Floats]]
+"""From draws (D, U) to the observed and the expected sum of each, (D,) both."""
 
 _BLOCK = 1_000_000
 """Entries of the draws × units table made at a time: 8 MB."""
@@ -71,9 +76,8 @@ def alpha_interval(
     pairs = PairableUnits.of(given, metric)
     if pairs.units < 2 or math.isnan(alpha):
         return AlphaInterval(alpha, math.nan, math.nan, confidence, draws, draws)
-    drawn = np.concatenate(
-        [_alphas(pairs, metric, times) for times in _draws(pairs.units, draws, seed)]
-    )
+    alphas = alphas_of_draws(pairs, metric)
+    drawn = np.concatenate([alphas(times) for times in unit_draws(pairs.units, draws, seed)])
     defined = drawn[np.isfinite(drawn)]
     if not defined.size:
         return AlphaInterval(alpha, math.nan, math.nan, confidence, draws, draws)
@@ -81,7 +85,7 @@ def alpha_interval(
     return AlphaInterval(alpha, float(low), float(high), confidence, draws, draws - defined.size)
 
 
-def _draws(units: int, draws: int, seed: int) -> Iterator[Floats]:
+def unit_draws(units: int, draws: int, seed: int) -> Iterator[Floats]:
     """(D, U) tables of how often each draw takes each unit."""
     random = Seeds(seed).generator("alpha bootstrap")
     step = max(1, _BLOCK // units)
@@ -92,40 +96,51 @@ def _draws(units: int, draws: int, seed: int) -> Iterator[Floats]:
         yield times.reshape(rows, units).astype(np.float64)
 
 
-def _alphas(pairs: PairableUnits, metric: Metric, times: Floats) -> Floats:
-    """(D,) the alpha of each draw; nan where it is undefined."""
-    size = times @ pairs.counts
-    observed, expected = _PARTS[metric](pairs, times)
-    # Rounding leaves crumbs where all values are equal; no real disagreement is this small.
-    expected = np.where(expected > 1e-13 * expected.max(initial=0.0), expected, np.nan)
-    alphas: Floats = 1 - observed * (size - 1) / expected
+def alphas_of_draws(pairs: PairableUnits, metric: Metric) -> Callable[[Floats], Floats]:
+    """From draws (D, U) to their alphas (D,), nan where undefined; what units give is computed once, here."""
+    parts = _PARTS[metric](pairs.with_values(in_range(pairs.values)))
+
+    def alphas(times: Floats) -> Floats:
+        size = times @ pairs.counts
+        observed, expected = parts(times)
+        # Rounding leaves crumbs where all values are equal; no real disagreement is this small.
+        expected = np.where(expected > 1e-13 * expected.max(initial=0.0), expected, np.nan)
+        found: Floats = 1 - observed * (size - 1) / expected
+        return found
+
     return alphas
 
 
-def _interval_parts(pairs: PairableUnits, times: Floats) -> tuple[Floats, Floats]:
+def _interval_parts(pairs: PairableUnits) -> Parts:
     within, means = unit_squares(pairs)
     counts = pairs.counts
     per_unit = np.stack([counts, counts * means, within + counts * means**2])
-    size, total, squares = (times @ per_unit.T).T
-    observed = times @ (2 * within * counts / (counts - 1))
-    return observed, 2 * size * (squares - total**2 / size)
+    disagreement = 2 * within * counts / (counts - 1)
+
+    def parts(times: Floats) -> tuple[Floats, Floats]:
+        size, total, squares = (times @ per_unit.T).T
+        return times @ disagreement, 2 * size * (squares - total**2 / size)
+
+    return parts
 
 
-def _nominal_parts(pairs: PairableUnits, times: Floats) -> tuple[Floats, Floats]:
-    _, numbers = np.unique(pairs.values, return_inverse=True)
-    units = pairs.spread(np.arange(pairs.units, dtype=np.float64)).astype(np.intp)
-    squares = [float((np.bincount(numbers, one[units]) ** 2).sum()) for one in times]
-    size = times @ pairs.counts
-    return times @ nominal_observed(pairs), size**2 - np.array(squares)
+def _nominal_parts(pairs: PairableUnits) -> Parts:
+    numbers, units = _numbered(pairs)
+    disagreement = nominal_observed(pairs)
+
+    def parts(times: Floats) -> tuple[Floats, Floats]:
+        squares = [float((np.bincount(numbers, one[units]) ** 2).sum()) for one in times]
+        return times @ disagreement, (times @ pairs.counts) ** 2 - np.array(squares)
+
+    return parts
 
 
-def _ordinal_parts(pairs: PairableUnits, times: Floats) -> tuple[Floats, Floats]:
+def _ordinal_parts(pairs: PairableUnits) -> Parts:
     """The ranks of a draw are its own, so each draw ranks the values anew, from counts."""
-    _, numbers = np.unique(pairs.values, return_inverse=True)
-    units = pairs.spread(np.arange(pairs.units, dtype=np.float64)).astype(np.intp)
+    numbers, units = _numbered(pairs)
     counts = pairs.counts
-    parts = np.empty((2, len(times)))
-    for row, one in enumerate(times):
+
+    def one_draw(one: Floats) -> tuple[float, float]:
         taken = np.bincount(numbers, one[units])
         size = taken.sum()
         ranks = np.cumsum(taken) - taken / 2
@@ -133,21 +148,39 @@ def _ordinal_parts(pairs: PairableUnits, times: Floats) -> tuple[Floats, Floats]
         ranked = ranks[numbers]
         sums, squares = pairs.sums(ranked), pairs.sums(ranked**2)
         observed = 2 * (one / (counts - 1)) @ (counts * squares - sums**2)
-        parts[:, row] = observed, 2 * size * float(taken @ ranks**2)
-    return parts[0], parts[1]
+        return float(observed), 2 * size * float(taken @ ranks**2)
+
+    def parts(times: Floats) -> tuple[Floats, Floats]:
+        observed, expected = np.array([one_draw(one) for one in times]).T
+        return observed, expected
+
+    return parts
 
 
-def _ratio_parts(pairs: PairableUnits, times: Floats) -> tuple[Floats, Floats]:
-    observed = times @ ratio_observed(pairs)
+def _ratio_parts(pairs: PairableUnits) -> Parts:
+    disagreement = ratio_observed(pairs)
     if not (pairs.values > 0).any():
-        return observed, np.zeros(len(times))
+        return lambda times: (times @ disagreement, np.zeros(len(times)))
     nodes = Nodes.spanning(pairs.values)
     one = nodes.unit_spectra(pairs.values, pairs.starts)
-    drawn = Spectrum(times @ one.count, times @ one.zeros, times @ one.versines, times @ one.sines)
-    return observed, nodes.pair_sum(drawn)
+
+    def parts(times: Floats) -> tuple[Floats, Floats]:
+        drawn = Spectrum(
+            times @ one.count, times @ one.zeros, times @ one.versines, times @ one.sines
+        )
+        return times @ disagreement, nodes.pair_sum(drawn)
+
+    return parts
 
 
-_PARTS = {
+def _numbered(pairs: PairableUnits) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """(n,) the number of each rating's value, and (n,) of its unit."""
+    _, numbers = np.unique(pairs.values, return_inverse=True)
+    units = pairs.spread(np.arange(pairs.units, dtype=np.float64)).astype(np.intp)
+    return numbers, units
+
+
+_PARTS: dict[Metric, Callable[[PairableUnits], Parts]] = {
     "nominal": _nominal_parts,
     "ordinal": _ordinal_parts,
     "interval": _interval_parts,

@@ -114,11 +114,20 @@ class RewardEnsemble:
             raise AskedWrongly(f"low_agreement is {low_agreement!r}; expected 'veto' or 'flag'")
         if method == "weighted" and weights is None:
             raise AskedWrongly("method 'weighted' needs weights, one per rater")
+        self._min_raters = min(2, len(self.names)) if min_raters is None else min_raters
+        if not 1 <= self._min_raters <= len(self.names):
+            raise AskedWrongly(
+                f"min_raters is {min_raters} among {len(self.names)} raters; expected 1 to as many"
+            )
+        for name, least in (("min_alpha", min_alpha), ("min_running_alpha", min_running_alpha)):
+            if least is not None and not least <= 1:
+                raise AskedWrongly(f"{name} is {least}; expected at most 1, which is agreement")
+        if max_spread is not None and not max_spread >= 0:
+            raise AskedWrongly(f"max_spread is {max_spread}; expected 0 or more")
         self._weights = None if weights is None else check_weights(weights, len(self.names))
         self.method: Method = method
         self.metric: Metric = metric
         self._trim, self._window_size = trim, window
-        self._min_raters = min(2, len(self.names)) if min_raters is None else min_raters
         self._min_alpha, self._min_running = min_alpha, min_running_alpha
         self._max_spread, self._veto_score = max_spread, veto_score
         self._veto = low_agreement == "veto"

@@ -16,7 +16,8 @@ Worked number: of 2, 4, 9 the mean is 5 and the variance ((-3)² + (-1)² + 4²)
 weights are 1/4, 1/2, 1 and the mean (2/4 + 4/2 + 9) / 1.75 = 11.5 / 1.75 = 6.571….
 
 Promises
-  - nan, infinities and sizes beyond 1e100 (whose squares would not fit) are left out and counted;
+  - nan, infinities and sizes beyond 1e100 (whose squares would not fit) are left out and counted; they do not
+    age the others;
   - `variance` is unbiased (n - 1 in the denominator), nan below two values, and never negative.
 
 Paper: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances".
@@ -77,7 +78,8 @@ class Moments:
         for start in range(0, flat.size, CHUNK):
             chunk = flat[start : start + CHUNK].astype(np.float64, copy=False)
             with np.errstate(over="ignore", invalid="ignore"):  # such chunks go the careful way
-                moments = moments._decayed(decay, chunk.size).merged(_moments_of(chunk, decay))
+                piece = _moments_of(chunk, decay)
+                moments = moments._decayed(decay, piece.seen).merged(piece)
         return moments
 
     def merged(self, other: "Moments") -> "Moments":
@@ -126,44 +128,42 @@ EMPTY = Moments()
 def _moments_of(chunk: Floats, decay: float) -> Moments:
     """One chunk on its own: two passes, the second around the mean found by the first."""
     size = chunk.size
-    weights = _fading_weights(decay, CHUNK)[CHUNK - size :] if decay != 1.0 else None
     total = float(chunk.sum())
     # A sum below the limit can still hide a large pair that cancels; the squares below would show it.
     if not abs(total) < LARGEST:
-        return _moments_of_usable(chunk, weights)
+        return _moments_of_usable(chunk, decay)
     centre = total / size
     off = chunk - centre
     squares = float(off @ off)
     if not squares < LARGEST:
-        return _moments_of_usable(chunk, weights)
+        return _moments_of_usable(chunk, decay)
     if squares <= size * (4e-16 * centre) ** 2 and (chunk == chunk[0]).all():
         centre, off, squares = (
             float(chunk[0]),
             np.zeros(size),
             0.0,
         )  # constant: no crumbs of rounding
-    if weights is not None:
-        return _weighted(off, weights, centre, left_out=0)
+    if decay != 1.0:
+        return _weighted(off, decay, centre, left_out=0)
     correction = float(off.sum()) / size
     mean, rest = _two_sum(centre, correction)
     return Moments(size, 0, size, size, mean, rest, max(0.0, squares - size * correction**2))
 
 
-def _moments_of_usable(chunk: Floats, weights: Floats | None) -> Moments:
+def _moments_of_usable(chunk: Floats, decay: float) -> Moments:
     """The careful road for a chunk with values that cannot be counted, or with very large ones."""
     usable = np.abs(chunk) < LARGEST  # False for nan
     kept, left_out = chunk[usable], int(chunk.size - usable.sum())
     if not kept.size:
         return Moments(left_out=left_out)
     centre = float(kept.mean())
-    kept_weights = np.ones(kept.size) if weights is None else weights[usable]
-    return _weighted(kept - centre, kept_weights, centre, left_out)
+    return _weighted(kept - centre, decay, centre, left_out)
 
 
-def _weighted(off: Floats, weights: Floats, centre: float, left_out: int) -> Moments:
+def _weighted(off: Floats, decay: float, centre: float, left_out: int) -> Moments:
+    """The last value weighs 1, so the weights never sum to 0."""
+    weights = _fading_weights(decay)[CHUNK - off.size :]
     weight = float(weights.sum())
-    if not weight:  # every weight too small to be told from 0
-        return Moments(seen=off.size, left_out=left_out)
     correction = float(weights @ off) / weight
     off = off - correction
     mean, rest = _two_sum(centre, correction)
@@ -172,8 +172,8 @@ def _weighted(off: Floats, weights: Floats, centre: float, left_out: int) -> Mom
 
 
 @lru_cache(maxsize=16)
-def _fading_weights(decay: float, size: int) -> Floats:
-    weights: Floats = decay ** np.arange(size - 1, -1, -1, dtype=np.float64)
+def _fading_weights(decay: float) -> Floats:
+    weights: Floats = decay ** np.arange(CHUNK - 1, -1, -1, dtype=np.float64)
     weights.setflags(write=False)
     return weights
 

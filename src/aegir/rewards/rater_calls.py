@@ -52,7 +52,7 @@ class RaterPool:
     """Named raters, called together."""
 
     def __init__(self, raters: Mapping[str, Rater], timeout: float | None = 30.0) -> None:
-        if timeout is not None and not timeout > 0:
+        if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
             raise AskedWrongly(f"timeout is {timeout}; expected seconds above 0, or None to wait")
         for name, rater in raters.items():
             if not callable(rater):

@@ -223,6 +223,8 @@ class RunningNormalizer:
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     numbers = np.asarray(values)
     if numbers.dtype.kind in "fiub":
         return numbers

@@ -9,7 +9,7 @@ import pytest
 
 from aegir.errors import AskedWrongly
 from aegir.rewards.agreement import PairableUnits, krippendorff_alpha
-from aegir.rewards.agreement_bootstrap import _alphas, _draws, alpha_interval
+from aegir.rewards.agreement_bootstrap import alpha_interval, alphas_of_draws, unit_draws
 from aegir.rewards.agreement_stream import MOST_LEVELS, AgreementStream
 
 METRICS = ["nominal", "ordinal", "interval", "ratio"]
@@ -97,12 +97,12 @@ def test_a_drawn_alpha_is_the_alpha_of_the_drawn_units(metric):
     ratings = some_ratings()
     pairs = PairableUnits.of(ratings, metric)
     pairable = ratings[:, (~np.isnan(ratings)).sum(axis=0) >= 2]
-    times = next(_draws(pairs.units, 6, seed=1))
+    times = next(unit_draws(pairs.units, 6, seed=1))
     slow = [
         krippendorff_alpha(np.repeat(pairable, one.astype(int), axis=1), metric).alpha
         for one in times
     ]
-    assert _alphas(pairs, metric, times) == pytest.approx(slow, abs=1e-12)
+    assert alphas_of_draws(pairs, metric)(times) == pytest.approx(slow, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -127,6 +127,11 @@ def test_the_worked_number_of_the_interval():
     found = alpha_interval([[0, 1], [0, 1]], draws=2000)
     assert (found.alpha, found.low, found.high) == (1, 1, 1)
     assert found.undefined_draws / found.draws == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_size_of_ratings_does_not_change_their_interval():
+    plain, large = (alpha_interval(some_ratings() * scale, draws=50) for scale in (1, 1e300))
+    assert (large.low, large.high) == pytest.approx((plain.low, plain.high))
 
 
 @pytest.mark.parametrize("ratings", [np.zeros((2, 0)), [[1], [2]], np.ones((3, 9))])

@@ -267,6 +267,12 @@ def test_an_ensemble_saved_and_restored_goes_on_exactly():
         (lambda: RewardEnsemble(ABC, low_agreement="stop"), "low_agreement is 'stop'"),
         (lambda: RewardEnsemble(ABC, method="weighted"), "needs weights"),
         (lambda: RewardEnsemble({"a": len}, timeout=0), "timeout is 0"),
+        (lambda: RewardEnsemble({"a": len}, timeout=float("inf")), "timeout is inf"),
+        (lambda: RewardEnsemble(ABC, min_raters=4), "min_raters is 4 among 3 raters"),
+        (lambda: RewardEnsemble(ABC, min_raters=0), "min_raters is 0"),
+        (lambda: RewardEnsemble(ABC, min_alpha=NAN), "min_alpha is nan"),
+        (lambda: RewardEnsemble(ABC, min_running_alpha=2), "min_running_alpha is 2"),
+        (lambda: RewardEnsemble(ABC, max_spread=-1), "max_spread is -1"),
         (lambda: RewardEnsemble(ABC).score(["x"]), r"use combine\(ratings\)"),
         (lambda: RewardEnsemble(ABC).combine([[1], [2]]), "2 rows of ratings came for 3 raters"),
         (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aegir.errors import AskedWrongly
-from aegir.rewards.exact_moments import EMPTY, Moments
+from aegir.rewards.exact_moments import CHUNK, EMPTY, Moments
 from aegir.rewards.group_advantages import cancels_in_group_advantages, group_advantages
 from aegir.rewards.running_normalizer import NormalizerHasNoEffect, RunningNormalizer
 
@@ -39,6 +39,24 @@ def test_the_effective_sample_size_of_a_long_stream_is_as_documented():
     decay = 0.5**0.01
     assert normalizer.moments().effective_size == pytest.approx((1 + decay) / (1 - decay))
     assert normalizer.moments().effective_size == pytest.approx(288.5, rel=1e-3)
+
+
+@pytest.mark.parametrize("decay", [1.0, 0.9999, 0.5])
+def test_arrays_longer_than_a_chunk_give_what_numpy_gives(decay):
+    values = np.random.default_rng(0).standard_normal(3 * CHUNK + 17) + 5
+    weights = decay ** np.arange(len(values) - 1, -1, -1, dtype=float)
+    moments = EMPTY.updated(values[:5000], decay).updated(values[5000:], decay)
+    mean = weights @ values / weights.sum()
+    freedom = weights.sum() - weights @ weights / weights.sum()
+    assert moments.mean == pytest.approx(mean, rel=1e-13)
+    assert moments.variance == pytest.approx(weights @ (values - mean) ** 2 / freedom, rel=1e-12)
+
+
+def test_a_masked_value_is_missing():
+    normalizer = RunningNormalizer(warm_up=2)
+    masked = np.ma.masked_array([2.0, 4, 9, 1e6], [False, False, False, True])
+    assert np.isnan(normalizer.update_and_normalize(masked)[3])
+    assert normalizer.moments().mean == 5
 
 
 def test_forgetting_follows_rewards_that_move_and_plain_welford_does_not():
