@@ -12,6 +12,7 @@ Promises
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +49,6 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
     given = read_floats(activations, "activations")
     if given.ndim == 2:
         given = given[:, None, :]
-        decided = (
-            decided if decided is None or np.ndim(decided) != 1 else np.asarray(decided)[:, None]
-        )
     if given.ndim != 3 or given.shape[2] == 0:
         raise AskedWrongly(
             f"activations have shape {given.shape}; expected (episodes, decisions, specialists) "
@@ -80,12 +78,10 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
     Episodes come out in ascending order, the decisions of each in the order given; padding is nan.
     """
     values = read_floats(rows, "rows")
-    names = np.asarray(episode)
-    if values.ndim == 0 or names.shape != values.shape[:1]:
-        raise AskedWrongly(
-            f"rows have shape {values.shape} and episode {names.shape}; expected one episode per row"
-        )
-    _, inverse, counts = np.unique(names, return_inverse=True, return_counts=True)
+    if values.ndim == 0:
+        raise AskedWrongly(f"rows are the single number {values}; expected one row per decision")
+    inverse = read_names(episode, len(values), "episode", "row")
+    counts = np.bincount(inverse)
     order = np.argsort(inverse, kind="stable")
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
     place = np.arange(len(values)) - np.repeat(starts, counts)
@@ -110,10 +106,11 @@ def read_floats(values: npt.ArrayLike, name: str) -> Floats:
 
 
 def read_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Bools:
-    """A mask of this shape; all true when there is none."""
+    """A mask of this shape; all true when there is none. For one decision per episode, (E,) will do."""
     if mask is None:
         return np.ones(shape, bool)
-    given = np.asarray(mask)
+    given = _as_array(mask, name)
+    given = given[:, None] if given.ndim == 1 and shape[1:] == (1,) else given
     if given.shape != shape or given.dtype != np.bool_:
         raise AskedWrongly(
             f"{name} is {given.dtype} of shape {given.shape}; expected true or false of shape {shape}"
@@ -123,14 +120,29 @@ def read_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> 
 
 def read_pools(pool: npt.ArrayLike | None, episodes: int) -> Ints | None:
     """Pool numbers 0, 1, … of the episodes, or None when none were given."""
-    if pool is None:
-        return None
-    names = np.asarray(pool)
-    if names.shape != (episodes,):
+    return None if pool is None else read_names(pool, episodes, "pool", "episode")
+
+
+def read_names(names: npt.ArrayLike, number: int, name: str, of: str) -> Ints:
+    """0, 1, … for each distinct name, in ascending order; one name is needed for each of `number` things."""
+    given = _as_array(names, name)
+    if given.shape != (number,):
         raise AskedWrongly(
-            f"pool has shape {names.shape}; expected one name for each of {episodes} episodes"
+            f"{name} has shape {given.shape}; expected one name for each of {number} {of}s"
         )
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    try:
+        return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    except TypeError:
+        raise AskedWrongly(
+            f"{name} mixes names that cannot be compared; expected all numbers or all text"
+        ) from None
+
+
+def _as_array(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise AskedWrongly(f"{name} has rows of unequal length; expected one array") from None
 
 
 def refuse_unless(is_right: bool, name: str, value: object, expected: str) -> None:

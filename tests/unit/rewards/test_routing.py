@@ -66,6 +66,15 @@ def test_what_is_no_routing_is_refused_in_a_sentence(activations, decided, sente
         read_routing(activations, decided)
 
 
-def test_one_episode_name_per_row_is_needed():
-    with pytest.raises(AskedWrongly, match="expected one episode per row"):
-        group_rows([[1, 0], [0, 1]], [1])
+@pytest.mark.parametrize(
+    ("rows", "episode", "sentence"),
+    [
+        ([[1, 0], [0, 1]], [1], "expected one name for each of 2 rows"),
+        ([1, 0], [None, "a"], "episode mixes names that cannot be compared"),
+        ([1, 0], [[1], [1, 2]], "episode has rows of unequal length"),
+        (3, 3, "rows are the single number 3.0"),
+    ],
+)
+def test_rows_that_cannot_be_grouped_are_refused(rows, episode, sentence):
+    with pytest.raises(AskedWrongly, match=sentence):
+        group_rows(rows, episode)
