@@ -58,7 +58,7 @@ def test_no_rows_make_no_episodes():
         ([[1, 0], [1]], None, "expected rows of equal length"),
         ([["on", "off"]], None, "cannot be read as one array of numbers"),
         ([[[1, 0]]], [[1.0]], "expected true or false of shape"),
-        ([[[1, 0]]], [True], r"bool of shape \(1,\)"),
+        ([[[1, 0], [0, 1]]], [True], r"bool of shape \(1,\)"),
     ],
 )
 def test_what_is_no_routing_is_refused_in_a_sentence(activations, decided, sentence):
