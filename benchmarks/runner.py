@@ -26,6 +26,8 @@ BENCHMARKS = (
     "rewards",
     "agreement",
     "normaliser",
+    "curriculum",
+    "tracker",
     "accuracy",
 )
 
