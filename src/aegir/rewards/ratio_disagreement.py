@@ -90,10 +90,9 @@ class Nodes:
 
     def _logs(self, values: Floats) -> Floats:
         """log(value / centre), to the last bit for values near the centre."""
-        share = values / self.centre
-        near = (share > 0.5) & (share < 2)
-        excess = np.where(near, (values - self.centre) / self.centre, 0.0)
-        return np.where(near, np.log1p(excess), np.log(share))
+        near = (values > self.centre / 2) & (values < self.centre * 2)
+        excess = np.divide(values - self.centre, self.centre, out=np.zeros_like(values), where=near)
+        return np.where(near, np.log1p(excess), np.log(values) - np.log(self.centre))
 
     def _turns(self, logs: Floats) -> Iterator[tuple[int, Floats, Floats]]:
         """(node, sin, cos) of half the angle at each node, turned on from node to node."""
