@@ -10,7 +10,7 @@ Promises
   - merging adds counts: any order, any split gives the same sketch;
   - count, smallest and largest are exact.
 
-Limits: durations under 1 ns count as 1 ns, durations above 2**63 ns (292 years) as that.
+Limits: durations under 1 ns count as 1 ns; durations above 2**63 ns (292 years) are refused as no durations.
 Paper: Masson, Rim and Lee 2019, DDSketch, arXiv:1908.10693.
 """
 
@@ -54,9 +54,9 @@ class LatencySketch:
         return int(self._counts.sum())
 
     def add(self, seconds: F64 | Sequence[float]) -> int:
-        """Add durations; those that are NaN, negative or infinite are left out and counted in the answer."""
+        """Add durations; the answer is how many were left out: NaN, negative, infinite or above 292 years."""
         given = np.asarray(seconds, np.float64).ravel()
-        kept = given[np.isfinite(given) & (given >= 0)]
+        kept = given[(given >= 0) & (given <= LONGEST)]  # NaN is neither
         if len(kept):
             self._counts += np.bincount(self._bucket_of(kept), minlength=len(self._counts))
             self.total += float(kept.sum())
@@ -135,7 +135,7 @@ class LatencySketch:
         }
 
     def _bucket_of(self, seconds: F64) -> npt.NDArray[np.intp]:
-        scaled = np.clip(seconds, SHORTEST, LONGEST) / SHORTEST
+        scaled = np.maximum(seconds, SHORTEST) / SHORTEST
         return np.ceil(np.log(scaled) / self._log_growth).astype(np.intp)
 
     def _answer(self, bucket: int) -> float:

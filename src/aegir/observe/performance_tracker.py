@@ -19,7 +19,7 @@ Promises
   - threads may share a tracker; processes merge their `state_dict`s, in any order. A forked child starts empty,
     so that merging it back does not count the parent's calls twice;
   - a call that raises is counted in `errors`; its duration counts (somebody waited), its items do not;
-  - a duration or a number of items that is NaN, negative or infinite is counted in `refused`, nowhere else;
+  - a duration or a number of items that is NaN, negative or absurdly large is counted in `refused`, nowhere else;
   - at most `most_keys` pairs of node and operation are told apart; later ones share "(other)".
 
 `items_per_second` divides by the time from the first start to the last end, idle time included, so workers that
@@ -28,75 +28,28 @@ Limit: spans of different machines are laid side by side by their wall clocks, s
 """
 
 import inspect
-import math
 import os
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
-from itertools import chain
 from time import perf_counter
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
-import numpy as np
-
 from aegir.errors import AskedWrongly
-from aegir.observe.latency_sketch import LatencySketch
+from aegir.observe.latency_sketch import LONGEST, LatencySketch
+from aegir.observe.meter import Figures as Figures
+from aegir.observe.meter import Meter
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-INFINITY = math.inf  # a global name is found faster than an attribute
+MOST_ITEMS = 2**53
+"""In one call; beyond it floats no longer count exactly."""
 FOLD_AT = 1024
 OTHER = ("(other)", "(other)")
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What one operation of one node did; durations in seconds, None where nothing was measured."""
-
-    node: str
-    operation: str
-    calls: int
-    errors: int
-    refused: int
-    items: float
-    items_per_second: float | None
-    items_per_busy_second: float | None
-    busy_seconds: float
-    mean: float | None
-    p50: float | None
-    p95: float | None
-    p99: float | None
-    slowest: float | None
-
-
-class _Meter:
-    """Everything known about one pair of node and operation."""
-
-    __slots__ = ("errors", "first", "items", "last", "pending", "refused", "sketch")
-
-    def __init__(self, relative_error: float) -> None:
-        self.pending: list[tuple[float, float, float]] = []
-        self.sketch = LatencySketch(relative_error)
-        self.items, self.errors, self.refused = 0.0, 0, 0
-        self.first, self.last = math.inf, -math.inf
-
-    def fold(self) -> None:
-        """Move waiting records into the sketch; the caller holds the lock."""
-        # Taking a slice and deleting it are atomic, and other threads only append behind it.
-        taken = self.pending[:]
-        del self.pending[: len(taken)]
-        if taken:
-            flat = np.fromiter(chain.from_iterable(taken), np.float64, 3 * len(taken))
-            seconds, items, ends = flat.reshape(-1, 3).T
-            self.sketch.add(seconds)
-            self.items += float(items.sum())
-            self.first = min(self.first, float((ends - seconds).min()))
-            self.last = max(self.last, float(ends.max()))
 
 
 class APIPerformanceTracker:
@@ -108,7 +61,7 @@ class APIPerformanceTracker:
         LatencySketch(relative_error)  # refuses a wrong error now, not at the first record
         self.relative_error = relative_error
         self.most_keys = most_keys
-        self._meters: dict[tuple[str, str], _Meter] = {}
+        self._meters: dict[tuple[str, str], Meter] = {}
         self._lock = threading.RLock()
         # What a monotonic reading is on the wall clock; taken once, so that spans of processes can be merged.
         self._epoch = time.time() - perf_counter()
@@ -163,10 +116,8 @@ class APIPerformanceTracker:
     def figures(self) -> tuple[Figures, ...]:
         """What was measured so far, ordered by node and operation."""
         with self._lock:
-            return tuple(
-                _figures(node, operation, self._folded(meter))
-                for (node, operation), meter in sorted(self._meters.items())
-            )
+            ordered = sorted(self._meters.items())
+            return tuple(meter.figures(*names) for names, meter in ordered)
 
     def metrics(self) -> dict[str, float]:
         """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; unknown figures are left out."""
@@ -181,33 +132,20 @@ class APIPerformanceTracker:
     def merge(self, other: "APIPerformanceTracker | dict[str, Any]") -> None:
         """Take in another tracker, or the `state_dict` another process sent."""
         state = other.state_dict() if isinstance(other, APIPerformanceTracker) else other
+        if state["relative_error"] != self.relative_error:
+            raise AskedWrongly(
+                f"a tracker of relative error {state['relative_error']} cannot join one of "
+                f"{self.relative_error}; give both the same"
+            )
         with self._lock:
             for saved in state["meters"]:
-                incoming = LatencySketch()
-                incoming.load_state_dict(saved["sketch"])
-                meter = self._meter(saved["node"], saved["operation"])
-                meter.sketch.merge(incoming)
-                meter.items += saved["items"]
-                meter.errors += saved["errors"]
-                meter.refused += saved["refused"]
-                if saved["first"] is not None:
-                    meter.first = min(meter.first, saved["first"] - self._epoch)
-                    meter.last = max(meter.last, saved["last"] - self._epoch)
+                self._meter(saved["node"], saved["operation"]).merge(saved, self._epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready; times are seconds since 1970."""
         with self._lock:
             meters = [
-                {
-                    "node": node,
-                    "operation": operation,
-                    "items": self._folded(meter).items,
-                    "errors": meter.errors,
-                    "refused": meter.refused,
-                    "first": meter.first + self._epoch if meter.sketch.count else None,
-                    "last": meter.last + self._epoch if meter.sketch.count else None,
-                    "sketch": meter.sketch.state_dict(),
-                }
+                {"node": node, "operation": operation, **meter.state_dict(self._epoch)}
                 for (node, operation), meter in sorted(self._meters.items())
             ]
             return {"relative_error": self.relative_error, "meters": meters}
@@ -219,8 +157,8 @@ class APIPerformanceTracker:
             self._meters = {}
             self.merge(state)
 
-    def _keep(self, meter: _Meter, seconds: float, items: float, end: float) -> None:
-        if 0.0 <= seconds < INFINITY and 0.0 <= items < INFINITY:
+    def _keep(self, meter: Meter, seconds: float, items: float, end: float) -> None:
+        if 0.0 <= seconds <= LONGEST and 0.0 <= items <= MOST_ITEMS:
             pending = meter.pending
             pending.append((seconds, items, end))
             if len(pending) >= FOLD_AT:
@@ -230,16 +168,12 @@ class APIPerformanceTracker:
             with self._lock:
                 meter.refused += 1
 
-    def _folded(self, meter: _Meter) -> _Meter:
-        meter.fold()
-        return meter
-
-    def _meter(self, node: str, operation: str) -> _Meter:
+    def _meter(self, node: str, operation: str) -> Meter:
         with self._lock:
             key = (str(node), str(operation))
             if key not in self._meters and len(self._meters) >= self.most_keys:
                 key = OTHER
-            return self._meters.setdefault(key, _Meter(self.relative_error))
+            return self._meters.setdefault(key, Meter(self.relative_error))
 
     def _start_empty(self) -> None:
         self._lock = threading.RLock()  # the parent's may be held by a thread that is not here
@@ -286,28 +220,6 @@ class Measuring:
         trace: TracebackType | None,
     ) -> None:
         self.__exit__(kind, error, trace)
-
-
-def _figures(node: str, operation: str, meter: _Meter) -> Figures:
-    sketch, calls = meter.sketch, meter.sketch.count
-    measured = sketch.metrics()
-    span = meter.last - meter.first
-    return Figures(
-        node=node,
-        operation=operation,
-        calls=calls,
-        errors=meter.errors,
-        refused=meter.refused,
-        items=meter.items,
-        items_per_second=meter.items / span if calls and span > 0 else None,
-        items_per_busy_second=meter.items / sketch.total if sketch.total > 0 else None,
-        busy_seconds=sketch.total,
-        mean=measured["mean"],
-        p50=measured["p50"],
-        p95=measured["p95"],
-        p99=measured["p99"],
-        slowest=measured["largest"],
-    )
 
 
 _ALIVE: "weakref.WeakSet[APIPerformanceTracker]" = weakref.WeakSet()

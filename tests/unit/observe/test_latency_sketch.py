@@ -40,9 +40,10 @@ def test_the_worked_number_of_the_docstring():
 def test_memory_is_fixed_whatever_comes():
     sketch = LatencySketch()
     assert len(sketch._counts) == 2186
-    sketch.add([0.0, 1e-30, 1e300, 5.0])
+    assert sketch.add([0.0, 1e-30, 1e9, 5.0, 9.2e9]) == 0
+    assert sketch.add([9.3e9, 1e300, 1e308, 1e308]) == 4
     assert len(sketch._counts) == 2186
-    assert sketch.metrics()["largest"] == 1e300
+    assert sketch.metrics()["largest"] == 9.2e9
     assert sketch.quantile(0) == pytest.approx(0, abs=1e-9)
 
 

@@ -186,6 +186,15 @@ def test_saved_and_restored_it_goes_on():
     assert (only(other).calls, only(other).items) == (2, 4)
 
 
+def test_trackers_of_different_error_do_not_mix():
+    coarse = APIPerformanceTracker(relative_error=0.05)
+    coarse.record("a", "b", 1.0)
+    tracker = APIPerformanceTracker()
+    with pytest.raises(AskedWrongly, match=r"relative error 0.05 cannot join one of 0.01"):
+        tracker.merge(coarse)
+    assert tracker.figures() == ()
+
+
 def test_wrong_settings_are_refused_at_once():
     with pytest.raises(AskedWrongly, match="most_keys is 0"):
         APIPerformanceTracker(most_keys=0)
