@@ -28,6 +28,7 @@ BENCHMARKS = (
     "normaliser",
     "curriculum",
     "tracker",
+    "drift",
     "accuracy",
 )
 
