@@ -81,8 +81,7 @@ class RunFolder:
         # One write of the whole line to a file opened for appending: whole, or torn at the very end.
         handle = os.open(self.path / METRICS, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            size = os.fstat(handle).st_size
-            torn = size and os.pread(handle, 1, size - 1) != b"\n"
+            torn = os.fstat(handle).st_size and _last_byte(handle) != b"\n"
             os.write(handle, ("\n" if torn else "").encode() + line.encode())
         finally:
             os.close(handle)
@@ -195,6 +194,11 @@ def _plain(name: str, value: Any) -> Any:
     raise AskedWrongly(
         f"figure {name} is a {type(value).__name__}; expected a number, text, a list or an array"
     )
+
+
+def _last_byte(handle: int) -> bytes:
+    os.lseek(handle, -1, os.SEEK_END)
+    return os.read(handle, 1)
 
 
 def _read_row(line: bytes) -> dict[str, Any] | None:

@@ -126,6 +126,8 @@ def judge(column: str, value: float, rule: Rule, step: int | None = None) -> Fin
 
 def expected(rule: Rule) -> str:
     """The bounds in words."""
+    if math.isinf(rule.low) and math.isinf(rule.high):
+        return "finite"
     if math.isinf(rule.high):
         return f"at least {rule.low:g}"
     if math.isinf(rule.low):

@@ -84,7 +84,7 @@ class Curriculum:
         self, items: Sequence[int] | I64, successes: Sequence[float] | npt.NDArray[Any]
     ) -> None:
         """Learn from how tries went: 1 success, 0 failure, between partly, NaN unknown."""
-        tried, went = np.asarray(items, np.int64).ravel(), np.asarray(successes, float).ravel()
+        tried, went = _whole(items), np.asarray(successes, float).ravel()
         self._check(tried, went)
         told = ~np.isnan(went)
         self._missing += int((~told).sum())
@@ -247,6 +247,13 @@ def _difficulty(given: Sequence[float] | F64 | None, items: int) -> F64 | None:
             "or one that is not finite; expected one finite number per item"
         )
     return difficulty
+
+
+def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
+    given = np.asarray(items).ravel()
+    if given.size and given.dtype.kind not in "iu":
+        raise AskedWrongly(f"items are {given.dtype}; expected whole numbers, as `draw` gives them")
+    return given.astype(np.int64)
 
 
 def _check_share(name: str, value: float) -> None:

@@ -180,6 +180,7 @@ def test_a_missing_outcome_teaches_nothing_and_is_counted():
         (lambda: Curriculum(2, Fixed([1.0, np.nan])), "gave an item the weight nan"),
         (lambda: Curriculum(2, Fixed([1.0, -2.0])), "gave an item the weight -2.0"),
         (lambda: Curriculum(3).update([0, 1], [1.0]), "2 items but 1 successes"),
+        (lambda: Curriculum(3).update([1.5], [1.0]), "items are float64; expected whole numbers"),
         (lambda: Curriculum(3).update([3], [1.0]), "item 3 is not one of 0 to 2"),
         (lambda: Curriculum(3).update_one(-1, 1.0), "item -1 is not one of 0 to 2"),
         (lambda: Curriculum(3).update([0], [1.5]), "a success of 1.5; expected 0 to 1"),
