@@ -80,7 +80,9 @@ class DriftDetector:
         signs = {"up": [1], "down": [-1], "both": [1, -1]}[direction]
         self._bets = np.concatenate([sign * SHIFTS for sign in signs])
         self._costs = np.square(self._bets) / 2
-        self._start_anew()
+        self._stream: list[float] = []
+        self._sorted: list[float] = []
+        self._wealth = np.zeros(len(self._bets))
 
     @property
     def evidence(self) -> float:
@@ -141,8 +143,7 @@ class DriftDetector:
         return NORMAL.inv_cdf(min(max(rank, SURE), 1 - SURE))
 
     def _start_anew(self) -> None:
-        self._stream: list[float] = []
-        self._sorted: list[float] = []
+        self._stream, self._sorted = [], []
         self._wealth = np.zeros(len(self._bets))
 
 
