@@ -17,6 +17,7 @@ Promises
   - after an alarm the detector starts anew, with the new level as normal.
 Limits: neighbours that resemble each other (a smoothed or slowly trending figure) are not exchangeable: give block means,
 or read an alarm as «it moves», which is what it then is. Keeps at most `memory` values, then starts anew.
+Not here: a test that bounds the chance of *ever* raising a false alarm, for a verdict rather than a watch (drift_test.py).
 Papers: Vovk, Gammerman and Shafer 2005 (conformal test martingales); Shin, Ramdas and Rinaldo 2024, arXiv:2203.03532.
 """
 
