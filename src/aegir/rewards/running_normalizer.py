@@ -64,7 +64,7 @@ class NormalizerSettings:
             raise AskedWrongly(f"half_life is {self.half_life}; expected samples above 0, or None")
         if self.clip is not None and not 0 < self.clip < math.inf:
             raise AskedWrongly(f"clip is {self.clip}; expected a number above 0, or None")
-        if self.warm_up < 2:
+        if not self.warm_up >= 2:  # nan is not either
             raise AskedWrongly(f"warm_up is {self.warm_up}; expected at least 2 samples")
         if not 0 < self.smallest_std < math.inf:
             raise AskedWrongly(f"smallest_std is {self.smallest_std}; expected above 0")
@@ -109,10 +109,12 @@ class RunningNormalizer:
         given = _as_numbers(values)
         flat = given.reshape(-1).astype(np.float64)  # a copy: answers are written into it
         flat[np.isinf(flat)] = np.nan
+        everyone_ready = True
         for key, places in _places_by_key(keys, flat.size):
             flat[places] = self._z_scores(flat[places], self._moments.get(key, EMPTY))
+            everyone_ready &= self.is_ready(key)
         if groups is not None and not self._warned:
-            self._warn_if_cancelled(given.reshape(-1), flat, groups)
+            self._warn_if_cancelled(given.reshape(-1), flat, groups, everyone_ready)
         return flat.reshape(given.shape)
 
     def update_and_normalize(
@@ -202,9 +204,12 @@ class RunningNormalizer:
             np.clip(values, -limit, limit, out=values)
         return values
 
-    def _warn_if_cancelled(self, before: Floats, after: Floats, groups: npt.ArrayLike) -> None:
+    def _warn_if_cancelled(
+        self, before: Floats, after: Floats, groups: npt.ArrayLike, everyone_ready: bool
+    ) -> None:
         check = cancels_in_group_advantages(before, after, groups)
-        if check.cancels:
+        # Values of a key that warms up are unchanged, which says nothing about what comes after.
+        if check.cancels and everyone_ready:
             self._warned = True
             warnings.warn(
                 f"normalising rewards changed none of the advantages of {check.groups} groups "
@@ -225,7 +230,10 @@ class RunningNormalizer:
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
-    numbers = np.asarray(values)
+    try:
+        numbers = np.asarray(values)
+    except ValueError:
+        raise AskedWrongly("rewards have rows of unequal length; expected one array") from None
     if numbers.dtype.kind in "fiub":
         return numbers
     try:
@@ -240,6 +248,8 @@ def _places_by_key(
     keys: Key | Sequence[Key], size: int
 ) -> list[tuple[Key, slice | npt.NDArray[np.intp]]]:
     """Which values belong to which key, in their order."""
+    if isinstance(keys, np.integer):
+        keys = int(keys)  # one task's number, as `Curriculum.draw` gives it
     if keys is None or isinstance(keys, str | int):
         return [(keys, slice(None))]
     listed: list[Key] = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)

@@ -244,3 +244,30 @@ def test_an_offset_of_a_billion_costs_nothing_over_uneven_batches_and_8_shards()
     off = values - 1e9  # exact: neighbours of 1e9 differ by whole steps of 2**-23
     assert merged.mean == pytest.approx(1e9 + off.mean(), rel=1e-15)
     assert merged.variance == pytest.approx(off.var(ddof=1), rel=1e-12)
+
+
+def test_unchanged_values_during_warm_up_are_no_reason_to_warn():
+    """Keys differ within the groups here, so once they are warm the scores do change the advantages."""
+    normalizer = RunningNormalizer(warm_up=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            normalizer.update_and_normalize(
+                [1.0, 5, 2, 4, 9, 3], keys=list("xyxxyy"), groups=[0, 0, 0, 1, 1, 1]
+            )
+    assert normalizer.is_ready("x")
+    assert normalizer.is_ready("y")
+
+
+def test_input_that_cannot_be_read_is_refused_in_one_sentence():
+    with pytest.raises(AskedWrongly, match="rows of unequal length"):
+        RunningNormalizer().update([[1.0], [1.0, 2.0]])
+    with pytest.raises(AskedWrongly, match="warm_up is nan"):
+        RunningNormalizer(warm_up=float("nan"))  # type: ignore[arg-type]
+
+
+def test_a_task_number_of_numpy_is_a_key():
+    normalizer = RunningNormalizer()
+    normalizer.update([1.0, 2.0], keys=np.int64(3))
+    assert normalizer.moments(3).seen == 2
+    assert normalizer.keys == (3,)
