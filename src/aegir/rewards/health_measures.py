@@ -8,7 +8,7 @@
     representation/effective_rank = exp(-sum s log s), s the singular values of centred rows as shares
 
 What cannot be measured (nothing given, nothing finite, one value) is absent from the answer, never 0. Values that are
-NaN or infinite are counted in `…/nonfinite` and left out of the other figures.
+NaN or infinite are counted in `…/nonfinite` and left out of the other figures, as are those announced as `missing`.
 Papers: Schulman 2020 (the k3 estimate of KL); Roy and Vetterli 2007 (effective rank).
 """
 
@@ -32,14 +32,22 @@ def measure_rewards(
     rewards: Numbers,
     groups: Sequence[Hashable] | npt.NDArray[Any] | None = None,
     *,
+    missing: npt.ArrayLike | None = None,
     expected_mean: float | None = None,
     nuisance: Numbers | None = None,
 ) -> Figures:
-    """Constancy, saturation, bias and dead groups of a batch of rewards."""
+    """Constancy, saturation, bias and dead groups of a batch of rewards.
+
+    `missing` (true or false per reward) says which rewards are left out on purpose, such as vetoed ones: they are
+    counted in `reward/missing`, while a NaN that nobody announced is sickness.
+    """
     given = _flat("rewards", rewards)
-    kept = np.isfinite(given)
-    finite = given[kept]
-    found = _nonfinite("reward", given)
+    unexplained, share = _without_missing("rewards", given, missing)
+    finite = unexplained[np.isfinite(unexplained)]
+    found = _nonfinite("reward", unexplained)
+    if missing is not None and len(given):
+        found["reward/missing"] = share
+        given = np.where(np.asarray(missing).ravel(), np.nan, given)
     if len(finite):
         at_an_end = max(np.mean(finite == finite.min()), np.mean(finite == finite.max()))
         mean, spread = _moments(finite)
@@ -54,9 +62,9 @@ def measure_rewards(
     return found
 
 
-def measure_advantages(advantages: Numbers) -> Figures:
-    """Whether advantages are finite, centred and not all equal."""
-    given = _flat("advantages", advantages)
+def measure_advantages(advantages: Numbers, *, missing: npt.ArrayLike | None = None) -> Figures:
+    """Whether advantages are finite, centred and not all equal; `missing` as for rewards."""
+    given = _without_missing("advantages", _flat("advantages", advantages), missing)[0]
     finite = given[np.isfinite(given)]
     found = _nonfinite("advantage", given)
     if len(finite) > 1:
@@ -145,6 +153,7 @@ def measure_routing(activations: npt.NDArray[Any]) -> Figures:
     on = np.asarray(activations)
     if on.ndim != 2:
         raise AskedWrongly(f"activations have shape {on.shape}; expected (inputs, specialists)")
+    on = on[~np.isnan(on.astype(np.float64)).any(axis=1)]  # unknown is not off
     if not on.size:
         return {}
     found = {"routing/on_share": float((on > 0).mean())}
@@ -159,6 +168,17 @@ def _flat(name: str, values: Numbers) -> F64:
         return np.asarray(values, np.float64).ravel()
     except (TypeError, ValueError):
         raise AskedWrongly(f"{name} are not all numbers; expected an array of floats") from None
+
+
+def _without_missing(name: str, values: F64, missing: npt.ArrayLike | None) -> tuple[F64, float]:
+    """The values that are not announced as missing, and the share of those that are."""
+    if missing is None:
+        return values, 0.0
+    mask = np.asarray(missing).ravel()
+    _same_length(name, values, "entries of missing", mask)
+    if mask.dtype != np.bool_ and mask.size:
+        raise AskedWrongly(f"missing is {mask.dtype}; expected true or false for each of {name}")
+    return values[~mask.astype(bool)], float(mask.mean()) if mask.size else 0.0
 
 
 def _moments(finite: F64) -> tuple[float, float]:

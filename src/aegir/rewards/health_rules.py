@@ -41,7 +41,12 @@ RULES: dict[str, Rule] = {
     "reward/nonfinite": Rule(
         "share of rewards that are NaN or infinite",
         high=0.0,
-        advice="pass missing rewards as a mask, and find what made them",
+        advice="find what made them; rewards left out on purpose are announced with missing=",
+    ),
+    "reward/missing": Rule(
+        "share of rewards left out on purpose, such as vetoed ones",
+        high=0.5,
+        advice="raters fail or disagree more often than not: ask the ensemble for its report",
     ),
     "reward/saturated": Rule(
         "share of rewards at the more crowded end of their range",

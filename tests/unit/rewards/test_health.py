@@ -40,8 +40,8 @@ def test_a_healthy_update_is_well_and_what_was_not_given_is_said():
     report.raise_if_unwell()
     assert report.well
     assert set(report.unchecked) == {
-        *("reward/bias_z", "reward/nuisance_correlation", "entropy", "loss", "gradient_norm"),
-        "prediction/most_common_share",
+        *("reward/missing", "reward/bias_z", "reward/nuisance_correlation", "entropy", "loss"),
+        *("gradient_norm", "prediction/most_common_share"),
     }
 
 

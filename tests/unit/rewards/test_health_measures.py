@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aegir.errors import AskedWrongly
+from aegir.rewards.health import check
 from aegir.rewards.health_measures import (
     measure_advantages,
     measure_entropy,
@@ -144,3 +145,34 @@ def test_all_missing_says_so_and_no_more():
 def test_what_does_not_fit_is_refused_in_a_sentence(call, sentence):
     with pytest.raises(AskedWrongly, match=sentence):
         call()
+
+
+def test_rewards_missing_on_purpose_are_counted_and_do_not_stop_a_run():
+    """Of 1, nan (vetoed), 2, 4 the mean is 7/3; one of four is missing, none is unexplained."""
+    vetoed = [False, True, False, False]
+    found = measure_rewards([1.0, NAN, 2.0, 4.0], [0, 0, 1, 1], missing=vetoed)
+    assert found["reward/missing"] == 0.25
+    assert found["reward/nonfinite"] == 0.0
+    assert found["reward/mean"] == pytest.approx(7 / 3)
+    assert found["dead_groups"] == 0.0  # the first group has one reward left and says nothing
+    assert measure_advantages([1.0, NAN, -1.0, 0.0], missing=vetoed)["advantage/nonfinite"] == 0.0
+    assert check(found).well
+
+
+def test_a_nan_that_nobody_announced_is_still_sickness():
+    found = measure_rewards([1.0, NAN, NAN, 2.0], missing=[False, True, False, False])
+    assert found["reward/nonfinite"] == pytest.approx(1 / 3)
+    assert [one.column for one in check(found).unwell] == ["reward/nonfinite"]
+
+
+def test_a_mask_that_does_not_fit_is_refused():
+    with pytest.raises(AskedWrongly, match="2 rewards but 1 entries of missing"):
+        measure_rewards([1.0, 2.0], missing=[True])
+    with pytest.raises(AskedWrongly, match="missing is float64; expected true or false"):
+        measure_advantages([1.0, 2.0], missing=[0.0, 1.0])
+
+
+def test_unknown_activations_are_left_out_and_not_read_as_off():
+    found = measure_routing(np.array([[1.0, 1.0], [NAN, 1.0]]))
+    assert found["routing/on_share"] == 1.0
+    assert measure_routing(np.array([[NAN, 1.0]])) == {}
