@@ -19,8 +19,9 @@ An alpha that is undefined (no item rated twice, all ratings equal) vetoes nothi
 Worked number: raters (1, 2, 3), (1, 2, 3), (1e9, 1e9, 1e9). The median gives 1, 2, 3; alpha is -1/3, so
 with `min_alpha=0` all three would be vetoed; each spread is 0, because two of three agree.
 
-Limits: alpha can be pulled down by one broken rater, which vetoes batches (visible in `report()`), but never up
-by one. Raters on different scales disagree by definition: bring each to one scale first
+Limits: alpha can be pulled down by one broken rater, which vetoes batches (visible in `report()`), and up by one
+that sees what the others say: two that agree by chance (alpha 0) and a third that averages them have alpha 0.4, so
+raters must be independent. Raters on different scales disagree by definition: bring each to one scale first
 (running_normalizer.py, keyed by rater).
 """
 
@@ -108,7 +109,7 @@ class RewardEnsemble:
         self.names = _check_names(raters)
         check_method(method, trim)
         check_metric(metric)
-        if window < FEWEST_UNITS:
+        if not window >= FEWEST_UNITS:
             raise AskedWrongly(f"window is {window}; expected at least {FEWEST_UNITS} items")
         if low_agreement not in ("veto", "flag"):
             raise AskedWrongly(f"low_agreement is {low_agreement!r}; expected 'veto' or 'flag'")
@@ -204,12 +205,12 @@ class RewardEnsemble:
         )
 
     def metrics(self) -> dict[str, float]:
-        """For a log: agreement now, shares since the start, failures."""
+        """For a log: agreement now, shares since the start, failures; what is undefined is absent."""
         _, batch, running = (
             self.alpha_history[-1] if self.alpha_history else (0, math.nan, math.nan)
         )
         items = self._items or math.nan
-        return {
+        figures = {
             "alpha": batch,
             "running_alpha": running,
             "items": self._items,
@@ -218,6 +219,7 @@ class RewardEnsemble:
             "failed_calls": sum(self._failures.values()),
             **self._drift.metrics(),
         }
+        return {f"ensemble/{name}": one for name, one in figures.items() if not math.isnan(one)}
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready apart from the window of ratings, a numpy array."""
@@ -257,7 +259,8 @@ def item_spread(ratings: Ratings, metric: Metric) -> Floats:
     if metric == "nominal":
         outside = 1 - majority(ordered)[1] / np.maximum(counts, 1)
         return np.where(counts > 0, outside, np.nan)
-    distance = np.abs(ratings - column_median(ordered, counts))
+    with np.errstate(over="ignore"):  # an infinite distance is a spread beyond any limit
+        distance = np.abs(ratings - column_median(ordered, counts))
     return column_median(np.sort(distance, axis=0), counts)
 
 

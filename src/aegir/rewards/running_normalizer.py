@@ -157,9 +157,9 @@ class RunningNormalizer:
         return both
 
     def metrics(self) -> dict[str, float]:
-        """For a log; means and deviations of the key None only, counts over all keys."""
+        """For a log; mean and deviation of the key None only, counts over all keys; undefined ones are absent."""
         plain, every = self.moments(), self._moments.values()
-        return {
+        figures = {
             "mean": plain.mean,
             "std": math.sqrt(plain.variance),
             "effective_size": plain.effective_size,
@@ -168,6 +168,7 @@ class RunningNormalizer:
             "left_out": sum(one.left_out for one in every),
             "clipped_share": self._clipped / self._normalized if self._normalized else math.nan,
         }
+        return {f"normalizer/{name}": one for name, one in figures.items() if not math.isnan(one)}
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready and exact."""

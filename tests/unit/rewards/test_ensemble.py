@@ -9,8 +9,11 @@ import pytest
 
 from aegir.errors import AskedWrongly
 from aegir.rewards.aggregation import aggregate
+from aegir.rewards.agreement import krippendorff_alpha
 from aegir.rewards.ensemble import RewardEnsemble, item_spread
+from aegir.rewards.health import check
 from aegir.rewards.rater_calls import RaterPool
+from aegir.rewards.running_normalizer import RunningNormalizer
 
 NAN = np.nan
 ABC = ["a", "b", "c"]
@@ -187,7 +190,7 @@ def test_agreement_is_tracked_over_time_and_vetoes_small_batches():
     items, _, running = ensemble.alpha_history[-1]
     assert items == 200
     assert running < 0.3
-    assert ensemble.metrics()["vetoed_share"] == sum(vetoes) / 40
+    assert ensemble.metrics()["ensemble/vetoed_share"] == sum(vetoes) / 40
 
 
 def test_an_undefined_alpha_vetoes_nothing_and_says_why():
@@ -219,7 +222,7 @@ def test_raters_that_raise_or_answer_nonsense_are_missing_and_the_run_goes_on():
     assert list(reasons) == ["raises", "leaves", "short", "words"]
     assert "ZeroDivisionError: division by zero" in reasons["raises"]
     assert "shape (1,) for 3 items" in reasons["short"]
-    assert ensemble.metrics()["failed_calls"] == 4
+    assert ensemble.metrics()["ensemble/failed_calls"] == 4
     assert any("raises failed in 1 calls" in line for line in ensemble.report().sentences)
 
 
@@ -284,3 +287,22 @@ def test_an_ensemble_saved_and_restored_goes_on_exactly():
 def test_an_ensemble_that_cannot_work_is_refused_in_a_sentence(build, said):
     with pytest.raises(AskedWrongly, match=said):
         build()
+
+
+def test_undefined_figures_are_absent_from_the_log_and_names_do_not_collide():
+    """All ratings equal: alpha is undefined, and a nan in a log would read as sickness."""
+    ensemble, normalizer = RewardEnsemble(ABC), RunningNormalizer()
+    assert "ensemble/alpha" not in ensemble.metrics()
+    ensemble.combine(np.ones((3, 12)))
+    normalizer.update([1.0, 2.0], keys="a task")
+    assert "ensemble/alpha" not in ensemble.metrics()
+    assert "normalizer/mean" not in normalizer.metrics()
+    assert not set(ensemble.metrics()) & set(normalizer.metrics())
+    assert check({**ensemble.metrics(), **normalizer.metrics()}).well
+
+
+def test_a_rater_that_copies_the_others_pulls_alpha_up():
+    """Why raters must be independent: alpha of two strangers is 0, with their average about 0.4."""
+    one, other = np.random.default_rng(0).standard_normal((2, 2000))
+    assert abs(krippendorff_alpha([one, other]).alpha) < 0.1
+    assert 0.3 < krippendorff_alpha([one, other, (one + other) / 2]).alpha < 0.5

@@ -100,7 +100,7 @@ def test_the_drifting_rater_is_named_and_the_others_are_not():
         if step == 59:
             assert ensemble.report().drifting == ()
     assert ensemble.report().drifting == ("c",)
-    assert ensemble.metrics()["drifting_raters"] == 1
+    assert ensemble.metrics()["ensemble/drifting_raters"] == 1
 
 
 def test_differences_of_raters_are_taken_over_shared_units():

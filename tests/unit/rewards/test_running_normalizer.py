@@ -85,7 +85,7 @@ def test_scores_are_clipped_and_counted():
     normalizer = RunningNormalizer(warm_up=2, clip=2.0)
     normalizer.update([-1, 1])
     assert normalizer.normalize([1e6, -1e6, 0.0, 0.5]).tolist()[:3] == [2.0, -2.0, 0.0]
-    assert normalizer.metrics()["clipped_share"] == 0.5
+    assert normalizer.metrics()["normalizer/clipped_share"] == 0.5
 
 
 def test_what_is_not_finite_is_left_out_counted_and_stays_missing():
