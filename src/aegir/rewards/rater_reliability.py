@@ -19,7 +19,7 @@ For ordinal ratings the ranks are those among all ratings. `leave_one_out_median
 import numpy as np
 import numpy.typing as npt
 
-from aegir.rewards.agreement import Metric, krippendorff_alpha, mid_ranks
+from aegir.rewards.agreement import Metric, in_range, krippendorff_alpha, mid_ranks
 from aegir.rewards.ratings import Ratings, read_ratings
 
 Floats = npt.NDArray[np.float64]
@@ -78,6 +78,7 @@ def _pairwise_interval(ratings: Ratings) -> Floats:
     present = ~np.isnan(ratings)
     if not present.any():
         return np.full((len(ratings),) * 2, np.nan)
+    ratings = in_range(np.where(present, ratings, 0.0))
     # A common shift keeps digits; the median, because one rater's 1e9 must not decide it.
     off = np.where(present, ratings - np.median(ratings[present]), 0.0)
     shared = present.astype(np.float64)

@@ -138,8 +138,9 @@ def report_raters(
 def _biases(ratings: Ratings, metric: Metric) -> list[float]:
     if metric == "nominal":
         return [float("nan")] * len(ratings)
-    rows = (row[~np.isnan(row)] for row in ratings - leave_one_out_median(ratings))
-    return [float(row.mean()) if row.size else float("nan") for row in rows]
+    with np.errstate(over="ignore"):  # a bias beyond the largest float is infinite
+        rows = (row[~np.isnan(row)] for row in ratings - leave_one_out_median(ratings))
+        return [float(row.mean()) if row.size else float("nan") for row in rows]
 
 
 def _share_at_extreme(present: Ratings) -> float:

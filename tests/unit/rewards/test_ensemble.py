@@ -306,3 +306,17 @@ def test_a_rater_that_copies_the_others_pulls_alpha_up():
     one, other = np.random.default_rng(0).standard_normal((2, 2000))
     assert abs(krippendorff_alpha([one, other]).alpha) < 0.1
     assert 0.3 < krippendorff_alpha([one, other, (one + other) / 2]).alpha < 0.5
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["mean", "median", "trimmed", "majority", "reliability"])
+def test_ratings_near_the_largest_float_give_scores_or_nan_without_a_warning(method):
+    ensemble = RewardEnsemble(ABC, method=method)
+    result = ensemble.combine([[1e308, 1e308], [1e308, 1e308], [-1e308, -1e308]])
+    assert not np.isinf(result.scores).any()
+    assert ensemble.report().sentences
+
+
+def test_a_window_that_is_no_number_is_refused():
+    with pytest.raises(AskedWrongly, match="window is nan"):
+        RewardEnsemble(ABC, window=NAN)  # type: ignore[arg-type]
