@@ -22,6 +22,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from aegir.errors import AskedWrongly, VerdictIsNo
 from aegir.rewards.drift import Drift, DriftDetector
 from aegir.rewards.health_measures import measure_advantages as measure_advantages
@@ -91,15 +93,31 @@ class HealthReport:
 def check(
     figures: Mapping[str, Any], rules: Mapping[str, Rule] = RULES, step: int | None = None
 ) -> HealthReport:
-    """Hold one set of figures against the rules; other numbers are checked for NaN and infinities."""
+    """Hold one set of figures against the rules; other numbers, also in arrays, are checked for NaN and infinities."""
     findings = []
     for column in dict.fromkeys((*rules, *figures)):
-        value = as_number(figures.get(column))
+        rule = rules.get(column) or Rule(column)
+        value = _worst(figures.get(column), rule)
         if value is not None:
-            findings.append(judge(column, value, rules.get(column) or Rule(column), step))
+            findings.append(judge(column, value, rule, step))
         elif column in rules:
             findings.append(Finding(column, "unchecked", f"{column} was not given", step=step))
     return HealthReport(tuple(findings))
+
+
+def _worst(value: Any, rule: Rule) -> float | None:
+    """The number; of a list or an array the first that is not finite, or is out of bounds, or the last."""
+    number = as_number(value)
+    if number is not None or value is None or isinstance(value, str | bytes | Mapping):
+        return number
+    try:
+        many = np.asarray(value, np.float64).ravel()
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    for wrong in (~np.isfinite(many), (many < rule.low) | (many > rule.high)):
+        if wrong.any():
+            return float(many[wrong][0])
+    return float(many[-1]) if many.size else None
 
 
 def as_number(value: Any) -> float | None:
@@ -108,7 +126,7 @@ def as_number(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # torch raises the last one for several numbers
         return None
 
 

@@ -91,6 +91,14 @@ def test_rules_can_be_changed_and_figures_of_any_number_type_are_judged():
     assert check({"kl": 0.2, "note": "text", "list": [1]}).well
 
 
+@pytest.mark.parametrize("several", [list, tuple, np.array])
+def test_nan_hides_in_no_list_or_array(several):
+    report = check({"weights": several([1.0, NAN]), "kl": several([0.1, 7.0, 0.1])})
+    assert [one.column for one in report.unwell] == ["kl", "weights"]
+    assert report.unwell[0].value == 7.0
+    assert check({"weights": several([1.0, 2.0]), "kl": several([])}).well
+
+
 def test_a_report_is_strict_json_also_with_nan():
     text = json.dumps(check({"kl": NAN}).as_dict(), allow_nan=False)
     assert json.loads(text)["well"] is False
