@@ -207,7 +207,12 @@ class CombinedReward:
 
 def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
     """Two finite numbers, 0 or more."""
-    strengths = Lambdas(*map(float, lambdas))
+    try:
+        strengths = Lambdas(*map(float, lambdas))
+    except (TypeError, ValueError):
+        raise AskedWrongly(
+            f"lambdas are {lambdas!r}; expected two numbers, (parallel, finish)"
+        ) from None
     for name, value in zip(("lambda_parallel", "lambda_finish"), strengths, strict=True):
         refuse_unless(bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more")
     return strengths

@@ -84,7 +84,7 @@ class Curriculum:
         self, items: Sequence[int] | I64, successes: Sequence[float] | npt.NDArray[Any]
     ) -> None:
         """Learn from how tries went: 1 success, 0 failure, between partly, NaN unknown."""
-        tried, went = _whole(items), np.asarray(successes, float).ravel()
+        tried, went = _whole(items), _numbers(successes)
         self._check(tried, went)
         told = ~np.isnan(went)
         self._missing += int((~told).sum())
@@ -101,8 +101,10 @@ class Curriculum:
         """Learn from one try; what `update([item], [success])` does, faster."""
         if not self._strategy.takes_numbers:
             return self.update([item], [success])
-        if not (0 <= item < self.items and 0 <= success <= 1):
-            self._check(np.array([item]), np.array([success], float))
+        if not (
+            isinstance(item, int | np.integer) and 0 <= item < self.items and 0 <= success <= 1
+        ):
+            self._check(_whole([item]), np.array([success], float))
             self._missing += 1  # only NaN passes the check
             return None
         numbers, at, keep = self._numbers, 4 * item, self.forgetting
@@ -254,6 +256,15 @@ def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
     if given.size and given.dtype.kind not in "iu":
         raise AskedWrongly(f"items are {given.dtype}; expected whole numbers, as `draw` gives them")
     return given.astype(np.int64)
+
+
+def _numbers(successes: Sequence[float] | npt.NDArray[Any]) -> F64:
+    try:
+        return np.asarray(successes, float).ravel()  # None becomes NaN
+    except (TypeError, ValueError):
+        raise AskedWrongly(
+            "successes are not all numbers; expected 0 to 1, or NaN when it could not be told"
+        ) from None
 
 
 def _check_share(name: str, value: float) -> None:

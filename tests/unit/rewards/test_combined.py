@@ -112,3 +112,9 @@ def test_lambdas_that_cannot_be_used_are_refused(wrong):
 def test_an_unknown_rule_for_missing_parts_is_refused():
     with pytest.raises(AskedWrongly, match="'leave_out' or 'neutral'"):
         CombinedReward(missing="zero")
+
+
+@pytest.mark.parametrize("lambdas", [(0.1, 0.2, 0.3), (0.1,), 0.3, ("a", "b")])
+def test_anything_but_two_lambdas_is_refused_in_a_sentence(lambdas):
+    with pytest.raises(AskedWrongly, match="expected two numbers"):
+        combine_rewards([1.0], [1.0], [1.0], lambdas)

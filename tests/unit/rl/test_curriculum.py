@@ -202,3 +202,13 @@ def test_empty_batches_change_nothing():
     assert curriculum.draw(0).tolist() == []
     curriculum.update([], [])
     assert curriculum.probabilities() == pytest.approx([1 / 3] * 3)
+
+
+def test_tries_that_are_no_numbers_are_refused_in_a_sentence():
+    curriculum = Curriculum(3)
+    with pytest.raises(AskedWrongly, match="successes are not all numbers"):
+        curriculum.update([0], ["won"])
+    with pytest.raises(AskedWrongly, match="items are float64; expected whole numbers"):
+        curriculum.update_one(1.0, 1.0)
+    curriculum.update_one(np.int64(1), 1.0)
+    assert curriculum.metrics()["curriculum/tried_share"] == 1 / 3
