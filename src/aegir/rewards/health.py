@@ -107,6 +107,8 @@ def check(
 
 def _worst(value: Any, rule: Rule) -> float | None:
     """The number; of a list or an array the first that is not finite, or is out of bounds, or the last."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()  # of torch, perhaps with a gradient or on another device
     number = as_number(value)
     if number is not None or value is None or isinstance(value, str | bytes | Mapping):
         return number

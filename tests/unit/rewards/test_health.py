@@ -99,6 +99,13 @@ def test_nan_hides_in_no_list_or_array(several):
     assert check({"weights": several([1.0, 2.0]), "kl": several([])}).well
 
 
+def test_nan_hides_in_no_tensor_even_with_a_gradient():
+    torch = pytest.importorskip("torch", reason="tensors are torch's")
+    for weights in (torch.tensor([1.0, NAN]), torch.tensor([1.0, NAN], requires_grad=True)):
+        assert not check({"weights": weights}).well
+    assert check({"loss": torch.tensor(0.5, requires_grad=True)}).well
+
+
 def test_a_report_is_strict_json_also_with_nan():
     text = json.dumps(check({"kl": NAN}).as_dict(), allow_nan=False)
     assert json.loads(text)["well"] is False
