@@ -17,7 +17,20 @@ from benchmarks.options import Options, parse_size
 from benchmarks.recording import ROOT, Environment, as_record, describe_environment, save_record
 from benchmarks.result import Result
 
-BENCHMARKS = ("columns", "folder", "cold_start", "large_file", "install_size", "accuracy")
+BENCHMARKS = (
+    "columns",
+    "folder",
+    "cold_start",
+    "large_file",
+    "install_size",
+    "rewards",
+    "agreement",
+    "normaliser",
+    "curriculum",
+    "tracker",
+    "drift",
+    "accuracy",
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,7 +23,8 @@ LADDER = [
 ]
 RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split()}
 TORCH_FREE = (
-    "errors config seeding tables vocabulary model annotators dispatch service cli __init__"
+    "errors config seeding run_folder observe tables vocabulary model rewards annotators dispatch "
+    "service cli __init__"
 )
 
 

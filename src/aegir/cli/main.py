@@ -13,6 +13,8 @@ import click
 
 from aegir.cli.annotate import annotate
 from aegir.cli.evaluate import evaluate
+from aegir.cli.rewards import rewards
+from aegir.cli.runs import runs
 from aegir.cli.talk import tell
 from aegir.cli.train import train
 from aegir.cli.types import types
@@ -38,7 +40,7 @@ def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 
 
-for verb in (annotate, evaluate, types, train):
+for verb in (annotate, evaluate, types, train, rewards, runs):
     app.add_command(verb)
 
 

@@ -8,7 +8,7 @@ import pytest
 from stdnum import bic, ean, iban, isbn, luhn
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FILES = sorted(path for path in EXAMPLES.iterdir() if path.name != "README.md")
+FILES = sorted(path for path in EXAMPLES.iterdir() if path.is_file() and path.name != "README.md")
 TEXT_FILES = [path for path in FILES if path.suffix in {".csv", ".tsv", ".json", ".jsonl"}]
 
 

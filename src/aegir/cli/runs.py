@@ -1,0 +1,48 @@
+"""`aegir runs`: look at training runs."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def runs() -> None:
+    """Look at training runs."""
+
+
+@runs.command("health", epilog="Example: aegir runs health runs/tiny --json")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--false-alarm-every",
+    type=click.FloatRange(min=1, min_open=True),
+    default=100_000,
+    show_default=True,
+    metavar="STEPS",
+    help="Mean number of steps between false alarms of the drift tests, at least.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
+    """Say whether a run is well, from the metrics in its folder.
+
+    RUN is a folder with metrics.jsonl. Leaves with 3 when something is unwell.
+    """
+    from aegir.rewards.health import Unwell
+    from aegir.rewards.run_health import check_run
+    from aegir.run_folder import RunFolder
+
+    report = check_run(RunFolder(run).history(), mean_steps=false_alarm_every)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(report.as_dict()))
+    else:
+        marks = {"well": "well", "unwell": "UNWELL"}
+        for one in report.findings:
+            if one.verdict in marks:
+                click.echo(f"{marks[one.verdict]:<7} {one.sentence}")
+        if report.unchecked:
+            click.echo(f"not recorded, so not checked: {', '.join(report.unchecked)}")
+    for note in report.notes:
+        click.echo(f"aegir: {note}", err=True)
+    if not report.well:
+        raise Unwell(report)

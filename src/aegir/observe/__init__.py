@@ -1,0 +1,1 @@
+"""Observing: how fast things run, with bounded memory and a known error."""

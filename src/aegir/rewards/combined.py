@@ -1,0 +1,238 @@
+"""The reward training sees, with its parts kept beside it.
+
+    r = lambda_parallel * r_parallel + lambda_finish * r_finish + r_perf
+
+r_perf has no lambda: it always counts in full. Worked number, default lambdas 0.3 and 0.1: r_perf 0.5,
+r_parallel 0.8, r_finish 0.6 give 0.24 + 0.06 + 0.5 = 0.8.
+
+Missing (nan, infinite)
+  - a shaping part is left out of that episode's sum and counted. With missing="neutral" it contributes what it
+    contributes on average to the episodes that have it: leaving out alone sets an episode back against its
+    peers, which matters when the same rater often fails;
+  - without r_perf there is nothing to shape: the total is missing too, whatever the lambdas. So the total
+    becomes exactly r_perf as the lambdas go to zero.
+
+    reward = CombinedReward(lambdas=SmoothLambdas())          # aegir.rl.schedules; or plain numbers
+    breakdown = reward.combine(r_perf, r_parallel, r_finish, progress=step / steps)
+    breakdown.total, breakdown.usable, breakdown.notes()
+
+Not here: how lambdas change over time (rl/schedules.py), which lambdas to choose (lambda_calibration.py).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.errors import AskedWrongly
+from aegir.rewards.routing import Bools, Floats, read_floats, refuse_unless
+
+PARTS = ("perf", "parallel", "finish")
+MISSING = ("leave_out", "neutral")
+
+
+class Lambdas(NamedTuple):
+    """The strengths of the two shaping parts."""
+
+    parallel: float
+    finish: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RewardBreakdown:
+    """The total of each episode (E,), its parts before weighting, and the lambdas they got.
+
+    Latency and cost are no part of the sum; they are kept so that both are reported beside it.
+    """
+
+    total: Floats
+    perf: Floats
+    parallel: Floats
+    finish: Floats
+    lambdas: Lambdas
+    critical_path: Floats | None = None
+    total_work: Floats | None = None
+
+    @property
+    def usable(self) -> Bools:
+        """Episodes that have a total."""
+        return np.isfinite(self.total)
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many episodes lack each part."""
+        return {part: int((~np.isfinite(getattr(self, part))).sum()) for part in PARTS}
+
+    def notes(self) -> list[str]:
+        """One sentence for each part that was missing somewhere."""
+        said = []
+        for part, count in self.missing.items():
+            if count:
+                first = int(np.flatnonzero(~np.isfinite(getattr(self, part)))[0])
+                what = "the episode has no reward" if part == "perf" else "left out of its sum"
+                said.append(
+                    f"reward '{part}' was missing on {count} of {len(self.total)} episodes "
+                    f"(first: {first}); {what}"
+                )
+        return said
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """Means over the episodes that have a part, and counts of those that lack it, for a log."""
+        means = {f"reward/{name}": _mean(getattr(self, name)) for name in ("total", *PARTS)}
+        counts = {f"reward/{part}_missing": count for part, count in self.missing.items()}
+        times = {
+            f"time/{name}": _mean(values)
+            for name, values in (
+                ("critical_path", self.critical_path),
+                ("total_work", self.total_work),
+            )
+            if values is not None
+        }
+        return {
+            **means,
+            **counts,
+            **times,
+            "reward/lambda_parallel": self.lambdas.parallel,
+            "reward/lambda_finish": self.lambdas.finish,
+        }
+
+
+def combine_rewards(
+    perf: npt.ArrayLike,
+    parallel: npt.ArrayLike,
+    finish: npt.ArrayLike,
+    lambdas: Lambdas | tuple[float, float] = (0.3, 0.1),
+    *,
+    missing: str = "leave_out",
+    critical_path: npt.ArrayLike | None = None,
+    total_work: npt.ArrayLike | None = None,
+) -> RewardBreakdown:
+    """Weigh and add the parts (E,) of a batch of episodes; critical_path and total_work (E,) ride along."""
+    given = dict(zip(PARTS, (perf, parallel, finish), strict=True))
+    parts = {name: np.atleast_1d(read_floats(part, f"r_{name}")) for name, part in given.items()}
+    shapes = {name: part.shape for name, part in parts.items()}
+    if len(set(shapes.values())) > 1 or parts["perf"].ndim != 1:
+        said = ", ".join(f"r_{name} {shape}" for name, shape in shapes.items())
+        raise AskedWrongly(
+            f"the rewards have shapes {said}; expected one number per episode in each"
+        )
+    refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
+    strengths = read_lambdas(lambdas)
+    total = np.where(np.isfinite(parts["perf"]), parts["perf"], np.nan)
+    for name, strength in zip(("parallel", "finish"), strengths, strict=True):
+        total = total + strength * _filled(parts[name], missing)
+    return RewardBreakdown(
+        total=total,
+        lambdas=strengths,
+        critical_path=_times(critical_path, total.shape, "critical_path"),
+        total_work=_times(total_work, total.shape, "total_work"),
+        **parts,
+    )
+
+
+class CombinedReward:
+    """Combines batch after batch with fixed or scheduled lambdas, and counts what was missing.
+
+    `lambdas`, when given, is asked for (parallel, finish) at every progress between 0 and 1; otherwise
+    `lambda_parallel` and `lambda_finish` hold throughout.
+    """
+
+    def __init__(
+        self,
+        lambda_parallel: float = 0.3,
+        lambda_finish: float = 0.1,
+        *,
+        lambdas: Callable[[float], tuple[float, float]] | None = None,
+        missing: str = "leave_out",
+    ) -> None:
+        refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
+        self._fixed = read_lambdas((lambda_parallel, lambda_finish))
+        self._schedule = lambdas
+        self._missing_rule = missing
+        self._episodes = 0
+        self._missing = dict.fromkeys(PARTS, 0)
+
+    def lambdas_at(self, progress: float) -> Lambdas:
+        """The lambdas at this share of training."""
+        return self._fixed if self._schedule is None else read_lambdas(self._schedule(progress))
+
+    def combine(
+        self,
+        perf: npt.ArrayLike,
+        parallel: npt.ArrayLike,
+        finish: npt.ArrayLike,
+        progress: float = 0.0,
+        *,
+        critical_path: npt.ArrayLike | None = None,
+        total_work: npt.ArrayLike | None = None,
+    ) -> RewardBreakdown:
+        """The rewards of one batch."""
+        breakdown = combine_rewards(
+            perf,
+            parallel,
+            finish,
+            self.lambdas_at(progress),
+            missing=self._missing_rule,
+            critical_path=critical_path,
+            total_work=total_work,
+        )
+        self._episodes += len(breakdown.total)
+        for part, count in breakdown.missing.items():
+            self._missing[part] += count
+        return breakdown
+
+    def metrics(self) -> dict[str, float]:
+        """Episodes seen, and the share of them that lacked each part."""
+        seen = max(self._episodes, 1)
+        shares = {f"reward/{part}_missing_share": self._missing[part] / seen for part in PARTS}
+        return {"reward/episodes": float(self._episodes), **shares}
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it remembers, ready for JSON."""
+        return {"episodes": self._episodes, "missing": dict(self._missing)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a saved state."""
+        try:
+            episodes = int(state["episodes"])
+            missing = {part: int(state["missing"][part]) for part in PARTS}
+        except (KeyError, TypeError, ValueError) as error:
+            raise AskedWrongly(
+                f"this is no state of a CombinedReward: {error!r} is wrong"
+            ) from None
+        self._episodes, self._missing = episodes, missing
+
+
+def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
+    """Two finite numbers, 0 or more."""
+    try:
+        strengths = Lambdas(*map(float, lambdas))
+    except (TypeError, ValueError):
+        raise AskedWrongly(
+            f"lambdas are {lambdas!r}; expected two numbers, (parallel, finish)"
+        ) from None
+    for name, value in zip(("lambda_parallel", "lambda_finish"), strengths, strict=True):
+        refuse_unless(bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more")
+    return strengths
+
+
+def _filled(part: Floats, missing: str) -> Floats:
+    """The part with nothing, or the mean of what is there, in place of what is missing."""
+    present = np.isfinite(part)
+    fill = part[present].mean() if missing == "neutral" and present.any() else 0.0
+    return np.where(present, part, fill)
+
+
+def _times(times: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Floats | None:
+    if times is None:
+        return None
+    given = np.atleast_1d(read_floats(times, name))
+    refuse_unless(given.shape == shape, f"the shape of {name}", given.shape, f"{shape}")
+    return given
+
+
+def _mean(part: Floats) -> float | None:
+    present = part[np.isfinite(part)]
+    return float(present.mean()) if len(present) else None

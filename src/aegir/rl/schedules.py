@@ -1,0 +1,143 @@
+"""What changes over a training run: the lambdas of the shaping rewards, and the clip range.
+
+Progress is the share of training done, 0 to 1. A schedule is called with it and remembers nothing.
+
+    stage    progress     parallel  finish
+    early    0 to 30 %    0.3       0.1
+    middle   30 to 70 %   0.1       0.3
+    late     70 to 100 %  0.05      0.05
+
+`StagedLambdas` jumps at the borders. `SmoothLambdas` moves from one stage to the next along a half cosine in a
+window of `width` around each border, so neither value nor slope jumps; with `end=Lambdas(0, 0)` it fades to that in
+a last window, and the reward at progress 1 is r_perf exactly.
+
+Worked number, smooth with width 0.1: at progress 0.3 both are half-way, (0.2, 0.2); at 0.325, three quarters into the
+window, the half cosine is (1 - cos(0.75 pi)) / 2 = 0.853553, so parallel is 0.3 - 0.2 * 0.853553 = 0.129289.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from aegir.errors import AskedWrongly
+from aegir.rewards.combined import Lambdas, read_lambdas
+
+ROUNDING = 1e-9
+"""Shares such as 0.7 + 0.1 / 2 are not exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """These lambdas hold until this progress."""
+
+    until: float
+    lambdas: Lambdas
+
+
+DEFAULT_STAGES = (
+    Stage(0.3, Lambdas(0.3, 0.1)),
+    Stage(0.7, Lambdas(0.1, 0.3)),
+    Stage(1.0, Lambdas(0.05, 0.05)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedLambdas:
+    """Constant within a stage; a border belongs to the later stage."""
+
+    stages: tuple[Stage, ...] = DEFAULT_STAGES
+
+    def __post_init__(self) -> None:
+        _check_stages(self.stages)
+
+    def __call__(self, progress: float) -> Lambdas:
+        _check_progress(progress)
+        for stage in self.stages[:-1]:
+            if progress < stage.until:
+                return stage.lambdas
+        return self.stages[-1].lambdas
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothLambdas:
+    """The same stages without jumps; `end`, when given, is reached exactly at progress 1."""
+
+    stages: tuple[Stage, ...] = DEFAULT_STAGES
+    width: float = 0.1
+    """How long a change takes, as a share of training."""
+    end: Lambdas | None = None
+
+    def __post_init__(self) -> None:
+        _check_stages(self.stages)
+        if not 0 < self.width <= 1:
+            raise AskedWrongly(f"width is {self.width}; expected above 0 and at most 1")
+        reached = 0.0
+        for centre, _ in self._changes():
+            if centre - self.width / 2 < reached - ROUNDING:
+                raise AskedWrongly(
+                    f"width is {self.width}, so the change around {centre:g} begins before {reached:g}; "
+                    "expected one change to end before the next begins"
+                )
+            reached = centre + self.width / 2
+        if reached > 1 + ROUNDING:
+            raise AskedWrongly(
+                f"width is {self.width}, so the last change ends at {reached:g}, above 1"
+            )
+        if self.end is not None:
+            read_lambdas(self.end)
+
+    def __call__(self, progress: float) -> Lambdas:
+        _check_progress(progress)
+        now = self.stages[0].lambdas
+        for centre, following in self._changes():
+            done = _half_cosine((progress - centre) / self.width + 0.5)
+            now = Lambdas(
+                *(
+                    a + (b - a) * done if done < 1 else b
+                    for a, b in zip(now, following, strict=True)
+                )
+            )
+        return now
+
+    def _changes(self) -> list[tuple[float, Lambdas]]:
+        """The centre of every window and the lambdas it leads to."""
+        pairs = itertools.pairwise(self.stages)
+        changes = [(before.until, after.lambdas) for before, after in pairs]
+        if self.end is not None:
+            changes.append((1.0 - self.width / 2, Lambdas(*self.end)))
+        return changes
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSchedule:
+    """A straight line; the defaults anneal the clip range of the policy objective, 0.2 to 0.1."""
+
+    start: float = 0.2
+    end: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.start) and math.isfinite(self.end)):
+            raise AskedWrongly(f"a line from {self.start} to {self.end}; expected finite numbers")
+
+    def __call__(self, progress: float) -> float:
+        _check_progress(progress)
+        return self.start * (1 - progress) + self.end * progress
+
+
+def _half_cosine(share: float) -> float:
+    """0 before a window, 1 after it, flat at both ends."""
+    return (1 - math.cos(math.pi * min(max(share, 0.0), 1.0))) / 2
+
+
+def _check_stages(stages: tuple[Stage, ...]) -> None:
+    ends = [stage.until for stage in stages]
+    rising = all(a < b for a, b in zip([0.0, *ends], ends, strict=False))
+    if not ends or not rising or ends[-1] != 1.0:
+        raise AskedWrongly(f"the stages end at {ends}; expected rising shares of training up to 1")
+    for stage in stages:
+        read_lambdas(stage.lambdas)
+
+
+def _check_progress(progress: float) -> None:
+    if not 0 <= progress <= 1:
+        raise AskedWrongly(f"progress is {progress}; expected the share of training done, 0 to 1")

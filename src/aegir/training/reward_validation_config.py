@@ -1,0 +1,115 @@
+"""Settings of `aegir rewards validate`, read from a TOML file that may leave everything out.
+
+    seed = 0
+    episodes = 2048
+    lambda_parallel = 0.3
+    lambda_finish = 0.1
+
+    [parallel]                # aegir.rewards.parallelism.ParallelWeights
+    alpha = 0.5
+
+    [finish]                  # aegir.rewards.completion.FinishWeights
+    gamma = 0.5
+
+    [limits]                  # what counts as passed
+    scale_ratio = 10.0
+
+A key that does not exist is refused with the nearest one that does.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from aegir.errors import AskedWrongly
+from aegir.rewards.combined import read_lambdas
+from aegir.rewards.completion import FinishWeights
+from aegir.rewards.parallelism import ParallelWeights
+from aegir.rewards.routing import refuse_unless
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a check stops passing."""
+
+    high: float = 0.7
+    """A component that should fire reaches this."""
+    low: float = 0.3
+    """A component that should not stays at or below this."""
+    margin: float = 0.01
+    """How much more the better of two cases must get."""
+    deviations: float = 5.0
+    """How far a gradient must stand out from that of shuffled rewards, in standard deviations."""
+    correlation: float = 0.95
+    """Components that agree more than this over varied policies are the same."""
+    scale_ratio: float = 10.0
+    """The largest spread may be this many times the smallest."""
+    reach: float = 1.5
+    """No component may leave [-reach, reach]."""
+
+    def __post_init__(self) -> None:
+        for name in (each.name for each in fields(self)):
+            refuse_unless(getattr(self, name) > 0, f"limits.{name}", getattr(self, name), "above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationConfig:
+    """Everything a validation run depends on."""
+
+    seed: int = 0
+    episodes: int = 2048
+    """Tables in each measured batch; with fewer than 1,500, good rewards may not stand out from chance."""
+    learning_steps: int = 40
+    learning_episodes: int = 256
+    lambda_parallel: float = 0.3
+    lambda_finish: float = 0.1
+    parallel: ParallelWeights = field(default_factory=ParallelWeights)
+    finish: FinishWeights = field(default_factory=FinishWeights)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        read_lambdas((self.lambda_parallel, self.lambda_finish))
+        for name, least in (("episodes", 64), ("learning_steps", 2), ("learning_episodes", 16)):
+            value = getattr(self, name)
+            refuse_unless(value >= least, name, value, f"{least} or more")
+
+
+def read_validation_config(path: Path) -> ValidationConfig:
+    """The settings in a TOML file; defaults for what it leaves out."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AskedWrongly(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise AskedWrongly(f"{path} is no TOML file: {error}") from None
+    made: ValidationConfig = _build(ValidationConfig(), given, str(path), "")
+    return made
+
+
+def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:
+    """The defaults with what was given in their place, checked by name and by kind."""
+    names = [each.name for each in fields(defaults)]
+    values: dict[str, Any] = {name: getattr(defaults, name) for name in names}
+    for key, value in given.items():
+        where = f"{key!r} in {f'[{section}] of ' if section else ''}{path}"
+        if key not in values:
+            near = difflib.get_close_matches(key, names, 1, 0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            raise AskedWrongly(f"unknown key {where}; {hint}")
+        values[key] = _value(values[key], value, where, path, key)
+    return type(defaults)(**values)
+
+
+def _value(default: Any, given: Any, where: str, path: str, key: str) -> Any:
+    if is_dataclass(default):
+        if not isinstance(given, dict):
+            raise AskedWrongly(f"{where} is {given!r}; expected a section [{key}]")
+        return _build(default, given, path, key)
+    kinds = (int, float) if isinstance(default, float) else (int,)
+    if isinstance(given, bool) or not isinstance(given, kinds):
+        expected = "a number" if isinstance(default, float) else "a whole number"
+        raise AskedWrongly(f"{where} is {given!r}; expected {expected}")
+    return type(default)(given)

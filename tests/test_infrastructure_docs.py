@@ -1,0 +1,38 @@
+"""The pages on curriculum, health and speed: their code runs, their tables are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aegir.rewards.health import expected
+from aegir.rewards.health_rules import RULES
+from aegir.rl import curriculum_strategies
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.mark.parametrize("name", ["curriculum", "health", "observe"])
+def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = dict(curriculum_strategies.STRATEGIES)
+    monkeypatch.setattr(curriculum_strategies, "STRATEGIES", known)
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert blocks
+    page: dict[str, object] = {}
+    exec("\n".join(blocks), page)
+    if name == "curriculum":
+        assert float(page["level"]) > 0.15  # type: ignore[arg-type]  # uniform practice gives 0
+
+
+def test_the_page_on_health_has_a_row_for_every_column() -> None:
+    text = (DOCS / "health.md").read_text(encoding="utf-8").split("## Drift")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    assert rows == [
+        (name, rule.measures, expected(rule), rule.drift or "no") for name, rule in RULES.items()
+    ]
+
+
+def test_the_page_on_the_curriculum_names_every_strategy() -> None:
+    text = (DOCS / "curriculum.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}`" in text for name in curriculum_strategies.STRATEGIES)

@@ -1,0 +1,82 @@
+"""`aegir runs health` on folders that are well, sick, torn or strange."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from aegir.run_folder import RunFolder
+from command_line import run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = RunFolder.create(tmp_path / "run")
+    random = np.random.default_rng(0)
+    for step in range(150):
+        made.record(step, reward={"mean": 0.5 + 0.05 * random.standard_normal(), "std": 0.2})
+    return made
+
+
+def test_a_well_run_leaves_with_0_and_says_what_it_could_not_check(folder):
+    done = run("runs", "health", folder.path)
+    assert done.code == 0
+    assert "well    reward/mean was 0." in done.out
+    assert "not recorded, so not checked: reward/nonfinite" in done.out
+    assert done.err == ""
+
+
+def test_nan_anywhere_is_unwell_also_in_columns_it_does_not_know(folder):
+    folder.record(150, my_loss=math.nan)
+    folder.record(151, my_loss=1.0)
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert "UNWELL  my_loss was nan at step 150, and not finite 1 times in all" in done.out
+    assert done.said == ["aegir: my_loss was nan at step 150, and not finite 1 times in all"]
+
+
+def test_a_bound_broken_at_the_end_is_unwell_and_a_spike_that_passed_is_not(folder):
+    for step in range(150, 200):
+        folder.record(step, kl=9.0 if step == 160 else 0.01, entropy=0.001 if step > 170 else 0.5)
+    done = run("runs", "health", folder.path, "--json")
+    report = json.loads(done.out)
+    assert [one["column"] for one in report["findings"] if one["verdict"] == "unwell"] == [
+        "entropy"
+    ]
+    assert done.code == 3
+
+
+def test_a_reward_that_fell_for_good_is_unwell_and_one_that_recovered_is_not(folder):
+    random = np.random.default_rng(1)
+    for step in range(150, 200):
+        folder.record(step, reward={"mean": 0.1 + 0.05 * random.standard_normal()})
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert "reward/mean moved from about 0.5" in done.out
+    for step in range(200, 260):
+        folder.record(step, reward={"mean": 0.5 + 0.05 * random.standard_normal()})
+    assert run("runs", "health", folder.path).code == 0
+
+
+def test_a_torn_line_is_noted_and_the_rest_is_judged(folder):
+    with (folder.path / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"step": 15')
+    done = run("runs", "health", folder.path)
+    assert done.code == 0
+    assert done.said == ["aegir: metrics.jsonl line 151 was skipped: torn at the end"]
+
+
+def test_an_empty_run_is_unwell(tmp_path):
+    RunFolder.create(tmp_path / "run")
+    done = run("runs", "health", tmp_path / "run")
+    assert done.code == 3
+    assert done.said == ["aegir: the run recorded no step"]
+
+
+def test_what_is_no_run_folder_is_asked_wrongly(tmp_path):
+    done = run("runs", "health", tmp_path / "nowhere")
+    assert (done.code, len(done.said)) == (2, 1)
+    done = run("runs", "health", tmp_path)
+    assert done.code == 2
+    assert "has no metrics.jsonl" in done.said[0]

@@ -1,0 +1,71 @@
+"""Plots are well-formed SVG, draw what they are given, and leave gaps where nothing was measured."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from aegir.observe.plots import bar_plot, line_plot
+
+NAN = float("nan")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(svg: str, tag: str) -> list[ElementTree.Element]:
+    return ElementTree.fromstring(svg).findall(f".//{SVG}{tag}")
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in drawn(svg, "text")]
+
+
+def test_a_line_goes_from_corner_to_corner():
+    (line,) = drawn(line_plot("t", {"a": ([0, 1], [0, 1])}), "polyline")
+    assert line.get("points") == "58.0,254.0 504.0,34.0"
+
+
+def test_titles_and_names_are_escaped():
+    svg = line_plot("a < b & c", {'"x"': ([0, 1], [0, 1]), "y": ([0], [0])}, x_label="<x>")
+    assert {"a < b & c", '"x"', "<x>"} <= set(texts(svg))
+
+
+def test_points_that_are_not_finite_leave_a_gap():
+    svg = line_plot("t", {"a": (range(6), [0, 1, NAN, 2, 3, float("inf")])})
+    assert len(drawn(svg, "polyline")) == 2
+
+
+def test_a_single_point_is_a_dot():
+    assert len(drawn(line_plot("t", {"a": ([1], [2])}), "circle")) == 1
+
+
+@pytest.mark.parametrize("ys", [[], [NAN, NAN], [3, 3], [1e-300, 2e-300], [1e300, -1e300]])
+def test_awkward_values_still_give_a_plot(ys):
+    ElementTree.fromstring(line_plot("t", {"a": (range(len(ys)), ys)}))
+
+
+def test_bars_stand_on_zero_and_missing_ones_are_named():
+    svg = bar_plot("t", {"up": 2.0, "down": -1.0, "gone": None, "lost": NAN})
+    bars = drawn(svg, "rect")[1:]  # the first is the background
+    assert len(bars) == 2
+    assert texts(svg).count("missing") == 2
+    up, down = bars
+    assert float(up.get("y")) + float(up.get("height")) == pytest.approx(
+        float(down.get("y")), abs=0.11
+    )
+
+
+def test_a_name_may_have_several_lines():
+    assert {"perf", "shuffled"} <= set(texts(bar_plot("t", {"perf\nshuffled": 1.0})))
+
+
+def test_ticks_are_round_numbers():
+    shown = texts(line_plot("t", {"a": ([0, 1], [0, 0.93])}))
+    assert {"0", "0.2", "0.4", "0.6", "0.8", "1"} <= set(shown)
+
+
+def test_the_same_numbers_give_the_same_text():
+    assert bar_plot("t", {"a": 1 / 3}) == bar_plot("t", {"a": 1 / 3})
+
+
+def test_lengths_that_disagree_are_refused():
+    with pytest.raises(ValueError, match="shorter"):
+        line_plot("t", {"a": ([0, 1], [0])})

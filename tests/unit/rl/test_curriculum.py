@@ -1,0 +1,214 @@
+"""A curriculum follows what was measured: two agents of different skill get different tasks."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aegir.errors import AskedWrongly
+from aegir.rl.curriculum import Curriculum, Strategy, register_strategy
+from aegir.rl.curriculum_strategies import STRATEGIES, Measured
+
+NAMES = ["uniform", "easy-first", "competence", "learning-progress"]
+DIFFICULTY = np.linspace(-3, 3, 200)
+
+
+def practise(skill: float, strategy: str, seed: int = 0, steps: int = 100) -> Curriculum:
+    """An agent that solves an item with chance sigmoid(skill - difficulty)."""
+    curriculum = Curriculum(200, strategy, difficulty=DIFFICULTY, seed=seed)
+    random = np.random.default_rng(seed)
+    for _ in range(steps):
+        items = curriculum.draw(50)
+        chance = 1 / (1 + np.exp(4 * (DIFFICULTY[items] - skill)))
+        curriculum.update(items, (random.random(50) < chance).astype(float))
+    return curriculum
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("strategy", ["easy-first", "competence"])
+def test_two_agents_of_different_skill_get_different_tasks(strategy, seed):
+    weak, strong = (practise(skill, strategy, seed) for skill in (-1.5, 1.5))
+    weak_level, strong_level = (c.probabilities() @ DIFFICULTY for c in (weak, strong))
+    # Uniform practice gives 0; measured over seeds: 1.5 for both.
+    assert strong_level - weak_level > 0.8
+
+
+def test_the_baseline_gives_both_the_same():
+    weak, strong = (practise(skill, "uniform") for skill in (-1.5, 1.5))
+    assert (weak.probabilities() == strong.probabilities()).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_learning_progress_prefers_items_whose_success_changes(seed):
+    curriculum = Curriculum(3, "learning-progress", exploration=0)
+    random = np.random.default_rng(seed)
+    for step in range(200):
+        # mastered, hopeless, and one that is being learnt since step 190
+        curriculum.update([0, 1, 2], [1.0, 0.0, float(random.random() < (step > 190))])
+    chances = curriculum.probabilities()
+    assert chances[2] > 4 * max(chances[0], chances[1])
+
+
+def test_two_successes_make_the_posterior_of_the_docstring():
+    curriculum = Curriculum(2)
+    curriculum.update([1, 1], [1.0, 1.0])
+    known = curriculum.measured([1])
+    assert (known.won[0], known.lost[0]) == (2.95, 1.0)
+    assert known.success[0] == pytest.approx(0.747, abs=5e-4)
+
+
+def test_weights_are_the_worked_numbers():
+    one = np.array([1.0])
+    assert Measured(np.array([0]), 3 * one, one, one, one).learnability[0] == 3 / 20
+    assert Measured(np.array([0]), one, one, one, one).learnability[0] == pytest.approx(1 / 6)
+    competence = STRATEGIES["competence"]().weigh(Measured(np.array([0]), 3 * one, one, one, one))
+    assert competence[0] == pytest.approx(0.0225)
+    progress = STRATEGIES["learning-progress"]().weigh(
+        Measured(np.array([0]), one, one, 0.8 * one, 0.5 * one)
+    )
+    assert progress[0] == pytest.approx(0.3 + 0.5 * (1 / 12) ** 0.5)  # 0.444
+
+
+def test_easy_first_opens_after_eight_successes_and_not_by_time():
+    curriculum = Curriculum(100, "easy-first", difficulty=range(100))
+    for _ in range(7):
+        curriculum.update_one(curriculum.draw_one(), 1.0)
+    assert curriculum.metrics()["curriculum/open_share"] == 0.1
+    assert curriculum.draw(1000).max() == 9
+    curriculum.update_one(curriculum.draw_one(), 1.0)
+    assert curriculum.metrics()["curriculum/open_share"] == 0.2
+    assert curriculum.draw(1000).max() > 9
+    for _ in range(500):
+        curriculum.update(curriculum.draw(8), np.zeros(8))
+    assert curriculum.metrics()["curriculum/open_share"] == 0.2
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+def test_one_item_at_a_time_learns_what_a_batch_learns(strategy):
+    single, batched = (Curriculum(50, strategy, difficulty=range(50), seed=3) for _ in range(2))
+    random = np.random.default_rng(4)
+    for _ in range(40):
+        items, went = random.integers(0, 50, 1), random.random(1)
+        single.update_one(int(items[0]), float(went[0]))
+        batched.update(items, went)
+    assert single.probabilities() == pytest.approx(batched.probabilities(), rel=1e-12)
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+def test_saved_and_restored_it_draws_the_same(strategy):
+    first = practise(0.0, strategy, steps=20)
+    second = Curriculum(200, strategy, difficulty=DIFFICULTY, seed=99)
+    second.load_state_dict(first.state_dict())
+    for _ in range(5):
+        items = first.draw(20)
+        assert items.tolist() == second.draw(20).tolist()
+        for curriculum in (first, second):
+            curriculum.update(items, np.full(20, 0.7))
+    assert first.metrics() == second.metrics()
+    json.dumps({k: v for k, v in first.state_dict().items() if not isinstance(v, np.ndarray)})
+
+
+def test_the_seed_decides_the_draws():
+    draws = [Curriculum(1000, seed=seed).draw(20).tolist() for seed in (5, 5, 6)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_distinct_draws_are_distinct_and_leave_the_weights_alone():
+    curriculum = practise(0.0, "competence")
+    before = curriculum.probabilities()
+    assert len(set(curriculum.draw(150, distinct=True).tolist())) == 150
+    assert (curriculum.probabilities() == before).all()
+    assert sorted(curriculum.draw(200, distinct=True)) == list(range(200))
+
+
+def test_distinct_draws_have_the_chances_of_drawing_without_replacement():
+    curriculum = Curriculum(3, Fixed([4.0, 2.0, 1.0]), exploration=0)
+    pairs = np.array([curriculum.draw(2, distinct=True) for _ in range(20_000)])
+    first_two = np.mean((pairs[:, 0] == 0) & (pairs[:, 1] == 1))
+    assert first_two == pytest.approx(4 / 7 * 2 / 3, abs=0.012)
+
+
+class Fixed(Strategy):
+    """Weights that were given."""
+
+    def __init__(self, weights):
+        self.weights = np.array(weights)
+
+    def weigh(self, measured):
+        return self.weights[measured.items]
+
+
+def test_when_nothing_has_weight_draws_are_uniform_and_counted():
+    curriculum = Curriculum(4, Fixed([0.0] * 4), exploration=0)
+    assert set(curriculum.draw(200).tolist()) == {0, 1, 2, 3}
+    assert curriculum.draw_one() in range(4)
+    assert sorted(curriculum.draw(4, distinct=True)) == [0, 1, 2, 3]
+    assert curriculum.metrics()["curriculum/uniform_draws"] == 201
+
+
+def test_a_strategy_of_your_own_is_a_function_with_a_name(monkeypatch):
+    monkeypatch.setattr("aegir.rl.curriculum_strategies.STRATEGIES", dict(STRATEGIES))
+    register_strategy("hardest", lambda measured: 1 - measured.success)
+    curriculum = Curriculum(2, "hardest", exploration=0)
+    curriculum.update([0, 1], [1.0, 0.0])
+    assert curriculum.probabilities() == pytest.approx([1 / 3, 2 / 3])
+    curriculum.update_one(0, 1.0)  # (2.95, 1): 0.253 left
+    assert curriculum.probabilities()[0] == pytest.approx((1 / 3.95) / (1 / 3.95 + 2 / 3))
+    with pytest.raises(AskedWrongly, match="there is a curriculum strategy 'hardest' already"):
+        register_strategy("hardest", lambda measured: measured.won)
+
+
+def test_a_missing_outcome_teaches_nothing_and_is_counted():
+    curriculum = Curriculum(3)
+    before = curriculum.probabilities()
+    curriculum.update([0, 1], [float("nan"), float("nan")])
+    curriculum.update_one(2, float("nan"))
+    assert (curriculum.probabilities() == before).all()
+    assert curriculum.metrics()["curriculum/missing"] == 3
+    assert "curriculum/mean_success" not in curriculum.metrics()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: Curriculum(0), "a curriculum of 0 items; expected at least 1"),
+        (lambda: Curriculum(3, "clever"), "unknown curriculum strategy 'clever'; there are compet"),
+        (lambda: Curriculum(3, "easy-first"), "easy-first needs difficulty="),
+        (lambda: Curriculum(3, difficulty=[1, 2]), "difficulty has 2 numbers for 3 items"),
+        (lambda: Curriculum(3, exploration=-0.1), "exploration is -0.1; expected 0 to 1"),
+        (lambda: Curriculum(3, forgetting=float("nan")), "forgetting is nan; expected 0 to 1"),
+        (lambda: Curriculum(2, Fixed([1.0, np.nan])), "gave an item the weight nan"),
+        (lambda: Curriculum(2, Fixed([1.0, -2.0])), "gave an item the weight -2.0"),
+        (lambda: Curriculum(3).update([0, 1], [1.0]), "2 items but 1 successes"),
+        (lambda: Curriculum(3).update([1.5], [1.0]), "items are float64; expected whole numbers"),
+        (lambda: Curriculum(3).update([3], [1.0]), "item 3 is not one of 0 to 2"),
+        (lambda: Curriculum(3).update_one(-1, 1.0), "item -1 is not one of 0 to 2"),
+        (lambda: Curriculum(3).update([0], [1.5]), "a success of 1.5; expected 0 to 1"),
+        (lambda: Curriculum(3).update_one(0, float("inf")), "a success of inf"),
+        (lambda: Curriculum(3).draw(4, distinct=True), "4 draws were asked of a curriculum of 3"),
+        (
+            lambda: Curriculum(3).load_state_dict(Curriculum(4).state_dict()),
+            "the saved curriculum has 4 items",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(AskedWrongly, match=sentence):
+        call()
+
+
+def test_empty_batches_change_nothing():
+    curriculum = Curriculum(3)
+    assert curriculum.draw(0).tolist() == []
+    curriculum.update([], [])
+    assert curriculum.probabilities() == pytest.approx([1 / 3] * 3)
+
+
+def test_tries_that_are_no_numbers_are_refused_in_a_sentence():
+    curriculum = Curriculum(3)
+    with pytest.raises(AskedWrongly, match="successes are not all numbers"):
+        curriculum.update([0], ["won"])
+    with pytest.raises(AskedWrongly, match="items are float64; expected whole numbers"):
+        curriculum.update_one(1.0, 1.0)
+    curriculum.update_one(np.int64(1), 1.0)
+    assert curriculum.metrics()["curriculum/tried_share"] == 1 / 3

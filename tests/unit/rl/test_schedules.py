@@ -1,0 +1,68 @@
+"""Schedules: the stages as agreed, no jump in the smooth one, and bad settings refused."""
+
+import pytest
+
+from aegir.errors import AskedWrongly
+from aegir.rewards.combined import Lambdas
+from aegir.rl.schedules import LinearSchedule, SmoothLambdas, Stage, StagedLambdas
+
+
+@pytest.mark.parametrize(
+    ("progress", "expected"),
+    [
+        (0.0, (0.3, 0.1)),
+        (0.29, (0.3, 0.1)),
+        (0.3, (0.1, 0.3)),
+        (0.69, (0.1, 0.3)),
+        (0.7, (0.05, 0.05)),
+        (1.0, (0.05, 0.05)),
+    ],
+)
+def test_the_stages_are_the_agreed_ones(progress, expected):
+    assert StagedLambdas()(progress) == expected
+
+
+def test_the_worked_number_of_the_docstring():
+    assert SmoothLambdas()(0.3) == pytest.approx((0.2, 0.2))
+    assert SmoothLambdas()(0.325).parallel == pytest.approx(0.129289, abs=1e-6)
+
+
+@pytest.mark.parametrize("progress", [0.0, 0.2, 0.5, 0.8, 1.0])
+def test_far_from_borders_smooth_and_staged_agree(progress):
+    assert SmoothLambdas()(progress) == StagedLambdas()(progress)
+
+
+def test_the_smooth_schedule_fades_to_its_end_exactly():
+    fading = SmoothLambdas(end=Lambdas(0.0, 0.0))
+    assert fading(0.9) == (0.05, 0.05)
+    assert fading(0.95) == pytest.approx((0.025, 0.025))
+    assert fading(1.0) == (0.0, 0.0)
+
+
+def test_the_clip_range_goes_from_02_to_01():
+    clip = LinearSchedule()
+    assert (clip(0.0), clip(0.5), clip(1.0)) == (0.2, pytest.approx(0.15), 0.1)
+
+
+@pytest.mark.parametrize("progress", [-0.01, 1.01, float("nan")])
+@pytest.mark.parametrize("schedule", [StagedLambdas(), SmoothLambdas(), LinearSchedule()])
+def test_progress_outside_0_to_1_is_refused(schedule, progress):
+    with pytest.raises(AskedWrongly, match="expected the share of training done"):
+        schedule(progress)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: StagedLambdas(()), "expected rising shares"),
+        (lambda: StagedLambdas((Stage(0.5, Lambdas(1, 1)),)), r"end at \[0.5\]"),
+        (lambda: StagedLambdas((Stage(1.0, Lambdas(-1, 1)),)), "lambda_parallel is -1"),
+        (lambda: SmoothLambdas(width=0), "width is 0; expected above 0"),
+        (lambda: SmoothLambdas(width=0.5), "the change around 0.7 begins before 0.55"),
+        (lambda: SmoothLambdas(width=0.25, end=Lambdas(0, 0)), "begins before 0.825"),
+        (lambda: LinearSchedule(float("inf")), "expected finite numbers"),
+    ],
+)
+def test_schedules_that_cannot_be_used_are_refused_at_once(make, sentence):
+    with pytest.raises(AskedWrongly, match=sentence):
+        make()
