@@ -2,7 +2,7 @@
 
     env = AegirWrapper(gymnasium.make("…"), curriculum=Curriculum(1000), tracker=APIPerformanceTracker())
 
-Each `reset` draws a task and hands it to the environment as `options["task"]`; each finished episode tells the
+Each `reset` draws a task, unless `options` names one, and hands it to the environment as `options["task"]`; each finished episode tells the
 curriculum how it went. Without an answer (no `is_success` in the info and no `success` function, or an episode that was
 broken off) the outcome is missing, which teaches nothing; it is never taken for a failure.
 
@@ -49,7 +49,9 @@ class AegirWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._tell(math.nan)  # an episode that was broken off
         given = dict(options or {})
         if self.curriculum is not None:
-            self._task = int(given.setdefault("task", self.curriculum.draw_one()))
+            if "task" not in given:
+                given["task"] = self.curriculum.draw_one()
+            self._task = int(given["task"])
         self._return = 0.0
         with self._timing("reset"):
             observation, info = self.env.reset(seed=seed, options=given or None)

@@ -104,3 +104,12 @@ def test_a_task_given_by_hand_is_played():
     env = AegirWrapper(Countdown(), curriculum=Curriculum(5))
     _, info = env.reset(options={"task": 4})
     assert info == {"began": True, "task": 4}
+
+
+def test_a_task_given_by_hand_is_not_drawn_and_leaves_later_draws_alone():
+    curriculum, untouched = Curriculum(50, seed=1), Curriculum(50, seed=1)
+    env = AegirWrapper(Countdown(), curriculum=curriculum)
+    env.reset(options={"task": 4})
+    assert curriculum.metrics()["curriculum/drawn"] == 0
+    assert env.reset()[1]["task"] == untouched.draw_one()
+    assert curriculum.metrics()["curriculum/drawn"] == 1
