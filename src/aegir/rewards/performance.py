@@ -11,6 +11,7 @@ Macro F1 is the mean of F1 over the classes present in the gold labels.
 one episode, 0.5 (micro) or 7/12 (macro). An episode without gold labels has nan for a reward: it is missing, not 0.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -48,11 +49,19 @@ class F1Report:
 
 
 def compute_f1(gold: Sequence[Collection[str]], predicted: Sequence[str | None]) -> F1Report:
-    """Compare answers with the accepted labels; matching any of them counts."""
+    """Compare answers with the accepted labels; matching any of them counts. Without items F1 is nan."""
+    if len(gold) != len(predicted):
+        raise AskedWrongly(
+            f"{len(gold)} items came with {len(predicted)} answers; expected one each, None to abstain"
+        )
     right: Counter[str] = Counter()
     support: Counter[str] = Counter()
     answers: Counter[str] = Counter()
-    for accepted, answer in zip(gold, predicted, strict=True):
+    for number, (accepted, answer) in enumerate(zip(gold, predicted, strict=True)):
+        if not accepted:
+            raise AskedWrongly(
+                f"item {number} has no accepted label; expected at least one, or leave the item out"
+            )
         matched = answer is not None and answer in accepted
         # With several accepted labels, the one that was answered is the item's class.
         label = answer if answer is not None and matched else next(iter(accepted))
@@ -66,8 +75,8 @@ def compute_f1(gold: Sequence[Collection[str]], predicted: Sequence[str | None])
     )
     return F1Report(
         items=len(gold),
-        micro_f1=sum(right.values()) / len(gold) if gold else 0.0,
-        macro_f1=sum(score.f1 for score in classes) / len(classes) if classes else 0.0,
+        micro_f1=sum(right.values()) / len(gold) if gold else math.nan,
+        macro_f1=sum(score.f1 for score in classes) / len(classes) if classes else math.nan,
         abstained=sum(answer is None for answer in predicted),
         classes=classes,
     )

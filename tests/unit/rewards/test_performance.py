@@ -1,7 +1,10 @@
 """F1 worked out by hand."""
 
+import math
+
 import pytest
 
+from aegir.errors import AskedWrongly
 from aegir.rewards.performance import compute_f1
 
 
@@ -30,11 +33,20 @@ def test_a_class_that_is_only_answered_is_no_part_of_macro_f1():
     assert report.macro_f1 == pytest.approx(2 / 3)
 
 
-def test_no_items_score_nothing():
+def test_no_items_have_no_f1():
     report = compute_f1([], [])
-    assert (report.items, report.micro_f1, report.macro_f1, report.classes) == (0, 0.0, 0.0, ())
+    assert (report.items, report.abstained, report.classes) == (0, 0, ())
+    assert math.isnan(report.micro_f1)
+    assert math.isnan(report.macro_f1)
 
 
-def test_as_many_answers_as_items_are_needed():
-    with pytest.raises(ValueError, match="shorter"):
-        compute_f1([("a",), ("b",)], ["a"])
+@pytest.mark.parametrize(
+    ("gold", "answers", "sentence"),
+    [
+        ([("a",), ("b",)], ["a"], "2 items came with 1 answers; expected one each"),
+        ([("a",), ()], ["a", None], "item 1 has no accepted label; expected at least one"),
+    ],
+)
+def test_items_that_cannot_be_scored_get_a_sentence(gold, answers, sentence):
+    with pytest.raises(AskedWrongly, match=sentence):
+        compute_f1(gold, answers)
