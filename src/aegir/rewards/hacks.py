@@ -30,7 +30,7 @@ Z = 2.576
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HackFinding:
     """What one detector saw."""
 
     hack: str
@@ -41,7 +41,7 @@ class Finding:
 
 def detect_serial_collapse(
     activations: npt.ArrayLike, *, decided: npt.ArrayLike | None = None, least_busy: float = 0.1
-) -> Finding:
+) -> HackFinding:
     """Fires when surely less than `least_busy` of the decisions call any specialist."""
     name = "serial collapse"
     patterns = read_routing(activations, decided).patterns
@@ -49,7 +49,7 @@ def detect_serial_collapse(
         return _silent(name)
     busy = int(patterns.any(1).sum())
     low, high = wilson_interval(busy, len(patterns))
-    return Finding(
+    return HackFinding(
         name,
         high < least_busy,
         f"specialists were called at {busy} of {len(patterns)} decisions "
@@ -66,7 +66,7 @@ def detect_spurious_parallelism(
     decided: npt.ArrayLike | None = None,
     least_useful: float = 0.2,
     many: float = 0.5,
-) -> Finding:
+) -> HackFinding:
     """Fires when activations are `many` per decision and surely less than `least_useful` of them help."""
     name = "spurious parallelism"
     routing = read_routing(activations, decided)
@@ -79,7 +79,7 @@ def detect_spurious_parallelism(
         return _silent(name)
     low, high = wilson_interval(useful, judged)
     per_decision = judged / decisions
-    return Finding(
+    return HackFinding(
         name,
         high < least_useful and per_decision >= many,
         f"{useful} of {judged} activations helped (99 % interval {low:.3f} to {high:.3f}; expected "
@@ -101,7 +101,7 @@ def detect_finish_inflation(
     right_now: npt.ArrayLike,
     *,
     least_precision: float = 0.3,
-) -> Finding:
+) -> HackFinding:
     """Fires when coverage rose and surely less than `least_precision` of the added answers are right.
 
     Each is a share of the columns of an episode (E,): answered, and answered rightly; before is an earlier stretch of
@@ -120,7 +120,7 @@ def detect_finish_inflation(
     rose = rise > Z * rise_error and rise > 0
     precision = {"precision_of_added": gain / rise} if rose else {}
     added = f"of the added answers {gain / rise:.2f} are right" if rose else "which is no sure rise"
-    return Finding(
+    return HackFinding(
         name,
         rose and surplus < -Z * surplus_error,
         f"coverage went from {before[:, 0].mean():.3f} to {now[:, 0].mean():.3f}, {added} "
@@ -138,7 +138,7 @@ def detect_finish_inflation(
 
 def detect_constant_routing(
     activations: npt.ArrayLike, *, decided: npt.ArrayLike | None = None, most_alike: float = 0.9
-) -> Finding:
+) -> HackFinding:
     """Fires when surely more than `most_alike` of the decisions have the same activation vector."""
     name = "constant routing"
     patterns = read_routing(activations, decided).patterns
@@ -148,7 +148,7 @@ def detect_constant_routing(
     alike = int(follows.sum())
     low, high = wilson_interval(alike, len(patterns))
     pattern = "".join("1" if on else "0" for on in patterns[int(np.argmax(follows))])
-    return Finding(
+    return HackFinding(
         name,
         low > most_alike,
         f"{alike} of {len(patterns)} decisions are {pattern} (99 % interval {low:.3f} to {high:.3f}; "
@@ -185,5 +185,5 @@ def _difference(before: Floats, now: Floats) -> tuple[float, float]:
     return float(now.mean() - before.mean()), error
 
 
-def _silent(name: str) -> Finding:
-    return Finding(name, False, "nothing to judge: no decision or episode is complete", {})
+def _silent(name: str) -> HackFinding:
+    return HackFinding(name, False, "nothing to judge: no decision or episode is complete", {})
