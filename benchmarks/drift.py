@@ -1,4 +1,4 @@
-"""How often does the drift test cry wolf, and how soon does it see a shift?
+"""How often does the drift watch cry wolf, and how soon does it see a shift?
 
 Mean steps until a false alarm on settled streams (the promise: at least as many as asked for), and the median delay until a
 shift of one standard deviation is noticed after 200 settled values. References: a CUSUM that is *told* the mean and spread
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aegir.rewards.drift import DriftDetector
+from aegir.rewards.drift_watch import DriftWatch
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most
@@ -78,8 +78,8 @@ def run(options: Options) -> Result:
 
 
 def _ours(seed: int) -> Add:
-    detector = DriftDetector(ASKED, seed=seed)
-    return lambda value: detector.add(value) is not None
+    watch = DriftWatch(ASKED, seed=seed)
+    return lambda value: watch.update(value) is not None
 
 
 def _cusum(_: int) -> Add:

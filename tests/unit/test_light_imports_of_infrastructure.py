@@ -19,7 +19,7 @@ HEAVY = {
 MODULES = [
     "aegir.observe.performance_tracker",
     "aegir.observe.prometheus",
-    "aegir.rewards.drift",
+    "aegir.rewards.drift_watch",
     "aegir.rewards.health",
     "aegir.rewards.run_health",
     "aegir.rl.adapters",

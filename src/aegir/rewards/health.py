@@ -10,8 +10,8 @@
 
 Three kinds of findings
   - **bounds** (health_rules.py): NaN and infinities anywhere, and figures no healthy run shows;
-  - **drift** (drift.py): a figure that changed for the worse, tested sequentially. Over *all* watched columns together a
-    settled run raises a false alarm at most once in `mean_steps` steps on average;
+  - **drift** (drift_watch.py): a figure that changed for the worse, tested sequentially. Over *all* watched columns
+    together a settled run raises a false alarm at most once in `mean_steps` steps on average;
   - **unchecked**: columns that were not given, so that silence is not taken for health.
 
 A column is watched for drift after its first `settle` values: figures move at the start of every run.
@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from aegir.errors import AskedWrongly, VerdictIsNo
-from aegir.rewards.drift import Drift, DriftDetector
+from aegir.rewards.drift_watch import Drift, DriftWatch
 from aegir.rewards.health_measures import measure_advantages as measure_advantages
 from aegir.rewards.health_measures import measure_entropy as measure_entropy
 from aegir.rewards.health_measures import measure_predictions as measure_predictions
@@ -180,9 +180,9 @@ class HealthMonitor:
             raise AskedWrongly(f"settle is {settle}; expected 0 values or more")
         self.settle, self.rules = settle, dict(rules)
         watched = {name: rule.drift for name, rule in rules.items() if rule.drift}
-        # An alarm of any of k detectors at k A implies that their mean reached A: together they keep the rate.
-        self.detectors = {
-            name: DriftDetector(
+        # An alarm of any of k watches at k A implies that their mean reached A: together they keep the rate.
+        self.watches = {
+            name: DriftWatch(
                 mean_steps * len(watched), drift, seed=Seeds(seed).derive("health", name)
             )
             for name, drift in watched.items()
@@ -203,35 +203,35 @@ class HealthMonitor:
         return report
 
     def follow(self, figures: Mapping[str, Any]) -> dict[str, Drift]:
-        """Feed the drift detectors; the columns that moved just now."""
+        """Feed the drift watches; the columns that moved just now."""
         found = {}
-        for name, detector in self.detectors.items():
+        for name, watch in self.watches.items():
             value = as_number(figures.get(name))
             if value is None or not math.isfinite(value):
                 continue
             self._seen[name] += 1
-            if self._seen[name] > self.settle and (drift := detector.add(value)):
+            if self._seen[name] > self.settle and (drift := watch.update(value)):
                 found[name] = drift
         return found
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        detectors = {name: one.state_dict() for name, one in self.detectors.items()}
+        watches = {name: one.state_dict() for name, one in self.watches.items()}
         counts = [self._checks, self._unwell]
-        return {"detectors": detectors, "seen": dict(self._seen), "counts": counts}
+        return {"watches": watches, "seen": dict(self._seen), "counts": counts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue exactly where the saved monitor stood."""
-        if set(state["detectors"]) != set(self.detectors):
+        if set(state["watches"]) != set(self.watches):
             raise AskedWrongly(
                 "the saved monitor watches other columns than this one; give both the same rules"
             )
-        for name, saved in state["detectors"].items():
-            self.detectors[name].load_state_dict(saved)
+        for name, saved in state["watches"].items():
+            self.watches[name].load_state_dict(saved)
         self._seen = dict(state["seen"])
         self._checks, self._unwell = state["counts"]
 
     def metrics(self) -> dict[str, float]:
         """How often it looked, how often something was unwell, and the alarms of each column."""
-        alarms = {f"health/drifts/{name}": one.alarms for name, one in self.detectors.items()}
+        alarms = {f"health/drifts/{name}": one.alarms for name, one in self.watches.items()}
         return {"health/checks": self._checks, "health/unwell": self._unwell, **alarms}

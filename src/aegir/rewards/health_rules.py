@@ -9,7 +9,7 @@ changes are left to the drift tests (drift.py), whose false-alarm rate is stated
 import math
 from dataclasses import dataclass
 
-from aegir.rewards.drift import Direction
+from aegir.rewards.drift_watch import Direction
 
 SETTLED_Z = 4.5
 """A mean this many standard errors off: by chance in 1 of 150,000 checks of normal means."""

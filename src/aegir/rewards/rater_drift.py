@@ -10,7 +10,7 @@ third rater; so when one rater shifts, all pairs with it change and the others s
 drifted from more than half of the others: with two raters nobody can say which moved, and both are named.
 
 Promise: while no pair changes, the chance that any of them is ever reported is at most `false_alarm_rate`
-(shared among the R (R - 1) / 2 tests; each is a drift_test.py). Batches are its unit of time, and their
+(shared among the R (R - 1) / 2 tests; each is a drift_verdict.py). Batches are its unit of time, and their
 differences should be alike in distribution: shuffle items over batches.
 
 Worked number: three raters, the third shifted: pairs (1, 3) and (2, 3) alarm. The third has drifted from 2 of 2
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.rewards.agreement import Metric
-from aegir.rewards.drift_test import DriftTest
+from aegir.rewards.drift_verdict import DriftVerdict
 from aegir.rewards.ratings import Ratings
 from aegir.seeding import Seeds
 
@@ -50,7 +50,8 @@ class RaterDrift:
         pairs = list(combinations(range(len(self._names)), 2))
         rate = false_alarm_rate / max(len(pairs), 1)
         self._tests = {
-            pair: DriftTest(rate, seed=Seeds(seed).derive(*pair), memory=MEMORY) for pair in pairs
+            pair: DriftVerdict(rate, seed=Seeds(seed).derive(*pair), memory=MEMORY)
+            for pair in pairs
         }
 
     def update(self, ratings: Ratings) -> None:

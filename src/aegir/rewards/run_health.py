@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from statistics import median
 
-from aegir.rewards.drift import Drift
+from aegir.rewards.drift_watch import Drift
 from aegir.rewards.health import Finding, HealthMonitor, HealthReport, expected, judge, moved
 from aegir.rewards.health_rules import RULES, Rule
 from aegir.run_folder import RunHistory

@@ -133,10 +133,10 @@ def test_a_reward_that_falls_is_noticed_and_one_that_rises_is_not(seed):
             assert reports[first[0]].unwell[0].value == pytest.approx(0.5, abs=0.15)
 
 
-def test_all_detectors_together_keep_the_false_alarm_rate():
+def test_all_watches_together_keep_the_false_alarm_rate():
     monitor = HealthMonitor(1000)
-    assert len(monitor.detectors) == 8
-    assert {one.mean_steps for one in monitor.detectors.values()} == {8000}
+    assert len(monitor.watches) == 8
+    assert {one.mean_steps for one in monitor.watches.values()} == {8000}
 
 
 def test_figures_may_move_while_a_run_settles():

@@ -1,12 +1,9 @@
-"""Who disagrees, who drifts, who saturates; and how often the drift test cries wolf."""
-
-import json
+"""Who disagrees, who drifts, who saturates."""
 
 import numpy as np
 import pytest
 
 from aegir.errors import AskedWrongly
-from aegir.rewards.drift_test import SHIFTS, DriftTest
 from aegir.rewards.ensemble import RewardEnsemble
 from aegir.rewards.rater_drift import RaterDrift, mean_differences
 from aegir.rewards.rater_reliability import (
@@ -114,61 +111,3 @@ def test_the_drift_of_one_rater_among_one_is_nothing():
     drift = RaterDrift(["a"])
     drift.update(np.ones((1, 4)))
     assert drift.drifting == ()
-
-
-def test_the_worked_number_of_the_drift_test():
-    test = DriftTest()
-    test._bet(0.975)
-    paid = dict(zip(SHIFTS, test.state_dict()["bets"], strict=True))
-    assert 7 * paid[1.0] == pytest.approx(4.31, abs=0.005)
-    assert 7 * paid[-1.0] == pytest.approx(0.0855, abs=0.0005)
-    assert 7 * paid[0.0] == pytest.approx(1.0)
-    assert test.needed == 200
-
-
-def test_false_alarms_stay_below_the_stated_rate():
-    random = np.random.default_rng(0)
-    alarms = 0
-    for seed in range(200):
-        test = DriftTest(0.1, seed=seed)
-        # A heavy tail and many ties: nothing is assumed about the distribution.
-        values = np.round(random.standard_t(2, 250))
-        alarms += [test.update(float(value)) for value in values][-1]
-    assert alarms <= 0.1 * 200
-
-
-def test_a_shift_of_two_deviations_is_found_within_30_values():
-    random = np.random.default_rng(1)
-    found = 0
-    for seed in range(20):
-        test = DriftTest(0.01, seed=seed)
-        for value in [*random.standard_normal(60), *(2 + random.standard_normal(30))]:
-            test.update(float(value))
-        found += test.found
-        assert test.alarm_at is None or test.alarm_at > 60
-    assert found >= 19
-
-
-def test_a_drift_test_starts_over_when_its_memory_is_full_and_halves_its_rate():
-    test = DriftTest(0.01, memory=50)
-    for value in np.random.default_rng(0).standard_normal(120):
-        test.update(float(value))
-    assert test.needed == 800
-    assert len(test.state_dict()["past"]) == 20
-
-
-def test_a_drift_test_passes_over_what_is_missing_and_restores_exactly():
-    test, again = DriftTest(), DriftTest(0.5)
-    for value in [1.0, NAN, 2.0, np.inf]:
-        test.update(value)
-    assert test.metrics()["seen"] == 2
-    again.load_state_dict(json.loads(json.dumps(test.state_dict())))
-    assert test.update(5.0) == again.update(5.0)
-    assert test.state_dict() == again.state_dict()
-
-
-def test_a_rate_that_is_none_is_refused():
-    with pytest.raises(AskedWrongly, match="false_alarm_rate is 0"):
-        DriftTest(0)
-    with pytest.raises(AskedWrongly, match="memory is 1"):
-        DriftTest(memory=1)
