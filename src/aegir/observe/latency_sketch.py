@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 
 F64 = npt.NDArray[np.float64]
 
@@ -113,6 +114,8 @@ class LatencySketch:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the sketch that was saved."""
+        keys = ("relative_error", "buckets", "counts", "total", "smallest", "largest")
+        check_state(state, "the saved sketch", *keys)
         fresh = LatencySketch(state["relative_error"])
         fresh._counts[state["buckets"]] = state["counts"]
         self.relative_error, self._log_growth = fresh.relative_error, fresh._log_growth

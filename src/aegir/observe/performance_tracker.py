@@ -42,6 +42,7 @@ from aegir.errors import AskedWrongly
 from aegir.observe.latency_sketch import LONGEST, LatencySketch
 from aegir.observe.meter import Figures as Figures
 from aegir.observe.meter import Meter
+from aegir.observe.saved_state import check_state
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,6 +133,7 @@ class APIPerformanceTracker:
     def merge(self, other: "APIPerformanceTracker | dict[str, Any]") -> None:
         """Take in another tracker, or the `state_dict` another process sent."""
         state = other.state_dict() if isinstance(other, APIPerformanceTracker) else other
+        _check_tracker(state)
         if state["relative_error"] != self.relative_error:
             raise AskedWrongly(
                 f"a tracker of relative error {state['relative_error']} cannot join one of "
@@ -152,6 +154,7 @@ class APIPerformanceTracker:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Forget what was measured and continue from a saved state."""
+        _check_tracker(state)
         with self._lock:
             self.relative_error = state["relative_error"]
             self._meters = {}
@@ -220,6 +223,16 @@ class Measuring:
         trace: TracebackType | None,
     ) -> None:
         self.__exit__(kind, error, trace)
+
+
+def _check_tracker(state: object) -> None:
+    """Refuse a state that lacks anything, before a part of it is taken in."""
+    whose = "the saved tracker"
+    check_state(state, whose, "relative_error", "meters")
+    empty = Meter(relative_error=0.01).state_dict(epoch=0.0)
+    for saved in cast(dict[str, Any], state)["meters"]:
+        check_state(saved, f"a meter of {whose}", "node", "operation", *empty)
+        check_state(saved["sketch"], f"a sketch of {whose}", *empty["sketch"])
 
 
 _ALIVE: "weakref.WeakSet[APIPerformanceTracker]" = weakref.WeakSet()

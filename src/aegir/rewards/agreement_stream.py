@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 from aegir.rewards.agreement import (
     Agreement,
     Floats,
@@ -133,7 +134,7 @@ class AgreementStream:
         return {"alpha": now.alpha, "units": now.units, "ratings": now.ratings}
 
     def state_dict(self) -> dict[str, Any]:
-        """JSON-ready apart from two numpy arrays."""
+        """For torch.save or pickle: `values` and `counts` are numpy arrays; the rest is JSON-ready."""
         return {
             "metric": self.metric,
             "units": self._units,
@@ -145,6 +146,8 @@ class AgreementStream:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
+        keys = ("metric", "units", "observed", "moments", "values", "counts")
+        check_state(state, "the saved stream", *keys)
         if state["metric"] != self.metric:
             raise AskedWrongly(
                 f"the saved stream is of {state['metric']} ratings; this one is {self.metric}"

@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 from aegir.rewards.aggregation import (
     Method,
     aggregate,
@@ -222,7 +223,7 @@ class RewardEnsemble:
         return {f"ensemble/{name}": one for name, one in figures.items() if not math.isnan(one)}
 
     def state_dict(self) -> dict[str, Any]:
-        """JSON-ready apart from the window of ratings, a numpy array."""
+        """For torch.save or pickle: `window` is a numpy array and an undefined alpha is nan; the rest is JSON-ready."""
         return {
             "names": list(self.names),
             "window": self._window.copy(),
@@ -234,6 +235,8 @@ class RewardEnsemble:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken; the raters must have the same names."""
+        keys = ("names", "window", "drift", "failures", "counts", "alpha_history")
+        check_state(state, "the saved ensemble", *keys)
         if tuple(state["names"]) != self.names:
             raise AskedWrongly(
                 f"the saved ensemble has raters {', '.join(state['names'])}; "

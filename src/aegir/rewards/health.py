@@ -25,6 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from aegir.errors import AskedWrongly, VerdictIsNo
+from aegir.observe.saved_state import check_state
 from aegir.rewards.drift_watch import Drift, DriftWatch
 from aegir.rewards.health_measures import measure_advantages as measure_advantages
 from aegir.rewards.health_measures import measure_entropy as measure_entropy
@@ -222,6 +223,7 @@ class HealthMonitor:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue exactly where the saved monitor stood."""
+        check_state(state, "the saved monitor", "watches", "seen", "counts")
         if set(state["watches"]) != set(self.watches):
             raise AskedWrongly(
                 "the saved monitor watches other columns than this one; give both the same rules"

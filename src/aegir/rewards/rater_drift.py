@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aegir.observe.saved_state import check_state
 from aegir.rewards.agreement import Metric
 from aegir.rewards.drift_verdict import DriftVerdict
 from aegir.rewards.ratings import Ratings
@@ -82,6 +83,7 @@ class RaterDrift:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
+        check_state(state, "the saved drift of raters", "tests")
         for test, saved in zip(self._tests.values(), state["tests"], strict=True):
             test.load_state_dict(saved)
 

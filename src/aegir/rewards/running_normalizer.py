@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 from aegir.rewards.exact_moments import EMPTY, Moments
 from aegir.rewards.group_advantages import cancels_in_group_advantages
 
@@ -182,7 +183,12 @@ class RunningNormalizer:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken; the settings must be the same."""
-        self._refuse_other_settings(state["settings"], "the saved normaliser")
+        whose = "the saved normaliser"
+        check_state(state, whose, "settings", "moments", "normalized", "clipped", "warned")
+        check_state(state["settings"], f"settings of {whose}", *asdict(self.settings))
+        self._refuse_other_settings(state["settings"], whose)
+        for key, one in state["moments"]:
+            check_state(one, f"key {key!r} of {whose}", *EMPTY.as_dict())
         self._moments = {key: Moments(**one) for key, one in state["moments"]}
         self._normalized, self._clipped = int(state["normalized"]), int(state["clipped"])
         self._warned = bool(state["warned"])

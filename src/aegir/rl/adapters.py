@@ -23,6 +23,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 
 Missing = Literal["nan", "mean"]
 Score = Callable[..., Any]
@@ -82,6 +83,7 @@ class AtroposReward:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue counting from a saved state."""
+        check_state(state, f"the saved reward {self.name}", *self._counts)
         self._counts = {name: int(state[name]) for name in self._counts}
 
     def _filled(self, found: list[float]) -> list[float]:

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import AskedWrongly
+from aegir.observe.saved_state import check_state
 from aegir.rl.curriculum_strategies import F64, I64, Measured, make_strategy
 from aegir.rl.curriculum_strategies import Strategy as Strategy
 from aegir.rl.curriculum_strategies import register_strategy as register_strategy
@@ -150,7 +151,9 @@ class Curriculum:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Numpy arrays and JSON-ready values; restoring it repeats the same draws."""
+        """For torch.save or pickle: `known`, `tries` and `weights` are numpy arrays, and so may be what a strategy
+        keeps; the rest is JSON-ready. Restoring it repeats the same draws.
+        """
         return {
             "strategy": self.strategy_name,
             "strategy_state": self._strategy.state_dict(),
@@ -163,6 +166,8 @@ class Curriculum:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue exactly where the saved curriculum stood."""
+        keys = ("strategy", "strategy_state", "known", "tries", "weights", "counts", "random")
+        check_state(state, "the saved curriculum", *keys)
         if (state["strategy"], len(state["tries"])) != (self.strategy_name, self.items):
             raise AskedWrongly(
                 f"the saved curriculum has {len(state['tries'])} items and strategy "
