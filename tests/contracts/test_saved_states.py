@@ -25,6 +25,12 @@ def measured_tracker():
     return tracker
 
 
+def fed_sketch():
+    sketch = LatencySketch()
+    sketch.add([0.01, 0.02])
+    return sketch
+
+
 def fed_normalizer():
     normalizer = RunningNormalizer()
     normalizer.update([1.0, 2.0, 4.0])
@@ -39,7 +45,7 @@ def fed_ensemble():
 
 JSON_READY = {
     "tracker": measured_tracker,
-    "sketch": LatencySketch,
+    "sketch": fed_sketch,
     "normaliser": fed_normalizer,
     "combined reward": CombinedReward,
     "drift watch": DriftWatch,
