@@ -16,6 +16,7 @@ of `Strategy`. Papers: Rutherford et al. 2024, arXiv:2408.15099 (learnability p 
 arXiv:1910.07224 (absolute learning progress).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -65,7 +66,7 @@ class Measured:
         return self.won * self.lost / (both * (both + 1))
 
 
-class Strategy:
+class Strategy(ABC):
     """Turns what is measured into weights; subclass it to remember something of your own."""
 
     takes_numbers: ClassVar[bool] = False
@@ -73,12 +74,12 @@ class Strategy:
     full_claim: ClassVar[float] = 1.0
     """The weight of an item that deserves practice most; exploration is a share of it. 0: no exploration."""
 
-    def begin(self, items: int, difficulty: F64 | None) -> None:
+    def begin(self, items: int, difficulty: F64 | None) -> None:  # noqa: B027 (few need it)
         """Told once, before anything else; difficulty is what the user knows beforehand, or None."""
 
+    @abstractmethod
     def weigh(self, measured: Measured) -> F64:
         """A weight of 0 or more for each item."""
-        raise NotImplementedError
 
     def learn(self, items: I64, successes: F64) -> I64:  # noqa: ARG002
         """Told after each update; returns *other* items whose weight must be computed anew."""
@@ -92,7 +93,7 @@ class Strategy:
         """Numpy arrays and JSON-ready values."""
         return {}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027 (few remember)
         """Continue from what `state_dict` gave."""
 
     def metrics(self) -> dict[str, float]:
@@ -148,7 +149,7 @@ class EasyFirst(Strategy):
         self.open = 1
         self._won, self._lost = 1.0, 1.0
 
-    def begin(self, items: int, difficulty: F64 | None) -> None:
+    def begin(self, items: int, difficulty: F64 | None) -> None:  # noqa: B027 (few need it)
         if difficulty is None:
             raise AskedWrongly(
                 "easy-first needs difficulty=, a number per item (larger is harder); "
