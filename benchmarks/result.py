@@ -58,7 +58,7 @@ class Target:
     @property
     def reached(self) -> bool:
         value = self.measurement.value
-        return value >= self.bound if self.at_least else value <= self.bound
+        return bool(value >= self.bound if self.at_least else value <= self.bound)
 
     def as_dict(self) -> dict[str, object]:
         return {

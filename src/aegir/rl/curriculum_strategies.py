@@ -149,7 +149,7 @@ class EasyFirst(Strategy):
         self.open = 1
         self._won, self._lost = 1.0, 1.0
 
-    def begin(self, items: int, difficulty: F64 | None) -> None:  # noqa: B027 (few need it)
+    def begin(self, items: int, difficulty: F64 | None) -> None:
         if difficulty is None:
             raise AskedWrongly(
                 "easy-first needs difficulty=, a number per item (larger is harder); "
