@@ -22,6 +22,7 @@ from aegir.vocabulary.types import TYPE_NAMES
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
+"""What a named fine type adds to the log odds of the type it speaks for most, times its confidence."""
 SPEAKS = 0.5
 """Strength from which a rule is taken to know what the column is."""
 INCOMPATIBLE = 0.03
