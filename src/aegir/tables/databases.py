@@ -58,8 +58,13 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
         connection = open_connection(str(path), sealed=True)
         found = connection.execute(listing).fetchall()
     except duckdb_errors() as error:
+        reason = first_sentence(error)
+        if "version number" in reason:
+            reason = (
+                "it was written by a newer DuckDB than the one installed; pip install -U duckdb"
+            )
         raise UnreadableTable(
-            f"{request.label} cannot be opened as a DuckDB file ({first_sentence(error)})"
+            f"{request.label} cannot be opened as a DuckDB file ({reason})"
         ) from error
     tables = {
         name if schema == "main" else f"{schema}.{name}": (

@@ -258,3 +258,22 @@ def test_a_compression_bomb_costs_no_memory(tmp_path: Path) -> None:
     assert path.stat().st_size < 200_000  # and 300 MB unpacked
     (table,) = read_tables(path)
     assert set(table.columns[0].values) == {"1"}
+
+
+def test_a_duckdb_file_from_the_future_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lake.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS a")
+
+    def refuse(*_: object, **__: object) -> None:
+        # The words of DuckDB 1.4 on a file of 2.0; such a file cannot be made with 1.4.
+        raise duckdb.IOException(
+            "IO Error: Trying to read a database file with version number 999, "
+            "but we can only read versions between 64 and 67."
+        )
+
+    monkeypatch.setattr("aegir.tables.databases.open_connection", refuse)
+    with pytest.raises(UnreadableTable, match="newer DuckDB.*pip install -U duckdb"):
+        list(read_tables(path))
