@@ -275,5 +275,5 @@ def test_a_duckdb_file_from_the_future_says_what_to_install(
         )
 
     monkeypatch.setattr("aegir.tables.databases.open_connection", refuse)
-    with pytest.raises(UnreadableTable, match="newer DuckDB.*pip install -U duckdb"):
+    with pytest.raises(UnreadableTable, match=r"newer DuckDB.*pip install -U duckdb"):
         list(read_tables(path))
