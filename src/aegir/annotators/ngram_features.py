@@ -73,11 +73,13 @@ def views_of(column: Column) -> list[View]:
 def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRows:
     """The features of each view. `index` renumbers buckets; those it maps to -1 are left out."""
     buffer = _Buffer.of(views)
-    lowered = _LOWER[buffer.data]
+    lowered, shapes = _Hashed.of(_LOWER[buffer.data], buffer.cell), _shapes(buffer)
     tokens = [
-        *_runs(lowered, buffer.cell, NGRAM_LENGTHS, salt=1),
-        *_words(lowered, buffer.cell, salt=20),
-        *_shapes(buffer, salt=40),
+        *_runs(lowered, NGRAM_LENGTHS, salt=1),
+        *_words(lowered, salt=20),
+        _whole_cells(lowered, salt=22),
+        *_runs(shapes, SHAPE_LENGTHS, salt=40),
+        _whole_cells(shapes, salt=50),
     ]
     cell = np.concatenate([cells for cells, _ in tokens])
     feature = np.concatenate([buckets for _, buckets in tokens]).astype(np.int64)
@@ -117,12 +119,29 @@ def _cell_bytes(value: str) -> bytes:
     return text.encode("utf-8", "replace")[:CELL_BYTES]
 
 
-def _prefix_hash(data: Bytes) -> tuple[U64, U64]:
-    """H of the module docstring (one longer than data), and P^-i."""
-    powers, inverses = _powers(_BASE, len(data)), _powers(pow(_BASE, -1, 1 << 64), len(data))
-    prefix = np.zeros(len(data) + 1, np.uint64)
-    np.cumsum((data.astype(np.uint64) + np.uint64(1)) * powers, out=prefix[1:])
-    return prefix, inverses
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    """Bytes with the prefix sums that give the hash of any run of them."""
+
+    data: Bytes
+    cell: I64
+    """Which cell each byte belongs to."""
+    prefix: U64
+    """H of the module docstring, one longer than data."""
+    inverses: U64
+    """P^-i"""
+
+    @classmethod
+    def of(cls, data: Bytes, cell: I64) -> "_Hashed":
+        prefix = np.zeros(len(data) + 1, np.uint64)
+        powers = _powers(_BASE, len(data))
+        np.cumsum((data.astype(np.uint64) + np.uint64(1)) * powers, out=prefix[1:])
+        return cls(data, cell, prefix, _powers(pow(_BASE, -1, 1 << 64), len(data)))
+
+    def runs(self, starts: I64, ends: I64) -> U64:
+        """The hash of each run of bytes."""
+        hashes: U64 = (self.prefix[ends] - self.prefix[starts]) * self.inverses[starts]
+        return hashes
 
 
 def _powers(base: int, count: int) -> U64:
@@ -137,48 +156,39 @@ def _buckets(hashes: U64, salt: int) -> U64:
     return (mixed * _MIX) >> np.uint64(64 - BUCKET_BITS)
 
 
-def _runs(data: Bytes, cell: I64, lengths: tuple[int, ...], salt: int) -> list[Tokens]:
+def _runs(text: _Hashed, lengths: tuple[int, ...], salt: int) -> list[Tokens]:
     """All runs of n bytes that lie within one cell, markers included."""
-    prefix, inverses = _prefix_hash(data)
     found = []
     for n in lengths:
-        count = max(len(data) - n + 1, 0)
-        inside = cell[:count] == cell[n - 1 :]
-        hashes = (prefix[n:] - prefix[:count]) * inverses[:count]
-        found.append((cell[:count][inside], _buckets(hashes[inside], salt + n)))
+        count = max(len(text.data) - n + 1, 0)
+        inside = text.cell[:count] == text.cell[n - 1 :]
+        hashes = (text.prefix[n:] - text.prefix[:count]) * text.inverses[:count]
+        found.append((text.cell[:count][inside], _buckets(hashes[inside], salt + n)))
     return found
 
 
-def _words(data: Bytes, cell: I64, salt: int) -> list[Tokens]:
-    """Words, pairs of neighbouring words, and whole cells."""
-    prefix, inverses = _prefix_hash(data)
-    letter = np.concatenate([[False], _WORD[data], [False]]).astype(np.int8)
+def _words(text: _Hashed, salt: int) -> list[Tokens]:
+    """Words, and pairs of neighbouring words."""
+    letter = np.concatenate([[False], _WORD[text.data], [False]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(letter))
     starts, ends = edges[::2], edges[1::2]
-    words = (prefix[ends] - prefix[starts]) * inverses[starts]
-    cells = cell[starts]
+    words, cells = text.runs(starts, ends), text.cell[starts]
     paired = cells[:-1] == cells[1:]
     pairs = (words[:-1] * _MIX + words[1:])[paired]
-    return [
-        (cells, _buckets(words, salt)),
-        (cells[:-1][paired], _buckets(pairs, salt + 1)),
-        _whole_cells(data, cell, salt + 2),
-    ]
+    return [(cells, _buckets(words, salt)), (cells[:-1][paired], _buckets(pairs, salt + 1))]
 
 
-def _shapes(buffer: _Buffer, salt: int) -> list[Tokens]:
+def _whole_cells(text: _Hashed, salt: int) -> Tokens:
+    starts, ends = np.flatnonzero(text.data == _START), np.flatnonzero(text.data == _END)
+    return text.cell[starts], _buckets(text.runs(starts, ends), salt)
+
+
+def _shapes(buffer: _Buffer) -> _Hashed:
     """Cells as character classes, runs of letters collapsed: 'Main St 12' becomes 'Aa Aa 99'."""
     shape = _SHAPE[buffer.data]
     keep = np.ones(len(shape), bool)
     keep[1:] = (shape[1:] != shape[:-1]) | ~_COLLAPSES[shape[1:]]
-    shape, cell = shape[keep], buffer.cell[keep]
-    return [*_runs(shape, cell, SHAPE_LENGTHS, salt), _whole_cells(shape, cell, salt + 10)]
-
-
-def _whole_cells(data: Bytes, cell: I64, salt: int) -> Tokens:
-    prefix, inverses = _prefix_hash(data)
-    starts, ends = np.flatnonzero(data == _START), np.flatnonzero(data == _END)
-    return cell[starts], _buckets((prefix[ends] - prefix[starts]) * inverses[starts], salt)
+    return _Hashed.of(shape[keep], buffer.cell[keep])
 
 
 def _count(buffer: _Buffer, cell: I64, feature: I64, views: int) -> SparseRows:

@@ -110,6 +110,7 @@ def _read_member(
         raise UnreadableTable(f"{request.label} is encrypted; unpack the archive first")
     try:
         opened = archive.open(member)
+    # NotImplementedError is how zipfile says that it does not know the compression method.
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise UnreadableTable(f"{request.label} cannot be unpacked ({error})") from error
     with opened:
