@@ -41,6 +41,7 @@ class CombinedAnnotator:
     def __init__(self, ngrams: NgramsAnnotator) -> None:
         self.ngrams = ngrams
         self.operating_points = ngrams.model.operating_points(self.name)
+        self._usual_types = usual_types(ngrams.model.compatibility)
         calibration = ngrams.model.facts["calibration"]
         self._rule_weight = float(calibration["rule_weight"])
         self._compatibility_weight = float(calibration["compatibility_weight"])
@@ -73,7 +74,7 @@ class CombinedAnnotator:
             self._compatibility_weight,
             self._temperatures["cpa"],
         )
-        relations = rule_out_relations(relations, verdicts, self.ngrams.model.compatibility)
+        relations = rule_out_relations(relations, verdicts, self._usual_types)
         relations[~known] = 0
         return TableScores(types, relations, learnt.subject, fine)
 
@@ -122,11 +123,15 @@ def reweigh_relations(
     return softmax(both)[:, :-1]
 
 
+def usual_types(compatibility: F32) -> F32:
+    """(108, 82) shares that sum to 1; a relation of which nothing is known is spread over all types."""
+    return np.asarray(compatibility / compatibility.sum(axis=1, keepdims=True), np.float32)
+
+
 def rule_out_relations(
-    relations: Probabilities, verdicts: Sequence[Verdict], compatibility: F32
+    relations: Probabilities, verdicts: Sequence[Verdict], usual: F32
 ) -> Probabilities:
     """(columns, 108) without relations nearly all of whose columns are of types the rules have vetoed."""
-    usual = compatibility / compatibility.sum(axis=1, keepdims=True)
     told = relations.copy()
     for row, verdict in zip(told, verdicts, strict=True):
         vetoed = usual[:, [TYPE_INDEX[name] for name in verdict.vetoes]].sum(axis=1)

@@ -18,6 +18,7 @@ from aegir.annotators.combined import (
     apply_verdicts,
     reweigh_relations,
     rule_out_relations,
+    usual_types,
 )
 from aegir.annotators.ngram_features import F32, I64
 from aegir.annotators.ngrams import softmax
@@ -110,7 +111,7 @@ class CompatibleRelations:
         relations = reweigh_relations(
             self.inner(held_out), types, self.compatibility, self.weight, self.temperature
         )
-        return rule_out_relations(relations, held_out.verdicts, self.compatibility)
+        return rule_out_relations(relations, held_out.verdicts, usual_types(self.compatibility))
 
 
 def fit_temperature(held_out: HeldOut) -> Tempered:

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.combined import apply_verdicts, reweigh_relations, rule_out_relations
+from aegir.annotators.combined import (
+    apply_verdicts,
+    reweigh_relations,
+    rule_out_relations,
+    usual_types,
+)
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.training.calibrate import (
@@ -141,5 +146,5 @@ def test_a_relation_falls_with_the_types_its_columns_have():
     compatibility[1, [TYPE_INDEX["telephone"], TYPE_INDEX["price"]]] = 0.8, 0.2
     compatibility[2] = 1.0  # nothing is known of its columns
     verdict = Verdict(vetoes=frozenset({"telephone"}))
-    told = rule_out_relations(relations, [verdict], compatibility)[0]
+    told = rule_out_relations(relations, [verdict], usual_types(compatibility))[0]
     assert told.tolist() == [0.0, *relations[0, 1:].tolist()]
