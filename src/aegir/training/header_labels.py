@@ -17,13 +17,13 @@ from aegir.annotators.header_text import header_view
 from aegir.annotators.ngram_features import F32, View
 from aegir.annotators.ngram_model import SCORES, TYPES, HashedLinear, NgramModel
 from aegir.annotators.ngrams import NgramsAnnotator
+from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.linear_fit import Targets, fit_hashed_linear, sparse_rows
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 
-TYPE_INDEX = {name: i for i, name in enumerate(TYPE_NAMES)}
 HEADER_FEATURES = 6144
 TABLES_AT_ONCE = 256
 TABLES_PER_FILE = 1500

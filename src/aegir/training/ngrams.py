@@ -20,6 +20,7 @@ from aegir.annotators.ngram_features import F32, I64, SparseRows, views_of
 from aegir.annotators.ngram_model import TYPES, Dense, HashedLinear, NgramModel, context_features
 from aegir.annotators.ngrams import pick_subject
 from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.errors import AskedWrongly
 from aegir.tables.table import Table
 from aegir.training.calibrate import (
@@ -312,13 +313,12 @@ def _table(examples: Examples, number: int) -> Table:
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:
-    types = {name: i for i, name in enumerate(TYPE_NAMES)}
     relations = {name: i for i, name in enumerate(RELATION_NAMES)}
     labels, weights = [], []
     for table in tables:
         for cta, cpa in zip(table.labelled.cta, table.labelled.cpa, strict=True):
             wanted = (
-                types.get(cta[0], -1) if cta else -1,
+                TYPE_INDEX.get(cta[0], -1) if cta else -1,
                 relations.get(cpa[0], -1) if cpa else -1,
             )
             trusted = (table.source.cta_weight, table.source.cpa_weight)
