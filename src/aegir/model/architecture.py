@@ -1,0 +1,150 @@
+"""The architecture as data: how stages nest, how wide they are, how a table is read.
+
+    layout = ["w1", ["w3"], "w1"]    one RWKV-7 block over bytes, three over chunks, one over bytes again
+    layout = ["w1", ["w1", ["w2"], "w0"], "w1"]    two levels of chunking
+
+A stage is either `["wN"]`, the innermost, or `["wN", stage, "wM"]`: N blocks, a stage over the chunks they
+found, M blocks. `widths` gives one width per level, outermost first. Everything a checkpoint needs to be
+rebuilt is here; the same object serves numpy and torch.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from aegir.errors import AskedWrongly
+
+_BLOCKS = re.compile(r"w(\d{1,2})")
+_EXAMPLE = '["w1", ["w3"], "w1"]'
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Blocks at one level, and the stage over the chunks between them."""
+
+    width: int
+    encoder: int
+    """Blocks before chunking; all of them in the innermost stage."""
+    inner: "Stage | None" = None
+    decoder: int = 0
+    """Blocks after the chunks have been spread back."""
+
+    def levels(self) -> "Iterator[Stage]":
+        """This stage, then the ones inside it."""
+        yield self
+        if self.inner is not None:
+            yield from self.inner.levels()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How much of a column is read."""
+
+    cells: int = 8
+    cell_bytes: int = 72
+    header_bytes: int = 32
+    context_bytes: int = 6144
+    """Bytes of one table that are read together; wider tables are read in parts chosen by relevance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """Everything that fixes the shapes of the weights."""
+
+    layout: Any = field(default_factory=lambda: ["w1", ["w2"], "w0"])
+    widths: tuple[int, ...] = (64, 160)
+    head_size: int = 32
+    """Width of a head's keys and values; every width is a multiple of it."""
+    hidden_ratio: int = 3
+    """Width of channel mixing's hidden layer, as a multiple of the stage's width."""
+    rank: int = 16
+    """Rank of the low-rank maps to decay, learning rate, value mix and gate."""
+    gram_rows: int = 0
+    """Stored rows of the hashed n-gram embedding; 0 leaves it out."""
+    column_width: int = 192
+    table_blocks: int = 1
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        _ = self.stage  # refuses a layout that cannot be built
+        sizes = {"head_size": self.head_size, "hidden_ratio": self.hidden_ratio, "rank": self.rank}
+        for name, size in (*sizes.items(), *asdict(self.reading).items()):
+            _at_least(name, size, 1)
+        _at_least("gram_rows", self.gram_rows, 0)
+        _at_least("table_blocks", self.table_blocks, 0)
+        for width in (*self.widths, self.column_width):
+            _at_least("a width", width, 1)
+            if width % self.head_size:
+                raise AskedWrongly(
+                    f"width {width} is not a multiple of head_size {self.head_size}; "
+                    f"try {-(-width // self.head_size) * self.head_size}"
+                )
+
+    @property
+    def stage(self) -> Stage:
+        """The outermost stage."""
+        levels = _depth(self.layout)
+        if len(self.widths) != levels:
+            raise AskedWrongly(
+                f"layout {self.layout} has {levels} levels but there are {len(self.widths)} widths; "
+                "give one width per level, outermost first"
+            )
+        return _parse(self.layout, self.widths)
+
+    @property
+    def pooled_width(self) -> int:
+        """Width of a column's pooled vector: mean and maximum at every level."""
+        return 2 * sum(self.widths)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; `from_dict` reads it back."""
+        return asdict(self) | {"widths": list(self.widths)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Architecture":
+        """Read what `as_dict` wrote, or part of it: what is absent keeps its default."""
+        _known(given, cls, "architecture")
+        settings = dict(given)
+        if "widths" in settings:
+            if not isinstance(settings["widths"], list | tuple):
+                raise AskedWrongly(f"widths are {settings['widths']!r}; expected a list of numbers")
+            settings["widths"] = tuple(settings["widths"])
+        if "reading" in settings:
+            _known(settings["reading"], Reading, "architecture.reading")
+            settings["reading"] = Reading(**settings["reading"])
+        return cls(**settings)
+
+
+def _known(given: Any, kind: type, where: str) -> None:
+    names = [one.name for one in fields(kind)]
+    if not isinstance(given, Mapping):
+        raise AskedWrongly(f"{where} is {given!r}; expected settings among {', '.join(names)}")
+    for key in given:
+        if key not in names:
+            raise AskedWrongly(f"{where} has no setting {key!r}; expected {', '.join(names)}")
+
+
+def _at_least(name: str, value: Any, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise AskedWrongly(f"{name} is {value!r}; expected a whole number from {low}")
+
+
+def _depth(layout: Any) -> int:
+    return 1 + (_depth(layout[1]) if isinstance(layout, list | tuple) and len(layout) == 3 else 0)
+
+
+def _parse(layout: Any, widths: tuple[int, ...]) -> Stage:
+    if isinstance(layout, list | tuple) and len(layout) == 1:
+        return Stage(widths[0], _blocks(layout[0]))
+    if isinstance(layout, list | tuple) and len(layout) == 3:
+        inner = _parse(layout[1], widths[1:])
+        return Stage(widths[0], _blocks(layout[0]), inner, _blocks(layout[2]))
+    raise AskedWrongly(f"{layout!r} is no layout of stages; expected something like {_EXAMPLE}")
+
+
+def _blocks(word: Any) -> int:
+    found = _BLOCKS.fullmatch(word) if isinstance(word, str) else None
+    if not found:
+        raise AskedWrongly(f"{word!r} is no number of blocks; expected w0 to w99, as in {_EXAMPLE}")
+    return int(found[1])

@@ -1,0 +1,232 @@
+"""A column as a sequence of bytes with markers, and the hashes of its n-grams.
+
+    COLUMN  HEADER c i t y  VALUE O s l o  VALUE B e r g e n  END
+
+A symbol is a byte (0 to 255) or one of the markers above 255. At every position, hashes of what ends there
+are looked up beside the byte itself: runs of 2 to 5 symbols, the word and the cell so far, their shapes, and,
+where a word or a cell has just ended, the whole of it. All are causal: they depend on what was read.
+
+    prefix sum  G_t = sum over i <= t of x_i P^-i  (mod 2^64)       hash(s+1..t) = (G_t - G_s) P^t
+
+so every hash is a few array operations, and `GramReader.step` gives the same hashes one symbol at a time.
+"""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.model.architecture import Reading
+from aegir.tables.table import Column
+
+PAD, COLUMN, HEADER, VALUE, CUT, END = range(256, 262)
+SYMBOLS = 262
+GRAM_BITS = 20
+GRAM_SPACE = 1 << GRAM_BITS
+NO_GRAM = -1
+RUNS = (2, 3, 4, 5)
+SHAPE_RUN = 4
+GRAM_KINDS = 9
+"""Four runs, shape run, word, cell, cell shape, pair of words."""
+
+Symbols = npt.NDArray[np.int16]
+Grams = npt.NDArray[np.int32]
+U64 = npt.NDArray[np.uint64]
+
+_BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_WORD, _CELL, _CELL_SHAPE, _PAIR = 10, 20, 30, 40
+"""Salts of the hashes; +1 where the word or cell has just ended."""
+
+
+def encode_column(column: Column, reading: Reading, header: bool = True) -> Symbols:
+    """The symbols of a column: its header unless left out, then cells spread over the column."""
+    parts: list[int] = [COLUMN]
+    if header and column.name and column.name.strip():
+        parts += [HEADER, *_cut(column.name, reading.header_bytes)]
+    cells = column.present
+    if len(cells) > reading.cells:
+        cells = tuple(cells[i * len(cells) // reading.cells] for i in range(reading.cells))
+    for cell in cells:
+        parts += [VALUE, *_cut(html.unescape(cell), reading.cell_bytes)]
+    return np.array([*parts, END], np.int16)
+
+
+def _cut(text: str, limit: int) -> list[int]:
+    """The bytes of a text; a long one loses its end, and says so."""
+    raw = text.strip().encode("utf-8", "replace")
+    return [*raw] if len(raw) <= limit else [*raw[:limit], CUT]
+
+
+def pad(sequences: Sequence[Symbols]) -> tuple[Symbols, npt.NDArray[np.int64]]:
+    """(B, T) symbols filled with PAD on the right, and the length of each."""
+    lengths = np.array([len(one) for one in sequences], np.int64)
+    padded = np.full((len(sequences), int(lengths.max(initial=0))), PAD, np.int16)
+    for row, one in zip(padded, sequences, strict=True):
+        row[: len(one)] = one
+    return padded, lengths
+
+
+def _tables() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """For each symbol: lower-cased, its shape, and whether it belongs to a word."""
+    lowered = np.arange(SYMBOLS, dtype=np.uint64) + 1
+    lowered[ord("A") + 0 : ord("Z") + 1] += 32
+    shape = np.arange(SYMBOLS, dtype=np.uint64) + 1
+    shape[ord("0") : ord("9") + 1] = 1000
+    shape[ord("A") : ord("Z") + 1] = 1001
+    shape[ord("a") : ord("z") + 1] = 1002
+    shape[128:256] = 1003
+    word = np.zeros(SYMBOLS, bool)
+    word[128:256] = True
+    for first, last in ("09", "AZ", "az"):
+        word[ord(first) : ord(last) + 1] = True
+    return lowered, shape, word
+
+
+_LOWERED, _SHAPE, _IN_WORD = _tables()
+
+
+def _bucket(hashes: U64, salt: int) -> Grams:
+    """Spread a hash over the gram space; the salt keeps kinds apart."""
+    salted = np.uint64(salt * _BASE & (1 << 64) - 1)
+    mixed = (hashes ^ salted) * _MIX
+    mixed ^= mixed >> np.uint64(32)
+    return ((mixed * _MIX) >> np.uint64(64 - GRAM_BITS)).astype(np.int32)
+
+
+def gram_hashes(symbols: Symbols) -> Grams:
+    """(B, T, GRAM_KINDS) the hash of what ends at each position; NO_GRAM where nothing does."""
+    batch, length = symbols.shape
+    lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
+    in_word, marker = _IN_WORD[symbols], symbols >= 256
+    found = np.full((batch, length, GRAM_KINDS), NO_GRAM, np.int32)
+    for kind, run in enumerate(RUNS):
+        found[..., kind] = _bucket(_run(lowered, run), run)
+    found[..., 4] = _bucket(_run(shape, SHAPE_RUN), 9)
+    powers, inverse = _powers(length)
+    prefix, shape_prefix = (_prefix(one, inverse) for one in (lowered, shape))
+    at = np.arange(length)
+    outside = np.maximum.accumulate(np.where(in_word, -1, at), axis=1)
+    """The last position outside a word, up to here."""
+    word = _between(prefix, outside, at, powers)
+    ended = ~in_word & np.pad(in_word, ((0, 0), (1, 0)))[:, :-1]
+    before = np.pad(word, ((0, 0), (1, 0)))[:, :-1]
+    found[..., 5] = np.where(in_word, _bucket(word, _WORD), NO_GRAM)
+    found[..., 5] = np.where(ended, _bucket(before, _WORD + 1), found[..., 5])
+    opened = np.maximum.accumulate(np.where(marker, at, -1), axis=1)
+    closed = marker & (at > 0)
+    for kind, salt, sums in ((6, _CELL, prefix), (7, _CELL_SHAPE, shape_prefix)):
+        cell = _between(sums, opened, at, powers)
+        whole = np.pad(cell, ((0, 0), (1, 0)))[:, :-1]
+        inside = np.where(marker, NO_GRAM, _bucket(cell, salt))
+        found[..., kind] = np.where(closed, _bucket(whole, salt + 1), inside)
+    found[..., 8] = _pairs(before, ended)
+    found[symbols == PAD] = NO_GRAM
+    return found
+
+
+def _run(values: U64, length: int) -> U64:
+    """Hash of the last `length` symbols; before the start stands nothing."""
+    total = np.zeros_like(values)
+    for back in range(min(length, values.shape[1])):
+        power = np.uint64(pow(_BASE, back + 1, 1 << 64))
+        total[:, back:] += values[:, : values.shape[1] - back] * power
+    return total
+
+
+def _powers(length: int) -> tuple[U64, U64]:
+    """P^t and P^-t for every position."""
+    powers, inverse = np.ones(length, np.uint64), np.ones(length, np.uint64)
+    powers[1:], inverse[1:] = np.uint64(_BASE), np.uint64(_INVERSE)
+    return np.multiply.accumulate(powers), np.multiply.accumulate(inverse)
+
+
+def _prefix(values: U64, inverse: U64) -> U64:
+    return np.cumsum(values * inverse, axis=1, dtype=np.uint64)
+
+
+def _between(prefix: U64, start: npt.NDArray[np.int64], at: npt.NDArray[np.int64], powers: U64) -> U64:
+    """Hash of the symbols after position `start` up to each position."""
+    before = np.take_along_axis(prefix, np.maximum(start, 0), axis=1)
+    before = np.where(start >= 0, before, np.uint64(0))
+    return (prefix - before) * powers[at]
+
+
+def _pairs(before: U64, ended: npt.NDArray[np.bool_]) -> Grams:
+    """Where a word ends: the hash of it and the word before it in the column."""
+    at = np.arange(ended.shape[1])
+    last_end = np.maximum.accumulate(np.where(ended, at, -1), axis=1)
+    previous = np.pad(last_end, ((0, 0), (1, 0)), constant_values=-1)[:, :-1]
+    first = np.take_along_axis(before, np.maximum(previous, 0), axis=1)
+    both = first * np.uint64(_BASE) + before
+    return np.where(ended & (previous >= 0), _bucket(both, _PAIR), NO_GRAM)
+
+
+@dataclass(slots=True)
+class GramReader:
+    """The hashes one symbol at a time, for a batch: what `gram_hashes` gives, remembered."""
+
+    recent: U64
+    """(B, 5) the last lower-cased symbols, newest first; 0 before the start."""
+    recent_shapes: U64
+    """(B, 4)"""
+    word: U64
+    cell: U64
+    cell_shape: U64
+    previous_word: U64
+    has_previous: npt.NDArray[np.bool_]
+    was_word: npt.NDArray[np.bool_]
+    started: bool
+
+    @classmethod
+    def start(cls, batch: int) -> "GramReader":
+        """Nothing read yet."""
+        zero = np.zeros(batch, np.uint64)
+        no = np.zeros(batch, bool)
+        return cls(
+            np.zeros((batch, RUNS[-1]), np.uint64),
+            np.zeros((batch, SHAPE_RUN), np.uint64),
+            *(zero.copy() for _ in range(4)),
+            no.copy(),
+            no.copy(),
+            False,
+        )
+
+    def step(self, symbols: Symbols) -> Grams:
+        """(B, GRAM_KINDS) for the next symbol (B,) of each row."""
+        lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
+        in_word, marker = _IN_WORD[symbols], symbols >= 256
+        base, no = np.uint64(_BASE), np.int32(NO_GRAM)
+        self.recent = np.concatenate([lowered[:, None], self.recent[:, :-1]], axis=1)
+        self.recent_shapes = np.concatenate([shape[:, None], self.recent_shapes[:, :-1]], axis=1)
+        powers = np.array([pow(_BASE, i + 1, 1 << 64) for i in range(RUNS[-1])], np.uint64)
+        found = np.full((len(symbols), GRAM_KINDS), no, np.int32)
+        for kind, run in enumerate(RUNS):
+            found[:, kind] = _bucket((self.recent[:, :run] * powers[:run]).sum(axis=1), run)
+        shapes = (self.recent_shapes * powers[:SHAPE_RUN]).sum(axis=1)
+        found[:, 4] = _bucket(shapes, 9)
+        ended = ~in_word & self.was_word
+        finished = self.word
+        self.word = np.where(in_word, self.word * base + lowered, np.uint64(0))
+        found[:, 5] = np.where(in_word, _bucket(self.word, _WORD), no)
+        found[:, 5] = np.where(ended, _bucket(finished, _WORD + 1), found[:, 5])
+        pair = _bucket(self.previous_word * base + finished, _PAIR)
+        found[:, 8] = np.where(ended & self.has_previous, pair, no)
+        self.previous_word = np.where(ended, finished, self.previous_word)
+        self.has_previous = self.has_previous | ended
+        for kind, salt, name, values in (
+            (6, _CELL, "cell", lowered),
+            (7, _CELL_SHAPE, "cell_shape", shape),
+        ):
+            whole = getattr(self, name)
+            grown = np.where(marker, np.uint64(0), whole * base + values)
+            setattr(self, name, grown)
+            found[:, kind] = np.where(marker, no, _bucket(grown, salt))
+            if self.started:
+                found[:, kind] = np.where(marker, _bucket(whole, salt + 1), found[:, kind])
+        self.was_word, self.started = in_word, True
+        found[symbols == PAD] = no
+        return found
