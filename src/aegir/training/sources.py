@@ -35,6 +35,12 @@ class Source:
 
     calibrates: bool = True
     """Whether held-out answers on this file count towards calibration, or are only reported."""
+    synthetic: bool = False
+    """The cells were made up by a generator; nobody ever published them."""
+    weak: bool = False
+    """The labels were guessed (from a header, a mapping, a model), not given by a person."""
+    aux: str | None = None
+    """The label space of `cta` when it is not our 82 types; such labels teach an auxiliary head."""
 
     @property
     def stem(self) -> str:

@@ -1,0 +1,1 @@
+"""Training tables from many sources: gold, translated, rebuilt, guessed and made up, each one switchable."""
