@@ -148,7 +148,9 @@ def _prefix(values: U64, inverse: U64) -> U64:
     return np.cumsum(values * inverse, axis=1, dtype=np.uint64)
 
 
-def _between(prefix: U64, start: npt.NDArray[np.int64], at: npt.NDArray[np.int64], powers: U64) -> U64:
+def _between(
+    prefix: U64, start: npt.NDArray[np.int64], at: npt.NDArray[np.int64], powers: U64
+) -> U64:
     """Hash of the symbols after position `start` up to each position."""
     before = np.take_along_axis(prefix, np.maximum(start, 0), axis=1)
     before = np.where(start >= 0, before, np.uint64(0))

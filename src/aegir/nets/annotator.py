@@ -1,0 +1,183 @@
+"""The whole network: symbols -> columns -> table -> types and relations.
+
+    bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
+    vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
+
+Every column is typed in the light of its siblings; the relation head sees the subject column too.
+Names of parameters are the names in the checkpoint: `aegir.model` reads the same ones.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from aegir.model.architecture import Architecture
+from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.nets.chunking import Boundaries
+from aegir.nets.hierarchy import StageNet, StageOutput, StageState
+from aegir.nets.rwkv7 import Block
+
+OTHER, SUBJECT, UNKNOWN = range(3)
+"""Roles of a column: not the subject, the subject, and not known which column is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableBatch:
+    """Which columns of a batch stand together."""
+
+    columns: Tensor
+    """(tables, most columns) numbers of columns; 0 where the mask is false."""
+    mask: Tensor
+    """(tables, most columns)"""
+    roles: Tensor
+    """(tables, most columns)"""
+
+    @property
+    def subjects(self) -> Tensor:
+        """(tables, most columns) true at the subject."""
+        return self.mask & (self.roles == SUBJECT)
+
+
+class Embedding(nn.Module):
+    """What a position says by itself: its symbol, and the n-grams that end there."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        width = architecture.widths[0]
+        self.symbols = nn.Parameter(torch.randn(SYMBOLS, width) * 0.5)
+        self.grams = nn.Parameter(torch.randn(architecture.gram_rows + 1, width) * 0.1)
+        """The last row stands for n-grams that are not kept: it is zero, and stays so."""
+        self.norm = nn.LayerNorm(width)
+        with torch.no_grad():
+            self.grams[-1] = 0
+
+    def forward(self, symbols: Tensor, grams: Tensor) -> Tensor:
+        """symbols (B, T), rows of n-grams (B, T, G) -> (B, T, D)"""
+        batch, length = symbols.shape
+        bag = functional.embedding_bag(
+            grams.flatten(0, 1), self.grams, mode="sum", padding_idx=len(self.grams) - 1
+        )
+        own = functional.embedding(symbols, self.symbols)
+        return self.norm(own + bag.reshape(batch, length, -1))
+
+
+class ColumnReader(nn.Module):
+    """Symbols of columns in, one vector per column out."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.embedding = Embedding(architecture)
+        self.stage = StageNet(architecture.stage, architecture)
+        self.norm = nn.LayerNorm(architecture.pooled_width)
+        self.column = nn.Linear(architecture.pooled_width, architecture.column_width)
+
+    def forward(
+        self, symbols: Tensor, grams: Tensor, state: StageState | None = None
+    ) -> StageOutput:
+        """The hierarchy's answer at every position of (B, T)."""
+        x = self.embedding(symbols, grams)
+        return self.stage(x, symbols != PAD, state or self.stage.start(len(symbols)))
+
+    def pool(self, output: StageOutput) -> Tensor:
+        """(B, pooled width) mean and maximum at every level."""
+        parts = []
+        for x, mask in output.levels:
+            kept = mask[..., None]
+            parts.append((x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1))
+            parts.append(x.masked_fill(~kept, -torch.inf).amax(dim=1))
+        return torch.cat(parts, dim=-1)
+
+    def vectors(self, output: StageOutput) -> Tensor:
+        """(B, column width)"""
+        return self.column(self.norm(self.pool(output)))
+
+
+class TableMixer(nn.Module):
+    """Vectors of the columns of tables in, the same in the light of their siblings out."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        width = architecture.column_width
+        sizes = (architecture.head_size, architecture.hidden_ratio, architecture.rank)
+        self.roles = nn.Parameter(torch.zeros(3, width))
+        self.blocks = nn.ModuleList(
+            Block(width, *sizes, i == 0) for i in range(architecture.table_blocks)
+        )
+        self.hidden = nn.Linear(4 * width, 2 * width)
+        self.out = nn.Linear(2 * width, width)
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, vectors: Tensor, tables: TableBatch, dropout: float = 0.0) -> Tensor:
+        """(columns, width) -> (columns, width)"""
+        x = vectors[tables.columns] + self.roles[tables.roles]
+        x = x * tables.mask[..., None]
+        backwards = _reversal(tables.mask)
+        for block in self.blocks:
+            there = block(x, block.start(len(x)), tables.mask, None)[0]
+            turned = x.gather(1, backwards[..., None].expand_as(x))
+            back = block(turned, block.start(len(x)), tables.mask, None)[0]
+            x = (there + back.gather(1, backwards[..., None].expand_as(x))) / 2
+        x = x * tables.mask[..., None]
+        subject = (x * tables.subjects[..., None]).sum(dim=1, keepdim=True)
+        subject = subject * ~tables.subjects[..., None]
+        mean, most = _siblings(x, tables.mask)
+        around = torch.cat([x, mean, most, subject], dim=-1)
+        hidden = functional.relu(self.hidden(functional.dropout(around, dropout, self.training)))
+        x = self.norm(x + self.out(functional.dropout(hidden.square(), dropout, self.training)))
+        result = torch.zeros_like(vectors)
+        return result.index_put((tables.columns[tables.mask],), x[tables.mask])
+
+
+def _reversal(mask: Tensor) -> Tensor:
+    """(tables, columns) the place that mirrors each place of the left part that counts."""
+    counts = mask.sum(dim=1, keepdim=True)
+    places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    return torch.where(mask, counts - 1 - places, places)
+
+
+def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and maximum over the other columns of the table; 0 where there is none."""
+    counts = mask.sum(dim=1)[:, None, None]
+    mean = (x.sum(dim=1, keepdim=True) - x) / (counts - 1).clamp(min=1)
+    if x.shape[1] == 1:
+        return mean * 0, mean * 0
+    low = x.masked_fill(~mask[..., None], -torch.inf)
+    best, where = low.topk(2, dim=1).values, low.argmax(dim=1, keepdim=True)
+    places = torch.arange(x.shape[1], device=x.device)[None, :, None]
+    most = torch.where(places == where, best[:, 1:], best[:, :1])
+    alone = counts <= 1
+    return mean * ~alone, most.masked_fill(alone, 0.0)
+
+
+class ByteNetwork(nn.Module):
+    """Reads tables; answers with types, relations and, while training, other label spaces."""
+
+    def __init__(
+        self, architecture: Architecture, classes: Mapping[str, int], dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.architecture, self.dropout = architecture, dropout
+        self.reader = ColumnReader(architecture)
+        self.mixer = TableMixer(architecture)
+        width = architecture.column_width
+        self.heads = nn.ModuleDict({name: nn.Linear(width, n) for name, n in classes.items()})
+        self.subject = nn.Linear(width, 1)
+        self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
+
+    def read(self, parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[Boundaries]]:
+        """(columns, width) vectors of columns given in parts of similar length."""
+        outputs = [self.reader(symbols, grams) for symbols, grams in parts]
+        vectors = torch.cat([self.reader.vectors(output) for output in outputs])
+        return vectors, [one for output in outputs for one in output.boundaries]
+
+    def embed(self, vectors: Tensor, tables: TableBatch) -> Tensor:
+        """(columns, width) what the heads see."""
+        dropped = functional.dropout(vectors, self.dropout, self.training)
+        return self.mixer(dropped, tables, self.dropout)
+
+    def guess_next(self, output: StageOutput) -> Tensor:
+        """(B, T, SYMBOLS) logits of the symbol that follows."""
+        return output.x @ self.reader.embedding.symbols.T + self.next_symbol
