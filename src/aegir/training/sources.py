@@ -40,7 +40,8 @@ class Source:
     weak: bool = False
     """The labels were guessed (from a header, a mapping, a model), not given by a person."""
     aux: str | None = None
-    """The label space of `cta` when it is not our 82 types; such labels teach an auxiliary head."""
+    """The label space of `cta` when it is not our 82 types: such labels teach an auxiliary head of this name,
+    with `cta_weight`. A label may be spelt like one of ours and mean something else."""
 
     @property
     def stem(self) -> str:

@@ -228,11 +228,9 @@ def flat_name(path: str) -> str | None:
         last in ("url", "contentUrl") and outer and outer[-1] in ("image", "logo")
     ):
         last = outer.pop()
-    return (
-        last
-        if (all(part in _CONTAINERS for part in outer) and last != "name") or not outer
-        else None
-    )
+    if not outer:
+        return last
+    return last if last != "name" and _CONTAINERS.issuperset(outer) else None
 
 
 def _type_of(kind: str, name: str, cells: Sequence[str]) -> str | None:
