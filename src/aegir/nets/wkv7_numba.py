@@ -1,0 +1,257 @@
+"""The RWKV-7 recurrence compiled for the CPU, forwards and backwards, as one differentiable torch function.
+
+A job is one head of one row. The forward pass keeps the state every 16 steps and each step's answer a' S; the
+backward pass replays a segment of 16 states into a buffer of a few hundred kilobytes and walks back through it, so
+memory grows with T / 16 states and no state is ever inverted.
+
+Promises: gradients to all six inputs and to the initial state; the final state is differentiable; steps that a mask
+leaves out cost nothing. Limits: float32 on the CPU; the gradient itself is not differentiable.
+
+The arithmetic is in wkv7_steps.py, the reference and the signature in wkv7.py.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from aegir.nets.compiled import Kernel, compiled, exponential, inlined, run_kernel
+from aegir.nets.wkv7_steps import (
+    SEGMENT,
+    BackwardPlaces,
+    Floats,
+    ForwardPlaces,
+    advance,
+    answer_first,
+    backward_places,
+    forward_places,
+    replay,
+    retreat,
+)
+
+
+def wkv7_numba(
+    r: torch.Tensor,
+    log_w: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    state: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `aegir.nets.wkv7.wkv7` promises, for float32 on the CPU."""
+    B, T, H, K = r.shape  # noqa: N806
+    if state is None:
+        state = r.new_zeros(B, H, K, v.shape[-1])
+    inputs = [one.contiguous() for one in (r, log_w, k, v, a, b, state)]
+    y, final = _Recurrence.apply(*inputs, None if mask is None else mask.contiguous())
+    return y, final
+
+
+class _Recurrence(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        r, _, _, v, _, _, state, mask = inputs
+        B, T, H, K = r.shape  # noqa: N806
+        V = v.shape[-1]  # noqa: N806
+        keep = any(ctx.needs_input_grad)
+        active = r.new_ones(B, T, dtype=torch.bool) if mask is None else mask
+        y = torch.empty_like(v) if mask is None else torch.zeros_like(v)
+        final = torch.empty_like(state)
+        answers = torch.empty_like(v) if keep else v.new_empty(0, 0, 0, 0)
+        kept = r.new_empty((B, H, -(-T // SEGMENT), K, V) if keep else (0, 0, 0, 0, 0))
+        run_kernel(_kernels(K, V)[0], B * H, *inputs[:7], active, y, final, answers, kept, keep)
+        ctx.save_for_backward(*inputs[:6], active, answers, kept)
+        ctx.masked = mask is not None
+        return y, final
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        *inputs, active, answers, kept = ctx.saved_tensors
+        B, _, H, K = inputs[0].shape  # noqa: N806
+        V = inputs[3].shape[-1]  # noqa: N806
+        make = torch.zeros_like if ctx.masked else torch.empty_like
+        to_inputs = [make(one) for one in inputs]
+        to_state = inputs[0].new_empty(B, H, K, V)
+        given = [one.contiguous() for one in gradients]
+        kernel = _kernels(K, V)[1]
+        run_kernel(kernel, B * H, *inputs, active, answers, kept, *given, *to_inputs, to_state)
+        return *to_inputs, to_state, None
+
+
+@cache
+def _kernels(key_width: int, value_width: int) -> tuple[Kernel, Kernel]:
+    """The two kernels for a head size, which is a constant inside them."""
+    return (
+        _forward_kernel(forward_places(key_width, value_width)),
+        _backward_kernel(backward_places(key_width, value_width)),
+    )
+
+
+def _forward_kernel(at: ForwardPlaces) -> Kernel:
+    def forward(
+        first: Any,
+        last: Any,
+        r: Any,
+        log_w: Any,
+        k: Any,
+        v: Any,
+        a: Any,
+        b: Any,
+        state: Any,
+        mask: Any,
+        y: Any,
+        final: Any,
+        answers: Any,
+        kept: Any,
+        keep: Any,
+    ) -> None:
+        work = np.zeros(at.size, np.float32)
+        active = np.empty(mask.shape[1], np.int64)
+        for job in range(first, last):
+            row, head = job // r.shape[2], job % r.shape[2]
+            count = list_active(mask[row], active)
+            load_state(state[row, head], work, at)
+            load(a[row, active[0], head], work, at.next_removal) if count else None
+            answer_first(work, at)
+            for n in range(count):
+                t = active[n]
+                if keep:
+                    if n % SEGMENT == 0:
+                        store_state(work, kept[row, head, n // SEGMENT], at)
+                    store(work, at.answer, answers[row, t, head])
+                load_decay(log_w[row, t, head], work, at.decay)
+                load(k[row, t, head], work, at.key)
+                load(b[row, t, head], work, at.write)
+                load(r[row, t, head], work, at.receptance)
+                load(v[row, t, head], work, at.value)
+                if n + 1 < count:
+                    load(a[row, active[n + 1], head], work, at.next_removal)
+                advance(work, at)
+                store(work, at.output, y[row, t, head])
+                for j in range(at.value_width):
+                    work[at.answer + j] = work[at.next_answer + j]
+            store_state(work, final[row, head], at)
+
+    return compiled(forward)
+
+
+def _backward_kernel(at: BackwardPlaces) -> Kernel:
+    def backward(
+        first: Any,
+        last: Any,
+        r: Any,
+        log_w: Any,
+        k: Any,
+        v: Any,
+        a: Any,
+        b: Any,
+        mask: Any,
+        answers: Any,
+        kept: Any,
+        to_y: Any,
+        to_final: Any,
+        to_r: Any,
+        to_log_w: Any,
+        to_k: Any,
+        to_v: Any,
+        to_a: Any,
+        to_b: Any,
+        to_state: Any,
+    ) -> None:
+        work = np.zeros(at.size, np.float32)
+        active = np.empty(mask.shape[1], np.int64)
+        for job in range(first, last):
+            row, head = job // r.shape[2], job % r.shape[2]
+            count = list_active(mask[row], active)
+            load_transposed(to_final[row, head], work, at.state_gradient, at)
+            for segment in range((count - 1) // SEGMENT, -1, -1):
+                start = segment * SEGMENT
+                steps = min(SEGMENT, count - start)
+                load_transposed(kept[row, head, segment], work, 0, at)
+                for step in range(steps):
+                    t = active[start + step]
+                    keys, values = step * at.key_width, step * at.rows
+                    load_decay(log_w[row, t, head], work, at.decay + keys)
+                    load(k[row, t, head], work, at.key + keys)
+                    load(b[row, t, head], work, at.write + keys)
+                    load(r[row, t, head], work, at.receptance + keys)
+                    load(a[row, t, head], work, at.removal + keys)
+                    load(v[row, t, head], work, at.value + values)
+                    load(answers[row, t, head], work, at.answer + values)
+                    load(to_y[row, t, head], work, at.output_gradient + values)
+                    replay(work, step, at)
+                    store(work, at.receptance_gradient, to_r[row, t, head])
+                for step in range(steps - 1, -1, -1):
+                    t = active[start + step]
+                    retreat(work, step, at)
+                    for j in range(at.key_width):
+                        work[at.decay_gradient + j] *= work[at.decay + step * at.key_width + j]
+                    store(work, at.decay_gradient, to_log_w[row, t, head])
+                    store(work, at.key_gradient, to_k[row, t, head])
+                    store(work, at.value_gradient, to_v[row, t, head])
+                    store(work, at.removal_gradient, to_a[row, t, head])
+                    store(work, at.write_gradient, to_b[row, t, head])
+            store_transposed(work, at.state_gradient, to_state[row, head], at)
+
+    return compiled(backward)
+
+
+@inlined
+def list_active(mask: Any, active: Any) -> int:
+    """Write the numbers of the steps that count into `active`; how many there are."""
+    count = 0
+    for t in range(mask.shape[0]):
+        if mask[t]:
+            active[count] = t
+            count += 1
+    return count
+
+
+@inlined
+def load(vector: Any, work: Floats, start: int) -> None:
+    for j in range(vector.shape[0]):
+        work[start + j] = vector[j]
+
+
+@inlined
+def load_decay(log_decay: Any, work: Floats, start: int) -> None:
+    for j in range(log_decay.shape[0]):
+        work[start + j] = exponential(log_decay[j])
+
+
+@inlined
+def store(work: Floats, start: int, vector: Any) -> None:
+    for j in range(vector.shape[0]):
+        vector[j] = work[start + j]
+
+
+@inlined
+def load_state(state: Any, work: Floats, at: ForwardPlaces) -> None:
+    for i in range(at.key_width):
+        for j in range(at.value_width):
+            work[i * at.value_width + j] = state[i, j]
+
+
+@inlined
+def store_state(work: Floats, state: Any, at: ForwardPlaces) -> None:
+    for i in range(at.key_width):
+        for j in range(at.value_width):
+            state[i, j] = work[i * at.value_width + j]
+
+
+@inlined
+def load_transposed(state: Any, work: Floats, start: int, at: BackwardPlaces) -> None:
+    for i in range(at.value_width):
+        for j in range(at.key_width):
+            work[start + i * at.key_width + j] = state[j, i]
+
+
+@inlined
+def store_transposed(work: Floats, start: int, state: Any, at: BackwardPlaces) -> None:
+    for i in range(at.key_width):
+        for j in range(at.value_width):
+            state[i, j] = work[start + j * at.key_width + i]
