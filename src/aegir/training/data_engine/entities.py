@@ -97,6 +97,12 @@ def rebuild_tables(
     return [TrainingTable(table, ENTITIES) for table in tables if table is not None]
 
 
+def site_of(name: str) -> str | None:
+    """The site in a table name such as `Book_books.example.com_3`; None where there is none."""
+    parts = name.split("_")
+    return parts[1] if len(parts) > 2 and "." in parts[1] else None
+
+
 def _draw_tables(
     kind: str, site: str, members: Sequence[Entity], seeds: Seeds
 ) -> list[LabelledTable | None]:

@@ -25,24 +25,15 @@ _NOT_A_WORD = re.compile(r"[\W_]+")
 def read_raw_tables(paths: Sequence[Path], seed: int) -> list[Table]:
     """The tables of these files, cut down; `source` says which file each came from."""
     return [
-        _cut(replace(labelled.table, source=path.name), Seeds(seed))
+        cut_table(replace(labelled.table, source=path.name), Seeds(seed))
         for path in paths
         for labelled in islice(read_labelled_tables(path), TABLES_PER_FILE)
         if labelled.table.columns
     ]
 
 
-def plain_header(header: str | None) -> str:
-    """A header in lower case with punctuation turned to spaces: 'Zip_Code ' and 'zip code' are one."""
-    return _NOT_A_WORD.sub(" ", header or "").strip().lower()
-
-
-def without_headers(table: Table) -> Table:
-    """The same cells with nothing above them."""
-    return replace(table, columns=tuple(Column(None, column.values) for column in table.columns))
-
-
-def _cut(table: Table, seeds: Seeds) -> Table:
+def cut_table(table: Table, seeds: Seeds) -> Table:
+    """At most 16 columns, 8 rows drawn at random and kept in order, long cells cut."""
     rows = len(table.columns[0].values)
     chosen: Sequence[int] = range(rows)
     if rows > MOST_ROWS:
@@ -53,3 +44,13 @@ def _cut(table: Table, seeds: Seeds) -> Table:
         for column in table.columns[:MOST_COLUMNS]
     )
     return replace(table, columns=columns)
+
+
+def plain_header(header: str | None) -> str:
+    """A header in lower case with punctuation turned to spaces: 'Zip_Code ' and 'zip code' are one."""
+    return _NOT_A_WORD.sub(" ", header or "").strip().lower()
+
+
+def without_headers(table: Table) -> Table:
+    """The same cells with nothing above them."""
+    return replace(table, columns=tuple(Column(None, column.values) for column in table.columns))
