@@ -7,7 +7,7 @@ Every column is typed in the light of its siblings; the relation head sees the s
 Names of parameters are the names in the checkpoint: `aegir.model` reads the same ones.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,10 +16,11 @@ from torch.nn import functional
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, SYMBOLS
-from aegir.nets.chunking import Boundaries
 from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from aegir.nets.rwkv7 import Block
 
+DROPPED = 7
+"""Dropout needs this many numbers per unit of column width: the column's vector, what is around it, hidden."""
 OTHER, SUBJECT, UNKNOWN = range(3)
 """Roles of a column: not the subject, the subject, and not known which column is."""
 
@@ -110,9 +111,13 @@ class TableMixer(nn.Module):
         self.out = nn.Linear(2 * width, width)
         self.norm = nn.LayerNorm(width)
 
-    def forward(self, vectors: Tensor, tables: TableBatch, dropout: float = 0.0) -> Tensor:
-        """(columns, width) -> (columns, width)"""
+    def forward(self, vectors: Tensor, tables: TableBatch, keep: Tensor | None = None) -> Tensor:
+        """(columns, width) -> (columns, width); `keep` (columns, DROPPED * width) scales or drops."""
         x = vectors[tables.columns] + self.roles[tables.roles]
+        if keep is not None:
+            width = x.shape[-1]
+            before, wide, narrow = keep[tables.columns].split([width, 4 * width, 2 * width], dim=-1)
+            x = x * before
         x = x * tables.mask[..., None]
         backwards = _reversal(tables.mask)
         for block in self.blocks:
@@ -125,8 +130,8 @@ class TableMixer(nn.Module):
         subject = subject * ~tables.subjects[..., None]
         mean, most = _siblings(x, tables.mask)
         around = torch.cat([x, mean, most, subject], dim=-1)
-        hidden = functional.relu(self.hidden(functional.dropout(around, dropout, self.training)))
-        x = self.norm(x + self.out(functional.dropout(hidden.square(), dropout, self.training)))
+        hidden = functional.relu(self.hidden(around if keep is None else around * wide)).square()
+        x = self.norm(x + self.out(hidden if keep is None else hidden * narrow))
         result = torch.zeros_like(vectors)
         return result.index_put((tables.columns[tables.mask],), x[tables.mask])
 
@@ -155,11 +160,9 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 class ByteNetwork(nn.Module):
     """Reads tables; answers with types, relations and, while training, other label spaces."""
 
-    def __init__(
-        self, architecture: Architecture, classes: Mapping[str, int], dropout: float = 0.0
-    ) -> None:
+    def __init__(self, architecture: Architecture, classes: Mapping[str, int]) -> None:
         super().__init__()
-        self.architecture, self.dropout = architecture, dropout
+        self.architecture = architecture
         self.reader = ColumnReader(architecture)
         self.mixer = TableMixer(architecture)
         width = architecture.column_width
@@ -167,17 +170,11 @@ class ByteNetwork(nn.Module):
         self.subject = nn.Linear(width, 1)
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
 
-    def read(self, parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[Boundaries]]:
-        """(columns, width) vectors of columns given in parts of similar length."""
+    def read(self, parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[StageOutput]]:
+        """(columns, width) vectors of columns given in parts of similar length, and what was read."""
         outputs = [self.reader(symbols, grams) for symbols, grams in parts]
-        vectors = torch.cat([self.reader.vectors(output) for output in outputs])
-        return vectors, [one for output in outputs for one in output.boundaries]
+        return torch.cat([self.reader.vectors(output) for output in outputs]), outputs
 
-    def embed(self, vectors: Tensor, tables: TableBatch) -> Tensor:
-        """(columns, width) what the heads see."""
-        dropped = functional.dropout(vectors, self.dropout, self.training)
-        return self.mixer(dropped, tables, self.dropout)
-
-    def guess_next(self, output: StageOutput) -> Tensor:
-        """(B, T, SYMBOLS) logits of the symbol that follows."""
-        return output.x @ self.reader.embedding.symbols.T + self.next_symbol
+    def guess_next(self, x: Tensor) -> Tensor:
+        """(..., SYMBOLS) logits of the symbol that follows, from the hierarchy's answer (..., D)."""
+        return x @ self.reader.embedding.symbols.T + self.next_symbol

@@ -163,39 +163,43 @@ def _backward_kernel(at: BackwardPlaces) -> Kernel:
         to_state: Any,
     ) -> None:
         work = np.zeros(at.size, np.float32)
+        gradient = np.zeros(at.decay, np.float32)  # of the state between two segments
         active = np.empty(mask.shape[1], np.int64)
         for job in range(first, last):
             row, head = job // r.shape[2], job % r.shape[2]
             count = list_active(mask[row], active)
-            load_transposed(to_final[row, head], work, at.state_gradient, at)
+            load_transposed(to_final[row, head], gradient, at)
             for segment in range((count - 1) // SEGMENT, -1, -1):
                 start = segment * SEGMENT
                 steps = min(SEGMENT, count - start)
-                load_transposed(kept[row, head, segment], work, 0, at)
+                load_transposed(kept[row, head, segment], work, at)
                 for step in range(steps):
                     t = active[start + step]
-                    keys, values = step * at.key_width, step * at.rows
-                    load_decay(log_w[row, t, head], work, at.decay + keys)
-                    load(k[row, t, head], work, at.key + keys)
-                    load(b[row, t, head], work, at.write + keys)
-                    load(r[row, t, head], work, at.receptance + keys)
-                    load(a[row, t, head], work, at.removal + keys)
-                    load(v[row, t, head], work, at.value + values)
-                    load(answers[row, t, head], work, at.answer + values)
-                    load(to_y[row, t, head], work, at.output_gradient + values)
-                    replay(work, step, at)
-                    store(work, at.receptance_gradient, to_r[row, t, head])
+                    slot = work[step * at.slot :]
+                    load_decay(log_w[row, t, head], slot, at.decay)
+                    load(k[row, t, head], slot, at.key)
+                    load(b[row, t, head], slot, at.write)
+                    load(r[row, t, head], slot, at.receptance)
+                    load(a[row, t, head], slot, at.removal)
+                    load(v[row, t, head], slot, at.value)
+                    load(answers[row, t, head], slot, at.answer)
+                    load(to_y[row, t, head], slot, at.output_gradient)
+                    replay(slot, at)
+                    store(slot, at.receptance_gradient, to_r[row, t, head])
+                copy(gradient, work[steps * at.slot :], at)
                 for step in range(steps - 1, -1, -1):
                     t = active[start + step]
-                    retreat(work, step, at)
+                    slot = work[step * at.slot :]
+                    retreat(slot, at)
                     for j in range(at.key_width):
-                        work[at.decay_gradient + j] *= work[at.decay + step * at.key_width + j]
-                    store(work, at.decay_gradient, to_log_w[row, t, head])
-                    store(work, at.key_gradient, to_k[row, t, head])
-                    store(work, at.value_gradient, to_v[row, t, head])
-                    store(work, at.removal_gradient, to_a[row, t, head])
-                    store(work, at.write_gradient, to_b[row, t, head])
-            store_transposed(work, at.state_gradient, to_state[row, head], at)
+                        slot[at.decay_gradient + j] *= slot[at.decay + j]
+                    store(slot, at.decay_gradient, to_log_w[row, t, head])
+                    store(slot, at.key_gradient, to_k[row, t, head])
+                    store(slot, at.value_gradient, to_v[row, t, head])
+                    store(slot, at.removal_gradient, to_a[row, t, head])
+                    store(slot, at.write_gradient, to_b[row, t, head])
+                copy(work, gradient, at)
+            store_transposed(gradient, to_state[row, head], at)
 
     return compiled(backward)
 
@@ -244,14 +248,20 @@ def store_state(work: Floats, state: Any, at: ForwardPlaces) -> None:
 
 
 @inlined
-def load_transposed(state: Any, work: Floats, start: int, at: BackwardPlaces) -> None:
+def load_transposed(state: Any, work: Floats, at: BackwardPlaces) -> None:
     for i in range(at.value_width):
         for j in range(at.key_width):
-            work[start + i * at.key_width + j] = state[j, i]
+            work[i * at.key_width + j] = state[j, i]
 
 
 @inlined
-def store_transposed(work: Floats, start: int, state: Any, at: BackwardPlaces) -> None:
+def store_transposed(work: Floats, state: Any, at: BackwardPlaces) -> None:
     for i in range(at.key_width):
         for j in range(at.value_width):
-            state[i, j] = work[start + j * at.key_width + i]
+            state[i, j] = work[j * at.key_width + i]
+
+
+@inlined
+def copy(state: Floats, to: Floats, at: BackwardPlaces) -> None:
+    for j in range(at.rows * at.key_width):
+        to[j] = state[j]

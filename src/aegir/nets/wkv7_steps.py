@@ -16,6 +16,7 @@ Promises
 Not here: loading the vectors and storing the results (wkv7_numba.py, time_mix_numba.py).
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,29 +51,28 @@ class ForwardPlaces(NamedTuple):
 
 
 class BackwardPlaces(NamedTuple):
-    """The same for the backward pass. Vectors of the steps of a segment stand `key_slot` or `value_slot` apart."""
+    """The same for the backward pass, counted from the beginning of a step's slot (its state comes first)."""
 
     key_width: int
     value_width: int
     rows: int
     """Rows of a transposed state: the value width rounded up to a multiple of 4."""
-    slot: int
-    """Size of one state; states before each step of the segment, and after the last, begin at 0."""
-    state_gradient: int
     decay: int
     key: int
     write: int
     receptance: int
     removal: int
-    value: int
-    answer: int
-    output_gradient: int
-    receptance_gradient: int
     decay_gradient: int
     key_gradient: int
     write_gradient: int
+    receptance_gradient: int
     removal_gradient: int
+    value: int
+    answer: int
+    output_gradient: int
     value_gradient: int
+    slot: int
+    """Size of a slot, and so the beginning of the next one. There are SEGMENT, and one for the state after them."""
     size: int
     source: int
 
@@ -80,30 +80,16 @@ class BackwardPlaces(NamedTuple):
 def forward_places(key_width: int, value_width: int) -> ForwardPlaces:
     """Room for one state, four vectors of values and five of keys."""
     rows = _round_up(key_width)
-    values = [rows * value_width + place * value_width for place in range(4)]
-    first = values[-1] + value_width
-    keys = [first + place * rows for place in range(6)]
-    return ForwardPlaces(
-        key_width, value_width, rows, *values, *keys, source=source_stamp(__file__)
-    )
+    starts = _starts([rows * value_width, *[value_width] * 4, *[rows] * 5])
+    return ForwardPlaces(key_width, value_width, rows, *starts, source=source_stamp(__file__))
 
 
 def backward_places(key_width: int, value_width: int) -> BackwardPlaces:
-    """Room for the states and vectors of a segment, and for the gradients of one step."""
+    """Room for the states of a segment, each with ten vectors of keys and four of values."""
     rows = _round_up(value_width)
-    slot = rows * key_width
-    sizes = [
-        slot * (SEGMENT + 1),
-        slot,
-        *[SEGMENT * key_width] * 5,
-        *[SEGMENT * rows] * 3,
-        *[key_width] * 5,
-        rows,
-    ]
-    starts = [sum(sizes[:place]) for place in range(1, len(sizes) + 1)]
-    return BackwardPlaces(
-        key_width, value_width, rows, slot, *starts, source=source_stamp(__file__)
-    )
+    starts = _starts([rows * key_width, *[key_width] * 10, *[rows] * 4])
+    size = (SEGMENT + 1) * starts[-1]
+    return BackwardPlaces(key_width, value_width, rows, *starts, size, source_stamp(__file__))
 
 
 @inlined
@@ -143,89 +129,80 @@ def advance(work: Floats, at: ForwardPlaces) -> None:
 
 
 @inlined
-def replay(work: Floats, step: int, at: BackwardPlaces) -> None:
-    """State `step + 1` of the segment from state `step`, and the gradient of the receptance, S dy."""
+def replay(slot: Floats, at: BackwardPlaces) -> None:
+    """The state at the beginning of the next slot from the one of this slot, and the gradient S dy of r."""
     K = at.key_width  # noqa: N806
-    before, after = step * at.slot, (step + 1) * at.slot
-    keys, values = step * K, step * at.rows
+    after = at.slot
     for j in range(K):
-        work[at.receptance_gradient + j] = np.float32(0)
+        slot[at.receptance_gradient + j] = np.float32(0)
     for i in range(0, at.rows, 4):
         row0, row1, row2, row3 = i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K
-        v0, v1, v2, v3 = four(work, at.value + values + i)
-        x0, x1, x2, x3 = four(work, at.answer + values + i)
-        y0, y1, y2, y3 = four(work, at.output_gradient + values + i)
+        v0, v1, v2, v3 = four(slot, at.value + i)
+        x0, x1, x2, x3 = four(slot, at.answer + i)
+        y0, y1, y2, y3 = four(slot, at.output_gradient + i)
         for j in range(K):
-            w = work[at.decay + keys + j]
-            b, k = work[at.write + keys + j], work[at.key + keys + j]
-            s0 = w * work[before + row0 + j] + b * x0 + k * v0
-            s1 = w * work[before + row1 + j] + b * x1 + k * v1
-            s2 = w * work[before + row2 + j] + b * x2 + k * v2
-            s3 = w * work[before + row3 + j] + b * x3 + k * v3
-            work[after + row0 + j], work[after + row1 + j] = s0, s1
-            work[after + row2 + j], work[after + row3 + j] = s2, s3
-            work[at.receptance_gradient + j] += y0 * s0 + y1 * s1 + y2 * s2 + y3 * s3
+            w = slot[at.decay + j]
+            b, k = slot[at.write + j], slot[at.key + j]
+            s0 = w * slot[row0 + j] + b * x0 + k * v0
+            s1 = w * slot[row1 + j] + b * x1 + k * v1
+            s2 = w * slot[row2 + j] + b * x2 + k * v2
+            s3 = w * slot[row3 + j] + b * x3 + k * v3
+            slot[after + row0 + j], slot[after + row1 + j] = s0, s1
+            slot[after + row2 + j], slot[after + row3 + j] = s2, s3
+            slot[at.receptance_gradient + j] += y0 * s0 + y1 * s1 + y2 * s2 + y3 * s3
 
 
 @inlined
-def retreat(work: Floats, step: int, at: BackwardPlaces) -> None:
-    """The gradients of one step from that of the state after it, which becomes that of the state before.
+def retreat(slot: Floats, at: BackwardPlaces) -> None:
+    """The gradients of one step. That of the state after it stands in the next slot, in the place of that state;
+    that of the state before it takes the place of the state before it, whose last use this is.
 
-    With G = dS + r dy': dk = G v, db = G answer, dw = rows of G * S summed, dv = G' k, danswer = G' b,
-    da = S danswer, dS <- diag(w) G + a danswer'.
+    With G = dS + r dy': dv = G' k, dx = G' b (x the answer), dk = G v, db = G x, dw = rows of G * S summed,
+    da = S dx, dS <- diag(w) G + a dx'.
     """
-    K = at.key_width  # noqa: N806
-    before, keys, values = step * at.slot, step * K, step * at.rows
+    K, after = at.key_width, at.slot  # noqa: N806
     for j in range(K):
-        work[at.decay_gradient + j] = np.float32(0)
-        work[at.key_gradient + j] = np.float32(0)
-        work[at.write_gradient + j] = np.float32(0)
-        work[at.removal_gradient + j] = np.float32(0)
+        slot[at.decay_gradient + j] = np.float32(0)
+        slot[at.key_gradient + j] = np.float32(0)
+        slot[at.write_gradient + j] = np.float32(0)
+        slot[at.removal_gradient + j] = np.float32(0)
     for i in range(0, at.rows, 4):
         row0, row1, row2, row3 = i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K
-        into = at.state_gradient
-        v0, v1, v2, v3 = four(work, at.value + values + i)
-        x0, x1, x2, x3 = four(work, at.answer + values + i)
-        y0, y1, y2, y3 = four(work, at.output_gradient + values + i)
+        y0, y1, y2, y3 = four(slot, at.output_gradient + i)
         dv0 = dv1 = dv2 = dv3 = np.float32(0)
         dx0 = dx1 = dx2 = dx3 = np.float32(0)
         for j in range(K):
-            r = work[at.receptance + keys + j]
-            b, k = work[at.write + keys + j], work[at.key + keys + j]
-            g0, g1 = work[into + row0 + j] + r * y0, work[into + row1 + j] + r * y1
-            g2, g3 = work[into + row2 + j] + r * y2, work[into + row3 + j] + r * y3
-            work[into + row0 + j], work[into + row1 + j] = g0, g1
-            work[into + row2 + j], work[into + row3 + j] = g2, g3
+            r, b, k = slot[at.receptance + j], slot[at.write + j], slot[at.key + j]
+            g0, g1 = slot[after + row0 + j] + r * y0, slot[after + row1 + j] + r * y1
+            g2, g3 = slot[after + row2 + j] + r * y2, slot[after + row3 + j] + r * y3
             dv0, dv1, dv2, dv3 = dv0 + g0 * k, dv1 + g1 * k, dv2 + g2 * k, dv3 + g3 * k
             dx0, dx1, dx2, dx3 = dx0 + g0 * b, dx1 + g1 * b, dx2 + g2 * b, dx3 + g3 * b
-            work[at.key_gradient + j] += g0 * v0 + g1 * v1 + g2 * v2 + g3 * v3
-            work[at.write_gradient + j] += g0 * x0 + g1 * x1 + g2 * x2 + g3 * x3
-            work[at.decay_gradient + j] += (
-                g0 * work[before + row0 + j]
-                + g1 * work[before + row1 + j]
-                + g2 * work[before + row2 + j]
-                + g3 * work[before + row3 + j]
-            )
         to = at.value_gradient + i
-        work[to], work[to + 1], work[to + 2], work[to + 3] = dv0, dv1, dv2, dv3
+        slot[to], slot[to + 1], slot[to + 2], slot[to + 3] = dv0, dv1, dv2, dv3
+        v0, v1, v2, v3 = four(slot, at.value + i)
+        x0, x1, x2, x3 = four(slot, at.answer + i)
         for j in range(K):
-            w, a = work[at.decay + keys + j], work[at.removal + keys + j]
-            work[at.removal_gradient + j] += (
-                dx0 * work[before + row0 + j]
-                + dx1 * work[before + row1 + j]
-                + dx2 * work[before + row2 + j]
-                + dx3 * work[before + row3 + j]
-            )
-            work[into + row0 + j] = w * work[into + row0 + j] + a * dx0
-            work[into + row1 + j] = w * work[into + row1 + j] + a * dx1
-            work[into + row2 + j] = w * work[into + row2 + j] + a * dx2
-            work[into + row3 + j] = w * work[into + row3 + j] + a * dx3
+            r, w, a = slot[at.receptance + j], slot[at.decay + j], slot[at.removal + j]
+            g0, g1 = slot[after + row0 + j] + r * y0, slot[after + row1 + j] + r * y1
+            g2, g3 = slot[after + row2 + j] + r * y2, slot[after + row3 + j] + r * y3
+            s0, s1, s2, s3 = slot[row0 + j], slot[row1 + j], slot[row2 + j], slot[row3 + j]
+            slot[at.key_gradient + j] += g0 * v0 + g1 * v1 + g2 * v2 + g3 * v3
+            slot[at.write_gradient + j] += g0 * x0 + g1 * x1 + g2 * x2 + g3 * x3
+            slot[at.decay_gradient + j] += g0 * s0 + g1 * s1 + g2 * s2 + g3 * s3
+            slot[at.removal_gradient + j] += dx0 * s0 + dx1 * s1 + dx2 * s2 + dx3 * s3
+            slot[row0 + j], slot[row1 + j] = w * g0 + a * dx0, w * g1 + a * dx1
+            slot[row2 + j], slot[row3 + j] = w * g2 + a * dx2, w * g3 + a * dx3
 
 
 @inlined
 def four(work: Floats, start: int) -> Any:
     """Four neighbours, kept in registers while a loop runs over their rows."""
     return work[start], work[start + 1], work[start + 2], work[start + 3]
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    """Where the second, third, … of neighbours of these sizes begin, and where the last one ends."""
+    return list(itertools.accumulate(sizes))
 
 
 def _round_up(width: int) -> int:
