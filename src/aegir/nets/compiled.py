@@ -15,6 +15,7 @@ Limits: tensors are on the CPU and contiguous. numba's cache watches the file of
 a kernel that uses steps of another module must name `source_stamp` of that module among its constants.
 """
 
+import itertools
 import os
 import zlib
 from collections.abc import Callable
@@ -66,8 +67,7 @@ def run_kernel(kernel: Kernel, jobs: int, *arguments: Any) -> None:
         return
     cuts = [jobs * part // threads for part in range(threads + 1)]
     waiting = [
-        _pool().submit(kernel, first, last, *arrays)
-        for first, last in zip(cuts[1:-1], cuts[2:], strict=True)
+        _pool().submit(kernel, first, last, *arrays) for first, last in itertools.pairwise(cuts[1:])
     ]
     kernel(0, cuts[1], *arrays)
     for one in waiting:

@@ -26,14 +26,9 @@ Implementations
 Paper: Peng et al. 2025, arXiv:2503.14456, section 4.
 """
 
-import importlib.util
-from collections.abc import Callable
-
 import torch
 
-from aegir.errors import AskedWrongly
-
-Recurrence = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+from aegir.nets.implementations import choose_implementation
 
 
 def wkv7(
@@ -48,7 +43,12 @@ def wkv7(
     implementation: str = "auto",
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Outputs (B, T, H, V) and the last state (B, H, K, V)."""
-    recurrence = _choose(implementation, r)
+    chosen = choose_implementation("recurrence", implementation, ("numba", "reference"), r)
+    recurrence = wkv7_reference
+    if chosen == "numba":
+        from aegir.nets.wkv7_numba import wkv7_numba
+
+        recurrence = wkv7_numba
     return recurrence(r, log_w, k, v, a, b, state, mask)
 
 
@@ -63,11 +63,10 @@ def wkv7_reference(
     mask: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The recurrence step by step, as in the equation above."""
-    B, T, H, K = r.shape  # noqa: N806
     if state is None:
-        state = r.new_zeros(B, H, K, v.shape[-1])
+        state = r.new_zeros(r.shape[0], *r.shape[2:], v.shape[-1])
     outputs = []
-    for t in range(T):
+    for t in range(r.shape[1]):
         answer = torch.einsum("bhk,bhkv->bhv", a[:, t], state)  # what the state says at a
         after = (
             log_w[:, t].exp()[..., None] * state  # fade
@@ -81,28 +80,4 @@ def wkv7_reference(
             y = torch.where(counts, y, 0)
         state = after
         outputs.append(y)
-    return torch.stack(outputs, dim=1), state
-
-
-def _choose(implementation: str, r: torch.Tensor) -> Recurrence:
-    """The implementation of that name, if these inputs can go through it."""
-    on_cpu_in_float32 = r.device.type == "cpu" and r.dtype == torch.float32
-    has_numba = importlib.util.find_spec("numba") is not None
-    if implementation == "auto":
-        implementation = "numba" if on_cpu_in_float32 and has_numba else "reference"
-    if implementation == "reference":
-        return wkv7_reference
-    if implementation == "numba":
-        if not has_numba:
-            raise AskedWrongly(
-                "numba is not installed; install aegir[train], or ask for implementation 'chunked'"
-            )
-        if not on_cpu_in_float32:
-            raise AskedWrongly(
-                f"the numba recurrence was given {r.dtype} on {r.device.type}; it takes float32 on "
-                "the CPU, 'chunked' takes anything"
-            )
-        from aegir.nets.wkv7_numba import wkv7_numba
-
-        return wkv7_numba
-    raise AskedWrongly(f"unknown recurrence {implementation!r}; there are auto, reference, numba")
+    return torch.stack(outputs, dim=1) if outputs else torch.zeros_like(v), state

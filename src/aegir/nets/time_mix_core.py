@@ -1,0 +1,80 @@
+"""What RWKV-7's time mixing does between its projections: one function, in plain torch and compiled.
+
+    time_mix_core(r, k, v, w_raw, a_raw, g, k_k, k_a, r_k, ln_weight, ln_bias, state=None, mask=None) -> y, state
+
+    log_w = -exp(-1/2) sigmoid(w_raw)       how fast the state fades            a = sigmoid(a_raw)     at what rate it is rewritten
+    kappa = (k * k_k) / |k * k_k|           the key at which it is rewritten    key = k (1 + (a - 1) k_a)
+    o = wkv7(r, log_w, key, v, -kappa, kappa * a)
+    y = g * (norm(o) * ln_weight + ln_bias + (sum_K r * key * r_k) v)
+
+norm is the layer norm of one head's outputs (eps 64e-5); |.| is the Euclidean length per head, at least 1e-12.
+
+Shapes: r, k, v, w_raw, a_raw, g, y (B, T, H, K); k_k, k_a, r_k, ln_weight, ln_bias (H, K); state (B, H, K, K), zeros when
+None; mask (B, T) bool: where it is False the state stays as it is and y is 0.
+
+Promises: gradients to all of them but the mask; both implementations agree in outputs and gradients
+(tests/unit/nets/test_time_mix_core.py). `reference` composes torch functions around wkv7, for any device and dtype;
+`numba` (time_mix_numba.py) does all of it in one pass, float32 on the CPU; `auto` takes numba where it can.
+"""
+
+import math
+
+import torch
+from torch.nn import functional
+
+from aegir.nets.implementations import choose_implementation
+from aegir.nets.wkv7 import wkv7
+
+LOG_DECAY_FLOOR = -math.exp(-0.5)
+"""log w when w_raw is large: the state keeps at least 0.545 of itself per step."""
+KEY_NORM_FLOOR = 1e-12
+NORM_EPS = 64e-5
+
+
+def time_mix_core(
+    r: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    w_raw: torch.Tensor,
+    a_raw: torch.Tensor,
+    g: torch.Tensor,
+    k_k: torch.Tensor,
+    k_a: torch.Tensor,
+    r_k: torch.Tensor,
+    ln_weight: torch.Tensor,
+    ln_bias: torch.Tensor,
+    state: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,
+    implementation: str = "auto",
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gated outputs (B, T, H, K) and the last state (B, H, K, K)."""
+    choose_implementation("time mix", implementation, ("reference",), r)
+    return time_mix_core_reference(
+        r, k, v, w_raw, a_raw, g, k_k, k_a, r_k, ln_weight, ln_bias, state, mask
+    )
+
+
+def time_mix_core_reference(
+    r: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    w_raw: torch.Tensor,
+    a_raw: torch.Tensor,
+    g: torch.Tensor,
+    k_k: torch.Tensor,
+    k_a: torch.Tensor,
+    r_k: torch.Tensor,
+    ln_weight: torch.Tensor,
+    ln_bias: torch.Tensor,
+    state: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The equations above, one line each."""
+    log_w = LOG_DECAY_FLOOR * torch.sigmoid(w_raw)
+    a = torch.sigmoid(a_raw)
+    kappa = functional.normalize(k * k_k, dim=-1, eps=KEY_NORM_FLOOR)
+    key = k * (1 + (a - 1) * k_a)
+    o, state = wkv7(r, log_w, key, v, -kappa, kappa * a, state, mask)
+    normed = functional.layer_norm(o, o.shape[-1:], eps=NORM_EPS) * ln_weight + ln_bias
+    y = g * (normed + (r * key * r_k).sum(dim=-1, keepdim=True) * v)
+    return y if mask is None else y * mask[..., None, None], state
