@@ -11,8 +11,8 @@ With x' the input one step earlier and mix_j a learnt vector, every projection r
     S_t = diag(w_t) S_{t-1} - (kappa a)_t (kappa_t^T S_{t-1}) + k_t v_t^T           y_t = S_t^T r_t
     out = (norm(y) + (sum r k bonus) v) g W_out
 
-x + (x' - x) mix is linear in [x, x'], so all projections are one product with [x, x'], whose weights are put
-together from the readable ones in every pass. Paper: Peng et al. 2025 (arXiv:2503.14456).
+`mix` has one row per projection, in the order receptance, key, value, decay, rate, gate, value mix.
+Paper: Peng et al. 2025 (arXiv:2503.14456).
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from aegir.nets.time_mix_core import time_mix_core
-
-MIXES = ("receptance", "key", "value", "decay", "rate", "gate", "value_mix")
+from aegir.nets.token_mix import token_mix
 
 
 @dataclass(slots=True)
@@ -38,11 +37,6 @@ class BlockState:
     """(B, D) the last input of channel mixing."""
 
 
-def shifted(x: Tensor, first: Tensor) -> Tensor:
-    """(B, T, D) each step's predecessor; `first` (B, D) precedes the first."""
-    return torch.cat([first[:, None], x[:, :-1]], dim=1)
-
-
 def last_valid(x: Tensor, mask: Tensor, before: Tensor) -> Tensor:
     """(B, D) the last step that counts; `before` where none does."""
     counts = mask.sum(dim=1)
@@ -51,17 +45,13 @@ def last_valid(x: Tensor, mask: Tensor, before: Tensor) -> Tensor:
     return torch.where((counts > 0)[:, None], last, before)
 
 
-def _mixed(weight: Tensor, mix: Tensor) -> Tensor:
-    """(2D, N) so that [x, x'] @ it is (x + (x' - x) mix) @ weight."""
-    return torch.cat([(1 - mix)[:, None] * weight, mix[:, None] * weight])
-
-
 class TimeMix(nn.Module):
     """The recurrence and what feeds it."""
 
     def __init__(self, width: int, head_size: int, rank: int, first: bool) -> None:
         super().__init__()
-        self.head_size, self.rank, self.first = head_size, rank, first
+        self.head_size, self.first = head_size, first
+        self.low_rank = ("decay", "rate", "gate", *(() if first else ("value_mix",)))
         heads = width // head_size
         self.mix = nn.Parameter(torch.full((6 if first else 7, width), 0.5))
         for name in ("receptance", "key", "value"):
@@ -86,20 +76,20 @@ class TimeMix(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(B, T, D) out, the state after it, and the first block's values for the blocks above."""
         batch, length, width = x.shape
-        names = ["receptance", "key", "value", "decay_down", "rate_down", "gate_down"]
-        names += [] if self.first else ["value_mix_down"]
-        weights = [_mixed(getattr(self, n), m) for n, m in zip(names, self.mix, strict=True)]
-        sizes = [weight.shape[1] for weight in weights]
-        both = torch.cat([x, shifted(x, before)], dim=-1)
-        r, k, v, decay, rate, gate, *rest = (both @ torch.cat(weights, dim=1)).split(sizes, dim=-1)
-        decay = torch.addmm(self.decay_base, torch.tanh(decay).flatten(0, 1), self.decay_up)
-        rate = torch.addmm(self.rate_base, rate.flatten(0, 1), self.rate_up)
+        mixed = token_mix(x, before, self.mix).flatten(1, 2)
+        for_wide, for_low = mixed.split([3, len(mixed) - 3])
+        wide = torch.stack([self.receptance, self.key, self.value])
+        r, k, v = torch.bmm(for_wide, wide).unflatten(1, (batch, length)).unbind()
+        downs = torch.stack([getattr(self, f"{name}_down") for name in self.low_rank])
+        decay, rate, gate, *rest = torch.bmm(for_low, downs).unbind()
+        decay = torch.addmm(self.decay_base, torch.tanh(decay), self.decay_up)
+        rate = torch.addmm(self.rate_base, rate, self.rate_up)
         gate = torch.sigmoid(gate) @ self.gate_up
         if self.first or v_first is None:
             v_first = v
         else:
-            share = torch.sigmoid(self.value_mix_base + rest[0] @ self.value_mix_up)
-            v = torch.lerp(v, v_first, share)
+            share = torch.addmm(self.value_mix_base, rest[0], self.value_mix_up)
+            v = torch.lerp(v, v_first, torch.sigmoid(share).reshape(v.shape))
         heads = (batch, length, width // self.head_size, self.head_size)
         y, matrix = time_mix_core(
             *(one.reshape(heads) for one in (r, k, v, decay, rate, gate)),
@@ -125,8 +115,8 @@ class ChannelMix(nn.Module):
 
     def forward(self, x: Tensor, before: Tensor) -> Tensor:
         """(B, T, D)"""
-        both = torch.cat([x, shifted(x, before)], dim=-1)
-        return torch.relu(both @ _mixed(self.key, self.mix)).square() @ self.value
+        (mixed,) = token_mix(x, before, self.mix[None]).unbind()
+        return torch.relu(mixed @ self.key).square() @ self.value
 
 
 class Block(nn.Module):
