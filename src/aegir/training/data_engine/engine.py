@@ -23,6 +23,7 @@ from aegir.seeding import Seeds
 from aegir.tables.table import Table
 from aegir.training.data_engine.auxiliary import VOCABULARIES, auxiliary_tables
 from aegir.training.data_engine.entities import ENTITIES, read_entities, rebuild_tables, site_of
+from aegir.training.data_engine.generators.tables import TABLES, synthetic_tables
 from aegir.training.data_engine.headers import header_tables
 from aegir.training.data_engine.raw_tables import read_raw_tables
 from aegir.training.sources import Source, TrainingTable, raw_files, read_training_tables
@@ -40,7 +41,7 @@ DERIVED = Source(
 
 def build_tables(data: Sequence[Path], wanted: Switches, seed: int) -> list[TrainingTable]:
     """The tables of all sources switched on, source by source."""
-    makers = _Workshop(data, seed).makers()
+    makers = _Workshop(data, wanted, seed).makers()
     for name in wanted:
         if name not in makers:
             near = get_close_matches(name, makers, 1)
@@ -56,8 +57,8 @@ def build_tables(data: Sequence[Path], wanted: Switches, seed: int) -> list[Trai
 class _Workshop:
     """What the sources share, read once and only when asked for."""
 
-    def __init__(self, data: Sequence[Path], seed: int) -> None:
-        self._data, self._seed = data, seed
+    def __init__(self, data: Sequence[Path], wanted: Switches, seed: int) -> None:
+        self._data, self._wanted, self._seed = data, wanted, seed
         self._labelled: list[TrainingTable] | None = None
         self._raw: list[Table] | None = None
 
@@ -68,6 +69,7 @@ class _Workshop:
             "derived": self.derived,
             "mapped": self.mapped,
             "entities": self.entities,
+            "synthetic": lambda: synthetic_tables(_made(self._wanted["synthetic"]), self._seed),
             "headers": lambda: header_tables(self.raw(), self._seed),
             **{name: partial(self.auxiliary, name) for name in VOCABULARIES},
         }
@@ -116,6 +118,11 @@ class _Workshop:
             places = ", ".join(map(str, self._data))
             raise AskedWrongly(f"no {name} in {places}; switch its source off or name its folder")
         return found
+
+
+def _made(wanted: bool | int) -> int:
+    """Made-up tables are never drawn from a stock: as many are made as are asked for."""
+    return TABLES if wanted is True else int(wanted)
 
 
 def _draw(
