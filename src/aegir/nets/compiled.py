@@ -11,8 +11,9 @@ Promises
   - calls from several Python threads at once, and after a fork, are safe. numba's own threading is not used: its
     fallback layer allows one caller at a time, and its OpenMP layer ends a forked child.
 
-Limits: tensors are on the CPU and contiguous. numba's cache watches the file of a kernel, not of the steps inside it:
-a kernel that uses steps of another module must name `source_stamp` of that module among its constants.
+Limits: tensors are on the CPU and contiguous. numba's cache knows a kernel by its file and its constants, and does not
+look at steps that come from other files: so steps live in files called *_steps.py, and every kernel that uses some has
+`source_stamp()` among its constants.
 """
 
 import itertools
@@ -24,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba  # type: ignore[import-untyped]
+import numba
 import numpy as np
 import torch
 
@@ -53,9 +54,12 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return step
 
 
-def source_stamp(path: str) -> int:
-    """A number that changes when the file does; part of what a cached kernel is known by."""
-    return zlib.crc32(Path(path).read_bytes())
+@cache
+def source_stamp() -> int:
+    """A number that changes when any step does (files *_steps.py, and this one)."""
+    here = Path(__file__)
+    text = b"".join(path.read_bytes() for path in (here, *sorted(here.parent.glob("*_steps.py"))))
+    return zlib.crc32(text)
 
 
 def run_kernel(kernel: Kernel, jobs: int, *arguments: Any) -> None:

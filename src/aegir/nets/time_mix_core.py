@@ -48,10 +48,15 @@ def time_mix_core(
     implementation: str = "auto",
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The gated outputs (B, T, H, K) and the last state (B, H, K, K)."""
-    choose_implementation("time mix", implementation, ("reference",), r)
-    return time_mix_core_reference(
-        r, k, v, w_raw, a_raw, g, k_k, k_a, r_k, ln_weight, ln_bias, state, mask
-    )
+    given = (r, k, v, w_raw, a_raw, g, k_k, k_a, r_k, ln_weight, ln_bias)
+    chosen = choose_implementation("time mix", implementation, ("numba", "reference"), r)
+    if chosen == "reference":
+        return time_mix_core_reference(*given, state, mask)
+    from aegir.nets.time_mix_numba import time_mix_core_numba
+
+    if state is None:
+        state = r.new_zeros(r.shape[0], *r.shape[2:], r.shape[-1])
+    return time_mix_core_numba(*given, state, mask=mask)
 
 
 def time_mix_core_reference(

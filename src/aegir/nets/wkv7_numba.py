@@ -16,11 +16,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from aegir.nets.compiled import Kernel, compiled, exponential, inlined, run_kernel
+from aegir.nets.buffer_steps import (
+    copy,
+    list_active,
+    load,
+    load_decay,
+    load_state,
+    load_transposed,
+    store,
+    store_state,
+    store_transposed,
+)
+from aegir.nets.compiled import Kernel, compiled, run_kernel
 from aegir.nets.wkv7_steps import (
     SEGMENT,
     BackwardPlaces,
-    Floats,
     ForwardPlaces,
     advance,
     answer_first,
@@ -114,7 +124,8 @@ def _forward_kernel(at: ForwardPlaces) -> Kernel:
             row, head = job // r.shape[2], job % r.shape[2]
             count = list_active(mask[row], active)
             load_state(state[row, head], work, at)
-            load(a[row, active[0], head], work, at.next_removal) if count else None
+            if count > 0:
+                load(a[row, active[0], head], work, at.next_removal)
             answer_first(work, at)
             for n in range(count):
                 t = active[n]
@@ -201,66 +212,3 @@ def _backward_kernel(at: BackwardPlaces) -> Kernel:
             store_transposed(gradient, to_state[row, head], at)
 
     return compiled(backward)
-
-
-@inlined
-def list_active(mask: Any, active: Any) -> int:
-    """Write the numbers of the steps that count into `active`; how many there are."""
-    count = 0
-    for t in range(mask.shape[0]):
-        if mask[t]:
-            active[count] = t
-            count += 1
-    return count
-
-
-@inlined
-def load(vector: Any, work: Floats, start: int) -> None:
-    for j in range(vector.shape[0]):
-        work[start + j] = vector[j]
-
-
-@inlined
-def load_decay(log_decay: Any, work: Floats, start: int) -> None:
-    for j in range(log_decay.shape[0]):
-        work[start + j] = exponential(log_decay[j])
-
-
-@inlined
-def store(work: Floats, start: int, vector: Any) -> None:
-    for j in range(vector.shape[0]):
-        vector[j] = work[start + j]
-
-
-@inlined
-def load_state(state: Any, work: Floats, at: ForwardPlaces) -> None:
-    for i in range(at.key_width):
-        for j in range(at.value_width):
-            work[i * at.value_width + j] = state[i, j]
-
-
-@inlined
-def store_state(work: Floats, state: Any, at: ForwardPlaces) -> None:
-    for i in range(at.key_width):
-        for j in range(at.value_width):
-            state[i, j] = work[i * at.value_width + j]
-
-
-@inlined
-def load_transposed(state: Any, work: Floats, at: BackwardPlaces) -> None:
-    for i in range(at.value_width):
-        for j in range(at.key_width):
-            work[i * at.key_width + j] = state[j, i]
-
-
-@inlined
-def store_transposed(work: Floats, state: Any, at: BackwardPlaces) -> None:
-    for i in range(at.key_width):
-        for j in range(at.value_width):
-            state[i, j] = work[j * at.key_width + i]
-
-
-@inlined
-def copy(state: Floats, to: Floats, at: BackwardPlaces) -> None:
-    for j in range(at.rows * at.key_width):
-        to[j] = state[j]

@@ -20,14 +20,12 @@ import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from aegir.nets.buffer_steps import Floats
 from aegir.nets.compiled import inlined, source_stamp
 
 SEGMENT = 16
 """Steps between two states that the forward pass keeps; the backward pass recomputes those between."""
-
-Floats = npt.NDArray[np.float32]
 
 
 class ForwardPlaces(NamedTuple):
@@ -46,6 +44,8 @@ class ForwardPlaces(NamedTuple):
     write: int
     receptance: int
     next_removal: int
+    extra: int
+    """Room for vectors of the kernel's own, after those of the recurrence."""
     size: int
     source: int
 
@@ -71,25 +71,27 @@ class BackwardPlaces(NamedTuple):
     answer: int
     output_gradient: int
     value_gradient: int
+    extra: int
+    """Room for vectors of the kernel's own, after those of the recurrence."""
     slot: int
     """Size of a slot, and so the beginning of the next one. There are SEGMENT, and one for the state after them."""
     size: int
     source: int
 
 
-def forward_places(key_width: int, value_width: int) -> ForwardPlaces:
-    """Room for one state, four vectors of values and five of keys."""
+def forward_places(key_width: int, value_width: int, extra: int = 0) -> ForwardPlaces:
+    """Room for one state, four vectors of values, five of keys, and `extra` floats."""
     rows = _round_up(key_width)
-    starts = _starts([rows * value_width, *[value_width] * 4, *[rows] * 5])
-    return ForwardPlaces(key_width, value_width, rows, *starts, source=source_stamp(__file__))
+    ends = itertools.accumulate([rows * value_width, *[value_width] * 4, *[rows] * 5, extra])
+    return ForwardPlaces._make((key_width, value_width, rows, *ends, source_stamp()))
 
 
-def backward_places(key_width: int, value_width: int) -> BackwardPlaces:
-    """Room for the states of a segment, each with ten vectors of keys and four of values."""
+def backward_places(key_width: int, value_width: int, extra: int = 0) -> BackwardPlaces:
+    """Room for the states of a segment, each with ten vectors of keys, four of values, and `extra` floats."""
     rows = _round_up(value_width)
-    starts = _starts([rows * key_width, *[key_width] * 10, *[rows] * 4])
-    size = (SEGMENT + 1) * starts[-1]
-    return BackwardPlaces(key_width, value_width, rows, *starts, size, source_stamp(__file__))
+    ends = [*itertools.accumulate([rows * key_width, *[key_width] * 10, *[rows] * 4, extra])]
+    size = (SEGMENT + 1) * ends[-1]
+    return BackwardPlaces._make((key_width, value_width, rows, *ends, size, source_stamp()))
 
 
 @inlined
@@ -198,11 +200,6 @@ def retreat(slot: Floats, at: BackwardPlaces) -> None:
 def four(work: Floats, start: int) -> Any:
     """Four neighbours, kept in registers while a loop runs over their rows."""
     return work[start], work[start + 1], work[start + 2], work[start + 3]
-
-
-def _starts(sizes: list[int]) -> list[int]:
-    """Where the second, third, … of neighbours of these sizes begin, and where the last one ends."""
-    return list(itertools.accumulate(sizes))
 
 
 def _round_up(width: int) -> int:
