@@ -7,7 +7,8 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "aegir"
 LADDER = [
-    "errors config seeding",
+    "errors",
+    "config seeding",
     "episode run_folder observe",
     "tables vocabulary",
     "model rewards",

@@ -17,14 +17,10 @@
 A key that does not exist is refused with the nearest one that does.
 """
 
-import difflib
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
-from aegir.errors import AskedWrongly
+from aegir.config.settings import read_settings
 from aegir.rewards.combined import read_lambdas
 from aegir.rewards.completion import FinishWeights
 from aegir.rewards.parallelism import ParallelWeights
@@ -79,37 +75,4 @@ class ValidationConfig:
 
 def read_validation_config(path: Path) -> ValidationConfig:
     """The settings in a TOML file; defaults for what it leaves out."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise AskedWrongly(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise AskedWrongly(f"{path} is no TOML file: {error}") from None
-    made: ValidationConfig = _build(ValidationConfig(), given, str(path), "")
-    return made
-
-
-def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:
-    """The defaults with what was given in their place, checked by name and by kind."""
-    names = [each.name for each in fields(defaults)]
-    values: dict[str, Any] = {name: getattr(defaults, name) for name in names}
-    for key, value in given.items():
-        where = f"{key!r} in {f'[{section}] of ' if section else ''}{path}"
-        if key not in values:
-            near = difflib.get_close_matches(key, names, 1, 0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-            raise AskedWrongly(f"unknown key {where}; {hint}")
-        values[key] = _value(values[key], value, where, path, key)
-    return type(defaults)(**values)
-
-
-def _value(default: Any, given: Any, where: str, path: str, key: str) -> Any:
-    if is_dataclass(default):
-        if not isinstance(given, dict):
-            raise AskedWrongly(f"{where} is {given!r}; expected a section [{key}]")
-        return _build(default, given, path, key)
-    kinds = (int, float) if isinstance(default, float) else (int,)
-    if isinstance(given, bool) or not isinstance(given, kinds):
-        expected = "a number" if isinstance(default, float) else "a whole number"
-        raise AskedWrongly(f"{where} is {given!r}; expected {expected}")
-    return type(default)(given)
+    return read_settings(path, ValidationConfig())

@@ -1,0 +1,1 @@
+"""Settings read from TOML files into plain dataclasses."""
