@@ -33,6 +33,7 @@ from aegir.annotators.ngram_features import (
     views_of,
 )
 from aegir.errors import AskedWrongly
+from aegir.model.safetensors_file import read_safetensors, replace_file, safetensors_bytes
 from aegir.tables.table import Column
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
@@ -129,30 +130,22 @@ class NgramModel:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file; the same model always gives the same bytes."""
-        from safetensors.numpy import save
-
         tensors = {
-            f"{layer}.{field}": np.ascontiguousarray(getattr(getattr(self, layer), field))
+            f"{layer}.{field}": getattr(getattr(self, layer), field)
             for layer, fields in _LAYERS.items()
             for field in fields
         }
-        tensors["compatibility"] = np.ascontiguousarray(self.compatibility)
+        tensors["compatibility"] = self.compatibility
         facts = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
-        path.write_bytes(_ordered(save(tensors, metadata={"format": FORMAT, "facts": facts})))
+        replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": facts}))
 
     @classmethod
     def load(cls, path: Path) -> "NgramModel":
         """Read a file written by `save`."""
-        from safetensors import SafetensorError, safe_open
-
         try:
-            with safe_open(path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError) as error:
-            raise AskedWrongly(
-                f"{path} cannot be read as a model ({error}); make one with: aegir train ngrams"
-            ) from None
+            tensors, metadata = read_safetensors(path)
+        except AskedWrongly as error:
+            raise AskedWrongly(f"{error}; make one with: aegir train ngrams") from None
         if metadata.get("format") != FORMAT:
             raise AskedWrongly(
                 f"{path} is not an n-gram model of this version (format "
@@ -169,14 +162,6 @@ class NgramModel:
             raise AskedWrongly(
                 f"{path} is an incomplete n-gram model ({error}); make one with: aegir train ngrams"
             ) from None
-
-
-def _ordered(content: bytes) -> bytes:
-    """Safetensors content with its header sorted: the library writes metadata in a random order."""
-    end = 8 + int.from_bytes(content[:8], "little")
-    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
-    header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + content[end:]
 
 
 _HASHED = ("buckets", "importance", "weights", "scale", "bias")

@@ -8,12 +8,14 @@ where a word or a cell has just ended, the whole of it. All are causal: they dep
 
     prefix sum  G_t = sum over i <= t of x_i P^-i  (mod 2^64)       hash(s+1..t) = (G_t - G_s) P^t
 
-so every hash is a few array operations, and `GramReader.step` gives the same hashes one symbol at a time.
+so every hash is a few array operations. `read_grams` goes on from where a `GramReader` stands, and
+`GramReader.step` gives the same hashes one symbol at a time.
 """
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -99,33 +101,53 @@ def _bucket(hashes: U64, salt: int) -> Grams:
 
 def gram_hashes(symbols: Symbols) -> Grams:
     """(B, T, GRAM_KINDS) the hash of what ends at each position; NO_GRAM where nothing does."""
+    return read_grams(symbols, GramReader.start(len(symbols)))[0]
+
+
+def read_grams(symbols: Symbols, reader: "GramReader") -> tuple[Grams, "GramReader"]:
+    """The hashes of symbols (B, T) that follow what `reader` has read, and the reader after them."""
     batch, length = symbols.shape
+    if not length:
+        return np.full((batch, 0, GRAM_KINDS), NO_GRAM, np.int32), reader
     lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
     in_word, marker = _IN_WORD[symbols], symbols >= 256
     found = np.full((batch, length, GRAM_KINDS), NO_GRAM, np.int32)
+    past = np.concatenate([reader.recent[:, ::-1], lowered], axis=1)
+    past_shapes = np.concatenate([reader.recent_shapes[:, ::-1], shape], axis=1)
     for kind, run in enumerate(RUNS):
-        found[..., kind] = _bucket(_run(lowered, run), run)
-    found[..., 4] = _bucket(_run(shape, SHAPE_RUN), 9)
+        found[..., kind] = _bucket(_run(past, run)[:, RUNS[-1] :], run)
+    found[..., 4] = _bucket(_run(past_shapes, SHAPE_RUN)[:, SHAPE_RUN:], 9)
     powers, inverse = _powers(length)
     prefix, shape_prefix = (_prefix(one, inverse) for one in (lowered, shape))
     at = np.arange(length)
     outside = np.maximum.accumulate(np.where(in_word, -1, at), axis=1)
     """The last position outside a word, up to here."""
-    word = _between(prefix, outside, at, powers)
-    ended = ~in_word & np.pad(in_word, ((0, 0), (1, 0)))[:, :-1]
-    before = np.pad(word, ((0, 0), (1, 0)))[:, :-1]
+    word = _between(prefix, outside, powers, reader.word)
+    before = _after(reader.word, word)
+    ended = ~in_word & _after(reader.was_word, in_word)
     found[..., 5] = np.where(in_word, _bucket(word, _WORD), NO_GRAM)
     found[..., 5] = np.where(ended, _bucket(before, _WORD + 1), found[..., 5])
     opened = np.maximum.accumulate(np.where(marker, at, -1), axis=1)
-    closed = marker & (at > 0)
-    for kind, salt, sums in ((6, _CELL, prefix), (7, _CELL_SHAPE, shape_prefix)):
-        cell = _between(sums, opened, at, powers)
-        whole = np.pad(cell, ((0, 0), (1, 0)))[:, :-1]
+    closed = marker & ((at > 0) | reader.started[:, None])
+    cells = []
+    for kind, salt, sums, start in (
+        (6, _CELL, prefix, reader.cell),
+        (7, _CELL_SHAPE, shape_prefix, reader.cell_shape),
+    ):
+        cell = _between(sums, opened, powers, start)
         inside = np.where(marker, NO_GRAM, _bucket(cell, salt))
-        found[..., kind] = np.where(closed, _bucket(whole, salt + 1), inside)
-    found[..., 8] = _pairs(before, ended)
+        found[..., kind] = np.where(closed, _bucket(_after(start, cell), salt + 1), inside)
+        cells.append(cell)
+    last_end = np.maximum.accumulate(np.where(ended, at, -1), axis=1)
+    found[..., 8] = _pairs(before, ended, last_end, reader)
     found[symbols == PAD] = NO_GRAM
-    return found
+    sequences = (past, past_shapes, word, *cells, before, last_end, in_word)
+    return found, reader.moved((symbols != PAD).sum(axis=1), *sequences)
+
+
+def _after(first: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """(B, T) the value before each; `first` (B,) before the first."""
+    return np.concatenate([first[:, None], values[:, :-1]], axis=1)
 
 
 def _run(values: U64, length: int) -> U64:
@@ -148,23 +170,26 @@ def _prefix(values: U64, inverse: U64) -> U64:
     return np.cumsum(values * inverse, axis=1, dtype=np.uint64)
 
 
-def _between(
-    prefix: U64, start: npt.NDArray[np.int64], at: npt.NDArray[np.int64], powers: U64
-) -> U64:
-    """Hash of the symbols after position `start` up to each position."""
+def _between(prefix: U64, start: npt.NDArray[np.int64], powers: U64, held: U64) -> U64:
+    """Hash of the symbols after position `start` up to each; of all, going on from `held`, if start is -1."""
     before = np.take_along_axis(prefix, np.maximum(start, 0), axis=1)
-    before = np.where(start >= 0, before, np.uint64(0))
-    return (prefix - before) * powers[at]
+    before = np.where(start >= 0, before, (np.uint64(0) - held * np.uint64(_BASE))[:, None])
+    return (prefix - before) * powers
 
 
-def _pairs(before: U64, ended: npt.NDArray[np.bool_]) -> Grams:
+def _pairs(
+    before: U64,
+    ended: npt.NDArray[np.bool_],
+    last_end: npt.NDArray[np.int64],
+    reader: "GramReader",
+) -> Grams:
     """Where a word ends: the hash of it and the word before it in the column."""
-    at = np.arange(ended.shape[1])
-    last_end = np.maximum.accumulate(np.where(ended, at, -1), axis=1)
-    previous = np.pad(last_end, ((0, 0), (1, 0)), constant_values=-1)[:, :-1]
+    previous = _after(np.full(len(ended), -1), last_end)
     first = np.take_along_axis(before, np.maximum(previous, 0), axis=1)
+    first = np.where(previous >= 0, first, reader.previous_word[:, None])
     both = first * np.uint64(_BASE) + before
-    return np.where(ended & (previous >= 0), _bucket(both, _PAIR), NO_GRAM)
+    has_first = (previous >= 0) | reader.has_previous[:, None]
+    return np.where(ended & has_first, _bucket(both, _PAIR), NO_GRAM)
 
 
 @dataclass(slots=True)
@@ -181,24 +206,53 @@ class GramReader:
     previous_word: U64
     has_previous: npt.NDArray[np.bool_]
     was_word: npt.NDArray[np.bool_]
-    started: bool
+    started: npt.NDArray[np.bool_]
 
     @classmethod
     def start(cls, batch: int) -> "GramReader":
         """Nothing read yet."""
-        zero = np.zeros(batch, np.uint64)
-        no = np.zeros(batch, bool)
-        return cls(
-            np.zeros((batch, RUNS[-1]), np.uint64),
-            np.zeros((batch, SHAPE_RUN), np.uint64),
-            *(zero.copy() for _ in range(4)),
-            no.copy(),
-            no.copy(),
-            False,
+        zero, no = np.zeros(batch, np.uint64), np.zeros(batch, bool)
+        recent = np.zeros((batch, RUNS[-1]), np.uint64)
+        recent_shapes = np.zeros((batch, SHAPE_RUN), np.uint64)
+        return cls(recent, recent_shapes, zero, zero, zero, zero, no, no, no)
+
+    def moved(
+        self,
+        lengths: npt.NDArray[np.int64],
+        past: U64,
+        past_shapes: U64,
+        word: U64,
+        cell: U64,
+        cell_shape: U64,
+        before: U64,
+        last_end: npt.NDArray[np.int64],
+        in_word: npt.NDArray[np.bool_],
+    ) -> "GramReader":
+        """The reader after the first `lengths` positions of what `read_grams` worked out."""
+        rows, last = np.arange(len(lengths)), np.maximum(lengths - 1, 0)
+        read, end = lengths > 0, last_end[rows, last]
+        ended = read & (end >= 0)
+
+        def kept(values: npt.NDArray[Any], otherwise: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.where(read, values[rows, last], otherwise)
+
+        recent = lengths[:, None] + np.arange(RUNS[-1])[::-1]
+        recent_shapes = lengths[:, None] + np.arange(SHAPE_RUN)[::-1]
+        return GramReader(
+            np.take_along_axis(past, recent, axis=1),
+            np.take_along_axis(past_shapes, recent_shapes, axis=1),
+            kept(word, self.word),
+            kept(cell, self.cell),
+            kept(cell_shape, self.cell_shape),
+            np.where(ended, before[rows, np.maximum(end, 0)], self.previous_word),
+            self.has_previous | ended,
+            kept(in_word, self.was_word),
+            self.started | read,
         )
 
     def step(self, symbols: Symbols) -> Grams:
-        """(B, GRAM_KINDS) for the next symbol (B,) of each row."""
+        """(B, GRAM_KINDS) for the next symbol (B,) of each row; PAD leaves a row as it was."""
+        was = replace(self)
         lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
         in_word, marker = _IN_WORD[symbols], symbols >= 256
         base, no = np.uint64(_BASE), np.int32(NO_GRAM)
@@ -227,8 +281,15 @@ class GramReader:
             grown = np.where(marker, np.uint64(0), whole * base + values)
             setattr(self, name, grown)
             found[:, kind] = np.where(marker, no, _bucket(grown, salt))
-            if self.started:
-                found[:, kind] = np.where(marker, _bucket(whole, salt + 1), found[:, kind])
-        self.was_word, self.started = in_word, True
+            closed = marker & self.started
+            found[:, kind] = np.where(closed, _bucket(whole, salt + 1), found[:, kind])
+        self.was_word, self.started = in_word, np.ones_like(self.started)
         found[symbols == PAD] = no
+        self._leave(symbols == PAD, was)
         return found
+
+    def _leave(self, left: npt.NDArray[np.bool_], was: "GramReader") -> None:
+        """Put back the rows that read nothing."""
+        for one in fields(self):
+            now, then = getattr(self, one.name), getattr(was, one.name)
+            setattr(self, one.name, np.where(left if now.ndim == 1 else left[:, None], then, now))

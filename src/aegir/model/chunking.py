@@ -1,0 +1,82 @@
+"""Dynamic chunking in numpy: find boundaries, keep what stands there, spread the chunks' answers back.
+
+    p_t = (1 - cos(q_t, k_{t-1})) / 2,  p = 1 at the very first position       boundary where p_t >= 1/2
+    zbar_m = P_m z_m + (1 - P_m) zbar_{m-1}                                     P_m: p at boundary m
+    out_t = zbar_{chunk of t}
+
+Promises
+  - the first symbol of a row always begins a chunk;
+  - cut anywhere and carried on from the state, a row has the same boundaries.
+
+Not here: the ratio loss that teaches how many boundaries to set (nets/chunking.py).
+Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegir.model.dense import rows_times, to_length_one
+from aegir.model.ragged import F32, Flags, Ragged
+
+P_MARGIN = np.float32(1e-4)
+"""Boundary probabilities are kept this far from 0 and 1 in the moving average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """Where the rows of a batch are cut."""
+
+    p: F32
+    """(N,)"""
+    is_boundary: Flags
+    """(N,)"""
+    rows: Ragged
+    chunks: Ragged
+    """One position per boundary."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryRouter:
+    """Predicts boundaries from how little a position resembles the one before."""
+
+    query: F32
+    key: F32
+
+    def __call__(
+        self, x: F32, rows: Ragged, last_key: F32, started: Flags
+    ) -> tuple[Boundaries, F32]:
+        """Boundaries of x (N, D), and the key (B, D) to go on from."""
+        query, key = (to_length_one(rows_times(x, one)) for one in (self.query, self.key))
+        p = (1 - np.vecdot(query, rows.previous(key, last_key))) * np.float32(0.5)
+        p[rows.starts[rows.filled & ~started]] = 1
+        np.clip(p, 0, 1, out=p)
+        is_boundary = p >= 0.5
+        counts = np.bincount(rows.row_of[is_boundary], minlength=len(rows.lengths))
+        return Boundaries(p, is_boundary, rows, Ragged.of(counts)), rows.last(key, last_key)
+
+
+def moving_average(z: F32, p: F32, chunks: Ragged, before: F32) -> tuple[F32, F32]:
+    """zbar (M, D) of every chunk, and the last (B, D); `before` (B, D) is the average so far."""
+    share = np.clip(p, P_MARGIN, 1 - P_MARGIN)[:, None]
+    walk = chunks.walk()
+    new, kept = (share * z)[walk.positions], (1 - share)[walk.positions]
+    held = before[walk.rows]
+    for now in walk.steps():
+        going = held[: now.stop - now.start]
+        going *= kept[now]
+        going += new[now]
+        new[now] = going
+    smooth, last = np.empty_like(z), np.empty_like(before)
+    smooth[walk.positions], last[walk.rows] = new, held
+    return smooth, last
+
+
+def dechunk(z: F32, boundaries: Boundaries, before: F32) -> tuple[F32, F32]:
+    """Spread z (M, D) over the positions (N, D); `before` (B, D) is the average so far."""
+    p = boundaries.p[boundaries.is_boundary]
+    smooth, last = moving_average(z, p, boundaries.chunks, before)
+    so_far, row_of = np.cumsum(boundaries.is_boundary), boundaries.rows.row_of
+    in_chunk = so_far > boundaries.chunks.starts[row_of]
+    source = np.where(in_chunk, len(before) + so_far - 1, row_of)
+    return np.concatenate([before, smooth])[source], last

@@ -1,0 +1,115 @@
+"""What is done to every position by itself: products, norms, squashing. All in float32.
+
+Promise: a row's result depends on that row alone, bit for bit. BLAS may change the last bit with the number of
+rows, so `rows_times` always multiplies tiles of the same shape; norms reduce over an axis of fixed length.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegir.model.ragged import F32
+
+TILE = 32
+"""Rows multiplied at a time; a last tile that is not full is filled with zeros."""
+PRODUCT_LIMIT = 1_000_000
+"""Multiplications per tile. OpenBLAS does products up to here in place: no packing, no threads that wait."""
+LAYER_NORM_EPS = np.float32(1e-5)
+LENGTH_FLOOR = np.float32(1e-12)
+
+Tensors = Mapping[str, F32]
+
+
+def rows_times(x: F32, weight: F32) -> F32:
+    """(N, I) @ (I, O) -> (N, O), every row as if it were alone."""
+    (rows, inputs), outputs = x.shape, weight.shape[1]
+    result = np.empty((rows, outputs), np.float32)
+    whole = rows - rows % TILE
+    _multiply_tiles(x[:whole], weight, result[:whole])
+    if whole < rows:
+        filled = np.zeros((TILE, inputs), np.float32)
+        filled[: rows - whole] = x[whole:]
+        last = np.empty((TILE, outputs), np.float32)
+        _multiply_tiles(filled, weight, last)
+        result[whole:] = last[: rows - whole]
+    return result
+
+
+def _multiply_tiles(x: F32, weight: F32, result: F32) -> None:
+    inputs, outputs = weight.shape
+    tiles, into = x.reshape(-1, TILE, inputs), result.reshape(-1, TILE, outputs)
+    panel = max(16, PRODUCT_LIMIT // (TILE * inputs) // 16 * 16)
+    for start in range(0, outputs, panel):
+        part = slice(start, start + panel)
+        np.matmul(tiles, weight[:, part], out=into[..., part])
+
+
+def squashed(x: F32) -> F32:
+    """The sigmoid, in place: half a hyperbolic tangent never overflows."""
+    x *= np.float32(0.5)
+    np.tanh(x, out=x)
+    x += np.float32(1)
+    x *= np.float32(0.5)
+    return x
+
+
+def to_length_one(x: F32) -> F32:
+    """Rows along the last axis scaled to length 1, in place."""
+    lengths = np.sqrt(np.vecdot(x, x))
+    np.maximum(lengths, LENGTH_FLOOR, out=lengths)
+    x /= lengths[..., None]
+    return x
+
+
+def standardised(x: F32, eps: np.float32) -> F32:
+    """Mean 0 and variance 1 along the last axis, in place."""
+    share = np.float32(1 / x.shape[-1])
+    x -= (x.sum(axis=-1) * share)[..., None]
+    spread = np.vecdot(x, x)
+    spread *= share
+    spread += eps
+    np.sqrt(spread, out=spread)
+    x /= spread[..., None]
+    return x
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNorm:
+    """Standardised, then scaled and moved."""
+
+    weight: F32
+    bias: F32
+
+    @classmethod
+    def of(cls, tensors: Tensors, name: str) -> "LayerNorm":
+        """The norm of this name."""
+        return cls(tensors[f"{name}.weight"], tensors[f"{name}.bias"])
+
+    def __call__(self, x: F32) -> F32:
+        """(N, D)"""
+        result = standardised(x.copy(), LAYER_NORM_EPS)
+        result *= self.weight
+        result += self.bias
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """x W + b"""
+
+    weight: F32
+    """(inputs, outputs): turned round, the checkpoint has (outputs, inputs)."""
+    bias: F32
+
+    @classmethod
+    def of(cls, tensors: Tensors, name: str) -> "Linear":
+        """The layer of this name."""
+        weight = np.ascontiguousarray(tensors[f"{name}.weight"].T)
+        return cls(weight, tensors[f"{name}.bias"])
+
+    def __call__(self, x: F32) -> F32:
+        """(N, outputs)"""
+        result = rows_times(x, self.weight)
+        result += self.bias
+        return result

@@ -1,0 +1,161 @@
+"""The whole network in numpy: symbols -> columns -> table -> types and relations.
+
+    bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
+    vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
+
+`ByteModel` is what ships: it reads a checkpoint that `aegir.nets`, its twin in torch, was trained into, and it is
+the readable truth of the architecture; docs/model.md maps equations to names.
+
+Promises
+  - a column's vector depends on that column alone and a table's embeddings on that table alone, bit for bit;
+  - cut anywhere and carried on from the state, a column reads as if it were whole, up to rounding;
+  - a model never changes after it was made: any number of threads may share one.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.model.architecture import Architecture
+from aegir.model.byte_encoding import GRAM_SPACE, PAD, GramReader, Grams, Symbols, read_grams
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.dense import LayerNorm, Linear, Tensors
+from aegir.model.hierarchy import Level, StageNet, StageOutput, StageState
+from aegir.model.ragged import F32, I64, Ragged
+from aegir.model.table_mixer import TableMixer
+from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderState:
+    """All that is remembered of each column of a batch between two calls."""
+
+    grams: GramReader
+    stage: StageState
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """What was read, and the state to go on from."""
+
+    output: StageOutput
+    state: ReaderState
+
+    @property
+    def levels(self) -> list[Level]:
+        """Every level's answers, outermost first."""
+        return self.output.levels
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What a position says by itself: its symbol, and the n-grams that end there."""
+
+    symbols: F32
+    """(SYMBOLS, D)"""
+    grams: F32
+    """(rows + 1, D); the last row, of n-grams that are not kept, is zero."""
+    row_of_hash: npt.NDArray[np.int32]
+    """(GRAM_SPACE + 1,) the last entry serves NO_GRAM, which is -1."""
+    norm: LayerNorm
+
+    @classmethod
+    def of(cls, tensors: Tensors, name: str) -> "Embedding":
+        """The embedding of this name."""
+        hashes = tensors[GRAM_HASHES]
+        row_of_hash = np.full(GRAM_SPACE + 1, len(hashes), np.int32)
+        row_of_hash[hashes] = np.arange(len(hashes), dtype=np.int32)
+        norm = LayerNorm.of(tensors, f"{name}.norm")
+        return cls(tensors[f"{name}.symbols"], tensors[f"{name}.grams"], row_of_hash, norm)
+
+    def __call__(self, symbols: Symbols, grams: Grams) -> F32:
+        """symbols (N,) and hashes of n-grams (N, G) -> (N, D)"""
+        total = self.symbols[symbols]
+        rows = self.row_of_hash[grams]
+        for kind in range(grams.shape[1]):
+            kept = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
+            total[kept] += self.grams[rows[kept, kind]]
+        return self.norm(total)
+
+
+class ByteModel:
+    """Reads columns and tables with the weights of a checkpoint."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        tensors = checkpoint.tensors
+        self.architecture: Architecture = checkpoint.architecture
+        self.facts = checkpoint.facts
+        self._embedding = Embedding.of(tensors, "reader.embedding")
+        self._stage = StageNet.of(tensors, "reader.stage", self.architecture.stage)
+        self._norm = LayerNorm.of(tensors, "reader.norm")
+        self._column = Linear.of(tensors, "reader.column")
+        self._mixer = TableMixer.of(tensors, "mixer", self.architecture)
+        self._heads = {name: Linear.of(tensors, f"heads.{name}") for name in checkpoint.heads}
+        self._subject = Linear.of(tensors, "subject")
+        self._next = Linear(np.ascontiguousarray(self._embedding.symbols.T), tensors["next_symbol"])
+
+    def start(self, batch: int) -> ReaderState:
+        """The state before anything was read of `batch` columns."""
+        size = self.architecture.head_size
+        stage = StageState.start(self.architecture.stage, size, batch)
+        return ReaderState(GramReader.start(batch), stage)
+
+    def read(self, symbols: Symbols, state: ReaderState | None = None) -> ColumnReading:
+        """Read (B, T) symbols, filled with PAD on the right, from `state` or from the start."""
+        return self._read(symbols, state, wkv7_chunked)
+
+    def step(self, symbols: Symbols, state: ReaderState) -> ColumnReading:
+        """Read one more symbol (B,) of each column; PAD leaves a column as it was."""
+        return self._read(symbols[:, None], state, wkv7_steps)
+
+    def _read(self, symbols: Symbols, state: ReaderState | None, wkv7: Recurrence) -> ColumnReading:
+        state = state or self.start(len(symbols))
+        counts = symbols != PAD
+        rows = Ragged.of(counts.sum(axis=1))
+        assert (counts[:, 1:] <= counts[:, :-1]).all(), "padding stands on the right"
+        hashes, grams = read_grams(symbols, replace(state.grams))
+        x = self._embedding(symbols[counts], hashes[counts])
+        output = self._stage(x, rows, state.stage, wkv7)
+        return ColumnReading(output, ReaderState(grams, output.state))
+
+    def pool(self, reading: ColumnReading) -> F32:
+        """(B, pooled width) mean and maximum, at every level, of what this call read."""
+        parts = []
+        for level in reading.levels:
+            counts = np.maximum(level.rows.lengths, 1).astype(np.float32)
+            parts += [level.rows.sums(level.x) / counts[:, None], level.rows.most(level.x)]
+        return np.concatenate(parts, axis=1)
+
+    def vectors(self, reading: ColumnReading) -> F32:
+        """(B, column width) one vector per column."""
+        return self._column(self._norm(self.pool(reading)))
+
+    def guess_next(self, reading: ColumnReading) -> F32:
+        """(N, SYMBOLS) logits of the symbol that follows each position that was read."""
+        return self._next(reading.output.x)
+
+    def subject(self, vectors: F32) -> F32:
+        """(columns,) logits of being what the table is about."""
+        return self._subject(vectors)[:, 0]
+
+    def mix(self, vectors: F32, roles: I64, counts: I64 | None = None) -> F32:
+        """(columns, width) each column in the light of its table.
+
+        `roles` (columns,) are OTHER, SUBJECT or UNKNOWN. All columns are one table, or `counts` says how many
+        columns each table has.
+        """
+        tables = np.array([len(vectors)]) if counts is None else counts
+        return self._mixer(vectors, roles, Ragged.of(tables))
+
+    def head(self, name: str, embeddings: F32) -> F32:
+        """(columns, classes) logits of a named label space."""
+        return self._heads[name](embeddings)
+
+    def types(self, embeddings: F32) -> F32:
+        """(columns, 82) logits of column types."""
+        return self.head("cta", embeddings)
+
+    def relations(self, embeddings: F32) -> F32:
+        """(columns, 108) logits of relations to the subject column."""
+        return self.head("cpa", embeddings)

@@ -1,0 +1,220 @@
+"""RWKV-7 blocks in numpy: time mixing with the generalised delta rule, channel mixing, and their state.
+
+With x' the input one position earlier and mix_j a learnt vector, every projection reads x + (x' - x) mix_j:
+
+    r, k, v          receptance, key, value                           = (...) W
+    decay            log w = -exp(-1/2) sigmoid(base + tanh(... D) U)      in (-0.607, 0)
+    rate             a = sigmoid(base + (... D) U)                     how strongly the state is rewritten
+    gate             g = sigmoid(... D) U
+    value mix        v + (v_first - v) sigmoid(base + (... D) U)       from the second block of a stage on
+    removal key      kappa = k * key_scale, of length 1 per head       k = k * (1 + (a - 1) key_rate)
+    S_t = diag(w_t) S_{t-1} - (kappa a)_t (kappa_t^T S_{t-1}) + k_t v_t^T           y_t = S_t^T r_t
+    out = (norm(y) + (sum r k bonus) v) g W_out
+
+The low-rank maps D share one product with [x, x']: x + (x' - x) mix is linear in it.
+Names of tensors are those of `aegir.nets`, its twin in torch. Paper: Peng et al. 2025 (arXiv:2503.14456).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegir.model.dense import LayerNorm, Tensors, rows_times, squashed, standardised, to_length_one
+from aegir.model.ragged import F32, Ragged
+from aegir.model.wkv7 import Recurrence, Steps
+
+LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))
+HEAD_NORM_EPS = np.float32(64e-5)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockState:
+    """What one block remembers of each sequence of a batch."""
+
+    time_shift: F32
+    """(B, D) the last input of time mixing."""
+    matrix: F32
+    """(B, H, K, V) the state of the recurrence."""
+    channel_shift: F32
+    """(B, D) the last input of channel mixing."""
+
+    @classmethod
+    def start(cls, batch: int, width: int, head_size: int) -> "BlockState":
+        """The state before anything was read."""
+        shift = np.zeros((batch, width), np.float32)
+        heads = (batch, width // head_size, head_size, head_size)
+        return cls(shift, np.zeros(heads, np.float32), shift.copy())
+
+
+@dataclass(frozen=True, slots=True)
+class LowRank:
+    """base + f(x D) U; D is part of the joint product."""
+
+    up: F32
+    base: F32
+
+    def __call__(self, low: F32) -> F32:
+        """(N, D)"""
+        result = rows_times(np.ascontiguousarray(low), self.up)
+        result += self.base
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMix:
+    """The recurrence and what feeds it."""
+
+    mix: F32
+    """(3, D) for receptance, key and value."""
+    weights: tuple[F32, F32, F32]
+    """(D, D) each: receptance, key, value."""
+    down: F32
+    """(2D, ranks) the low-rank maps side by side, for [x, x']."""
+    decay: LowRank
+    rate: LowRank
+    gate_up: F32
+    value_mix: LowRank | None
+    """None in the first block of a stage."""
+    key_scale: F32
+    key_rate: F32
+    bonus: F32
+    norm_weight: F32
+    norm_bias: F32
+    output: F32
+
+    @classmethod
+    def of(cls, tensors: Tensors, name: str) -> "TimeMix":
+        """Weights of this name, put together for speed."""
+        own = {
+            key.removeprefix(f"{name}."): tensors[key]
+            for key in tensors
+            if key.startswith(f"{name}.")
+        }
+        low = ["decay", "rate", "gate", *(["value_mix"] if "value_mix_up" in own else [])]
+        ups = {one: LowRank(own[f"{one}_up"], own[f"{one}_base"]) for one in low if one != "gate"}
+        downs = [
+            np.concatenate(
+                [(1 - mix)[:, None] * own[f"{one}_down"], mix[:, None] * own[f"{one}_down"]]
+            )
+            for one, mix in zip(low, own["mix"][3:], strict=True)
+        ]
+        per_head = ("key_scale", "key_rate", "bonus", "norm_weight", "norm_bias")
+        return cls(
+            mix=own["mix"][:3],
+            weights=(own["receptance"], own["key"], own["value"]),
+            down=np.concatenate(downs, axis=1),
+            decay=ups["decay"],
+            rate=ups["rate"],
+            gate_up=own["gate_up"],
+            value_mix=ups.get("value_mix"),
+            output=own["output"],
+            **{one: own[one] for one in per_head},
+        )
+
+    def __call__(
+        self, x: F32, previous: F32, v_first: F32 | None, state: F32, rows: Ragged, wkv7: Recurrence
+    ) -> tuple[F32, F32, F32]:
+        """(N, D) out, the state after it, and the first block's values for the blocks above."""
+        heads = (len(x), *self.key_scale.shape)
+        change = previous - x
+        r, k, v = (
+            rows_times(_mixed(x, change, mix), weight)
+            for mix, weight in zip(self.mix, self.weights, strict=True)
+        )
+        low = rows_times(np.concatenate([x, previous], axis=1), self.down)
+        rank = len(self.gate_up)
+        decay, rate, gate = (low[:, i * rank : (i + 1) * rank] for i in range(3))
+        if self.value_mix is None or v_first is None:
+            v_first = v
+        else:
+            v = v + (v_first - v) * squashed(self.value_mix(low[:, 3 * rank :]))
+        w = squashed(self.decay(np.tanh(decay)))
+        w *= LOG_DECAY_FLOOR
+        np.exp(w, out=w)
+        rate = squashed(self.rate(rate)).reshape(heads)
+        gate = rows_times(squashed(gate.copy()), self.gate_up)
+        r, w, k, v_heads = (one.reshape(heads) for one in (r, w, k, v))
+        removal = to_length_one(k * self.key_scale)
+        k *= (rate - np.float32(1)) * self.key_rate + np.float32(1)
+        rate *= removal
+        y, state = wkv7(
+            Steps(r, w, k, v_heads, np.negative(removal, out=removal), rate), state, rows
+        )
+        y = standardised(y, HEAD_NORM_EPS)
+        y *= self.norm_weight
+        y += self.norm_bias
+        y += np.vecdot(r * k, self.bonus)[..., None] * v_heads
+        y = y.reshape(x.shape)
+        y *= gate
+        return rows_times(y, self.output), state, v_first
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelMix:
+    """relu((x + (x' - x) mix) K)^2 V"""
+
+    mix: F32
+    key: F32
+    value: F32
+
+    def __call__(self, x: F32, previous: F32) -> F32:
+        """(N, D)"""
+        previous -= x
+        hidden = rows_times(_mixed(x, previous, self.mix), self.key)
+        np.maximum(hidden, 0, out=hidden)
+        hidden *= hidden
+        return rows_times(hidden, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """x + time mix, then + channel mix, each of a normalised input."""
+
+    norm1: LayerNorm
+    norm2: LayerNorm
+    time_mix: TimeMix
+    channel_mix: ChannelMix
+
+    @classmethod
+    def of(cls, tensors: Tensors, name: str) -> "Block":
+        """The block of this name."""
+        channel = (tensors[f"{name}.channel_mix.{one}"] for one in ("mix", "key", "value"))
+        return cls(
+            LayerNorm.of(tensors, f"{name}.norm1"),
+            LayerNorm.of(tensors, f"{name}.norm2"),
+            TimeMix.of(tensors, f"{name}.time_mix"),
+            ChannelMix(*channel),
+        )
+
+    def __call__(
+        self, x: F32, state: BlockState, rows: Ragged, v_first: F32 | None, wkv7: Recurrence
+    ) -> tuple[F32, BlockState, F32]:
+        """(N, D) out, the state after it, the stage's first values."""
+        inner = self.norm1(x)
+        previous = rows.previous(inner, state.time_shift)
+        mixed, matrix, v_first = self.time_mix(inner, previous, v_first, state.matrix, rows, wkv7)
+        mixed += x
+        time_shift = rows.last(inner, state.time_shift)
+        inner = self.norm2(mixed)
+        mixed += self.channel_mix(inner, rows.previous(inner, state.channel_shift))
+        channel_shift = rows.last(inner, state.channel_shift)
+        return mixed, BlockState(time_shift, matrix, channel_shift), v_first
+
+
+def run_blocks(
+    blocks: tuple[Block, ...], x: F32, states: list[BlockState], rows: Ragged, wkv7: Recurrence
+) -> tuple[F32, list[BlockState]]:
+    """One block after the other; later ones mix in the first one's values."""
+    after, v_first = [], None
+    for block, state in zip(blocks, states, strict=True):
+        x, state, v_first = block(x, state, rows, v_first, wkv7)
+        after.append(state)
+    return x, after
+
+
+def _mixed(x: F32, change: F32, mix: F32) -> F32:
+    """x + change * mix, with one temporary."""
+    result = change * mix
+    result += x
+    return result
