@@ -24,6 +24,7 @@ from aegir.tables.table import Table
 from aegir.training.data_engine.auxiliary import VOCABULARIES, auxiliary_tables
 from aegir.training.data_engine.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.training.data_engine.generators.tables import TABLES, synthetic_tables
+from aegir.training.data_engine.header_types import typed_by_header
 from aegir.training.data_engine.headers import header_tables
 from aegir.training.data_engine.raw_tables import read_raw_tables
 from aegir.training.sources import Source, TrainingTable, raw_files, read_training_tables
@@ -70,6 +71,7 @@ class _Workshop:
             "mapped": self.mapped,
             "entities": self.entities,
             "synthetic": lambda: synthetic_tables(_made(self._wanted["synthetic"]), self._seed),
+            "header_types": lambda: typed_by_header(self.raw(), self._seed),
             "headers": lambda: header_tables(self.raw(), self._seed),
             **{name: partial(self.auxiliary, name) for name in VOCABULARIES},
         }

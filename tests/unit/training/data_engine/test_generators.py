@@ -61,7 +61,7 @@ def test_columns_are_even_and_never_wholly_empty(tables: list[TrainingTable]):
 
 def test_scarce_types_are_made_often(tables: list[TrainingTable]):
     counts = Counter(label for table in tables for labels in table.labelled.cta for label in labels)
-    assert min(counts.values()) >= 8  # 400 of 8,000 tables: at least 160 columns of every type
+    assert min(counts.values()) >= 8  # 400 of 10,000 tables: at least 200 columns of every type
     assert counts["workHours"] > 10
 
 

@@ -31,8 +31,8 @@ from aegir.training.sources import Source, TrainingTable
 from aegir.vocabulary.relations import RELATION_NAMES
 
 SYNTHETIC = Source("synthetic", cta_weight=0.3, cpa_weight=0.3, synthetic=True)
-TABLES = 8000
-"""With these, every type here has some four hundred made-up columns or more."""
+TABLES = 10_000
+"""With these, every type here has about five hundred made-up columns or more."""
 ROWS = (3, 4, 5, 5, 5, 5, 5, 6, 8)
 MISSING_COLUMNS, MISSING_CELLS = 0.25, 0.25
 """A quarter of the columns have gaps; in those, a quarter of the cells are missing."""
