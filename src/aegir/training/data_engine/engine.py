@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
+from aegir.annotators.annotator import Annotator
 from aegir.errors import AskedWrongly
 from aegir.seeding import Seeds
 from aegir.tables.table import Table
@@ -27,6 +28,7 @@ from aegir.training.data_engine.generators.tables import TABLES, synthetic_table
 from aegir.training.data_engine.header_types import typed_by_header
 from aegir.training.data_engine.headers import header_tables
 from aegir.training.data_engine.raw_tables import read_raw_tables
+from aegir.training.data_engine.self_training import SelfTraining, pseudo_labelled
 from aegir.training.sources import Source, TrainingTable, raw_files, read_training_tables
 
 Switches = Mapping[str, bool | int]
@@ -40,9 +42,11 @@ DERIVED = Source(
 """Tables labelled with relations by people, and from those with types by rule."""
 
 
-def build_tables(data: Sequence[Path], wanted: Switches, seed: int) -> list[TrainingTable]:
-    """The tables of all sources switched on, source by source."""
-    makers = _Workshop(data, wanted, seed).makers()
+def build_tables(
+    data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None = None
+) -> list[TrainingTable]:
+    """The tables of all sources switched on, source by source; the annotator is for "pseudo" alone."""
+    makers = _Workshop(data, wanted, seed, annotator).makers()
     for name in wanted:
         if name not in makers:
             near = get_close_matches(name, makers, 1)
@@ -58,8 +62,11 @@ def build_tables(data: Sequence[Path], wanted: Switches, seed: int) -> list[Trai
 class _Workshop:
     """What the sources share, read once and only when asked for."""
 
-    def __init__(self, data: Sequence[Path], wanted: Switches, seed: int) -> None:
+    def __init__(
+        self, data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None
+    ) -> None:
         self._data, self._wanted, self._seed = data, wanted, seed
+        self._annotator = annotator
         self._labelled: list[TrainingTable] | None = None
         self._raw: list[Table] | None = None
 
@@ -72,6 +79,7 @@ class _Workshop:
             "entities": self.entities,
             "synthetic": lambda: synthetic_tables(_made(self._wanted["synthetic"]), self._seed),
             "header_types": lambda: typed_by_header(self.raw(), self._seed),
+            "pseudo": self.pseudo,
             "headers": lambda: header_tables(self.raw(), self._seed),
             **{name: partial(self.auxiliary, name) for name in VOCABULARIES},
         }
@@ -104,6 +112,11 @@ class _Workshop:
         sites = {site_of(table.labelled.table.name) for table in self.gold()}
         entities = [one for path in self.files(ENTITIES.file) for one in read_entities(path)]
         return rebuild_tables(entities, self._seed, {site for site in sites if site})
+
+    def pseudo(self) -> list[TrainingTable]:
+        if self._annotator is None:
+            raise AskedWrongly("source 'pseudo' needs an annotator whose answers become labels")
+        return pseudo_labelled(self.raw(), self._annotator, SelfTraining(), self._seed)
 
     def auxiliary(self, name: str) -> list[TrainingTable]:
         vocabulary = VOCABULARIES[name]

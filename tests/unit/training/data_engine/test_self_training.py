@@ -1,0 +1,76 @@
+"""Pseudo-labels: only what is sure, only so many, never against the rules."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from aegir.annotators.annotator import FineGuess, TableScores, Thresholds
+from aegir.annotators.rules_annotator import TYPE_INDEX
+from aegir.errors import AskedWrongly
+from aegir.tables.table import Column, Table
+from aegir.training.data_engine.engine import build_tables
+from aegir.training.data_engine.self_training import SelfTraining, pseudo_labelled
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+MAIL = ("ann@example.org", "bob@example.com")
+WORDS = ("far north", "near the river")
+
+
+class Parrot:
+    """Says what the header names, as sure as the table's name says."""
+
+    name = "parrot"
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        found = []
+        for table in tables:
+            width = len(table.columns)
+            types = np.zeros((width, len(TYPE_NAMES)), np.float32)
+            relations = np.zeros((width, len(RELATION_NAMES)), np.float32)
+            for place, column in enumerate(table.columns):
+                types[place, TYPE_INDEX[column.name or ""]] = float(table.name)
+                relations[place, RELATION_NAMES.index("email")] = float(table.name)
+            found.append(TableScores(types, relations, 0, (FineGuess(),) * width))
+        return found
+
+
+def table(confidence: str, *columns: tuple[str, tuple[str, ...]]) -> Table:
+    return Table(confidence, tuple(Column(name, cells) for name, cells in columns), source="f")
+
+
+SURE = SelfTraining(thresholds=Thresholds(0.9, 0.9), columns_per_label=2)
+
+
+def test_only_confident_answers_become_labels_and_headers_are_hidden():
+    tables = [table("0.95", ("email", MAIL), ("email", MAIL)), table("0.5", ("email", MAIL))]
+    (kept,) = pseudo_labelled(tables, Parrot(), SURE, seed=0)
+    assert kept.labelled.cta == (("email",), ("email",))
+    assert kept.labelled.cpa == ((), ("email",))  # the subject has no relation to itself
+    assert kept.labelled.table.subject == 0
+    assert all(column.name is None for column in kept.labelled.table.columns)
+    assert kept.source.weak
+
+
+def test_a_label_is_given_only_so_often():
+    tables = [table("0.95", ("email", MAIL)) for _ in range(9)]
+    assert len(pseudo_labelled(tables, Parrot(), SURE, seed=0)) == 2
+
+
+def test_the_rules_overrule_a_confident_annotator():
+    assert pseudo_labelled([table("0.95", ("CoordinateAT", WORDS))], Parrot(), SURE, seed=0) == []
+
+
+def test_an_empty_column_gets_no_label():
+    assert pseudo_labelled([table("0.95", ("email", ("", " ")))], Parrot(), SURE, seed=0) == []
+
+
+def test_without_operating_points_thresholds_must_be_given():
+    with pytest.raises(AskedWrongly, match="no validation figures"):
+        pseudo_labelled([], Parrot(), SelfTraining(), seed=0)
+
+
+def test_the_engine_asks_for_an_annotator():
+    with pytest.raises(AskedWrongly, match="needs an annotator"):
+        build_tables([], {"pseudo": True}, seed=0)
