@@ -120,6 +120,7 @@ def _forward_kernel(width: int) -> Kernel:
     ) -> None:
         work = np.zeros(at.size, np.float32)
         active = np.empty(mask.shape[1], np.int64)
+        size = r.shape[3]
         for job in range(first, last):
             row, head = job // r.shape[2], job % r.shape[2]
             count = list_active(mask[row], active)
@@ -131,7 +132,7 @@ def _forward_kernel(width: int) -> Kernel:
             load_state(state[row, head], work, at)
             if count > 0:
                 load(k[row, active[0], head], work, mix.next_raw_key)
-                point_to_removal(work, at, mix)
+                point_to_removal(work, size, at, mix)
             answer_first(work, at)
             for n in range(count):
                 t = active[n]
@@ -145,12 +146,12 @@ def _forward_kernel(width: int) -> Kernel:
                 load(w_raw[row, t, head], work, mix.raw_decay)
                 load(a_raw[row, t, head], work, mix.rate)
                 load(g[row, t, head], work, mix.gate)
-                mix_inputs(work, at, mix)
+                mix_inputs(work, size, at, mix)
                 if n + 1 < count:
                     load(k[row, active[n + 1], head], work, mix.next_raw_key)
-                    point_to_removal(work, at, mix)
+                    point_to_removal(work, size, at, mix)
                 advance(work, at)
-                gate_output(work, at, mix)
+                gate_output(work, size, at, mix)
                 store(work, mix.gated, y[row, t, head])
                 if keep:
                     store(work, at.output, outputs[row, t, head])
@@ -198,6 +199,7 @@ def _backward_kernel(width: int) -> Kernel:
         gradient = np.zeros(at.decay, np.float32)  # of the state between two segments
         lengths, to_bonuses = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
         active = np.empty(mask.shape[1], np.int64)
+        size = r.shape[3]
         for job in range(first, last):
             row, head = job // r.shape[2], job % r.shape[2]
             count = list_active(mask[row], active)
@@ -224,8 +226,8 @@ def _backward_kernel(width: int) -> Kernel:
                     load(outputs[row, t, head], slot, mix.output)
                     load(answers[row, t, head], slot, at.answer)
                     load(to_y[row, t, head], slot, mix.given)
-                    lengths[step] = mix_inputs_of_slot(slot, shared, at, mix, own)
-                    to_bonus = ungate_output(slot, shared, at, mix, own)
+                    lengths[step] = mix_inputs_of_slot(slot, shared, size, at, mix, own)
+                    to_bonus = ungate_output(slot, shared, size, at, mix, own)
                     to_bonuses[step] = to_bonus
                     replay(slot, at)
                     for j in range(at.key_width):
@@ -238,7 +240,7 @@ def _backward_kernel(width: int) -> Kernel:
                     t = active[start + step]
                     slot = work[step * at.slot :]
                     retreat(slot, at)
-                    unmix_inputs(slot, shared, lengths[step], to_bonuses[step], at, mix, own)
+                    unmix_inputs(slot, shared, size, lengths[step], to_bonuses[step], at, mix, own)
                     store(slot, at.key_gradient, to_k[row, t, head])
                     store(slot, at.value_gradient, to_v[row, t, head])
                     store(slot, at.decay_gradient, to_w_raw[row, t, head])

@@ -7,6 +7,9 @@
 
 Vectors of a step stand in the kernel's own room (`extra`) behind those of the recurrence; the five parameters of a
 head, and backwards the sums of their gradients, stand in a `shared` part of the same buffer.
+
+`width` is the head size K too, but as a number that LLVM does not know: sums over 32 known elements it unrolls entirely
+before it looks for vectors, and they take four to eight times as long.
 """
 
 import math
@@ -97,22 +100,22 @@ def sigmoid(x: Any) -> Any:
 
 
 @inlined
-def point_to_removal(work: Floats, at: ForwardPlaces, mix: ForwardMix) -> None:
+def point_to_removal(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
     """next_removal <- -kappa of the next step."""
     squares = np.float32(0)
-    for j in range(at.key_width):
+    for j in range(width):
         u = work[mix.next_raw_key + j] * work[mix.key_scale + j]
         squares += u * u
     scale = -ONE / max(np.sqrt(squares), KEY_NORM_FLOOR)
-    for j in range(at.key_width):
+    for j in range(width):
         u = work[mix.next_raw_key + j] * work[mix.key_scale + j]
         work[at.next_removal + j] = u * scale
 
 
 @inlined
-def mix_inputs(work: Floats, at: ForwardPlaces, mix: ForwardMix) -> None:
+def mix_inputs(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
     """decay, key and write of this step, whose -kappa still stands in next_removal."""
-    for j in range(at.key_width):
+    for j in range(width):
         rate = sigmoid(work[mix.rate + j])
         work[at.decay + j] = exponential(LOG_DECAY_FLOOR * sigmoid(work[mix.raw_decay + j]))
         work[at.key + j] = work[mix.raw_key + j] * (ONE + (rate - ONE) * work[mix.key_rate + j])
@@ -120,18 +123,17 @@ def mix_inputs(work: Floats, at: ForwardPlaces, mix: ForwardMix) -> None:
 
 
 @inlined
-def gate_output(work: Floats, at: ForwardPlaces, mix: ForwardMix) -> None:
+def gate_output(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
     """gated <- g * (norm(o) * weight + bias + bonus v)"""
-    K = at.key_width  # noqa: N806
     bonus, total, squares = np.float32(0), np.float32(0), np.float32(0)
-    for j in range(K):
+    for j in range(width):
         bonus += work[at.receptance + j] * work[at.key + j] * work[mix.bonus + j]
         total += work[at.output + j]
-    mean = total / np.float32(K)
-    for j in range(K):
+    mean = total / np.float32(width)
+    for j in range(width):
         squares += (work[at.output + j] - mean) ** 2
-    scale = ONE / np.sqrt(squares / np.float32(K) + NORM_EPS)
-    for j in range(K):
+    scale = ONE / np.sqrt(squares / np.float32(width) + NORM_EPS)
+    for j in range(width):
         normed = (work[at.output + j] - mean) * scale
         inner = normed * work[mix.norm_weight + j] + work[mix.norm_bias + j]
         work[mix.gated + j] = work[mix.gate + j] * (inner + bonus * work[at.value + j])
@@ -139,15 +141,15 @@ def gate_output(work: Floats, at: ForwardPlaces, mix: ForwardMix) -> None:
 
 @inlined
 def mix_inputs_of_slot(
-    slot: Floats, shared: Floats, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
+    slot: Floats, shared: Floats, width: Any, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
 ) -> Any:
     """decay, key, write and removal again, the slope of the decay, and the length of k * k_k."""
     squares = np.float32(0)
-    for j in range(at.key_width):
+    for j in range(width):
         u = slot[mix.raw_key + j] * shared[own.key_scale + j]
         squares += u * u
     length = max(np.sqrt(squares), KEY_NORM_FLOOR)
-    for j in range(at.key_width):
+    for j in range(width):
         rate, fade = sigmoid(slot[mix.rate + j]), sigmoid(slot[mix.raw_decay + j])
         kappa = slot[mix.raw_key + j] * shared[own.key_scale + j] / length
         decay = exponential(LOG_DECAY_FLOOR * fade)
@@ -162,20 +164,19 @@ def mix_inputs_of_slot(
 
 @inlined
 def ungate_output(
-    slot: Floats, shared: Floats, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
+    slot: Floats, shared: Floats, width: Any, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
 ) -> Any:
     """output_gradient <- that of o; the gradient of the bonus is returned."""
-    K = at.key_width  # noqa: N806
     bonus, total, squares = np.float32(0), np.float32(0), np.float32(0)
-    for j in range(K):
+    for j in range(width):
         bonus += slot[at.receptance + j] * slot[at.key + j] * shared[own.bonus + j]
         total += slot[mix.output + j]
-    mean = total / np.float32(K)
-    for j in range(K):
+    mean = total / np.float32(width)
+    for j in range(width):
         squares += (slot[mix.output + j] - mean) ** 2
-    scale = ONE / np.sqrt(squares / np.float32(K) + NORM_EPS)
+    scale = ONE / np.sqrt(squares / np.float32(width) + NORM_EPS)
     to_bonus, sum_given, sum_along = np.float32(0), np.float32(0), np.float32(0)
-    for j in range(K):
+    for j in range(width):
         normed, v = (slot[mix.output + j] - mean) * scale, slot[at.value + j]
         inner = normed * shared[own.norm_weight + j] + shared[own.norm_bias + j] + bonus * v
         to_inner = slot[mix.given + j] * slot[mix.gate + j]
@@ -188,11 +189,11 @@ def ungate_output(
         to_bonus += to_inner * v
         sum_given += to_normed
         sum_along += to_normed * normed
-    mean_given, mean_along = sum_given / np.float32(K), sum_along / np.float32(K)
-    for j in range(K):
+    mean_given, mean_along = sum_given / np.float32(width), sum_along / np.float32(width)
+    for j in range(width):
         along = slot[mix.output + j] * mean_along
         slot[at.output_gradient + j] = (slot[mix.given + j] - mean_given - along) * scale
-    for j in range(K):
+    for j in range(width):
         product = slot[at.receptance + j] * slot[at.key + j]
         shared[own.to_bonus + j] += to_bonus * product
     return to_bonus
@@ -202,6 +203,7 @@ def ungate_output(
 def unmix_inputs(
     slot: Floats,
     shared: Floats,
+    width: Any,
     length: Any,
     to_bonus: Any,
     at: BackwardPlaces,
@@ -213,11 +215,11 @@ def unmix_inputs(
     kappa = u / |u| gives du = (dkappa - kappa (kappa . dkappa)) / |u|; where |u| is below its floor, dkappa / floor.
     """
     along = np.float32(0)
-    for j in range(at.key_width):
+    for j in range(width):
         to_kappa = slot[at.write_gradient + j] * slot[mix.rate + j] - slot[at.removal_gradient + j]
         along -= slot[at.removal + j] * to_kappa
     along = along if length > KEY_NORM_FLOOR else np.float32(0)
-    for j in range(at.key_width):
+    for j in range(width):
         k, rate, kappa = slot[mix.raw_key + j], slot[mix.rate + j], -slot[at.removal + j]
         key_rate, key_scale = shared[own.key_rate + j], shared[own.key_scale + j]
         to_write = slot[at.write_gradient + j]
