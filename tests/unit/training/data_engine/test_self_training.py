@@ -19,9 +19,12 @@ WORDS = ("far north", "near the river")
 
 
 class Parrot:
-    """Says what the header names, as sure as the table's name says."""
+    """Says the type that stands in a table's source, as sure as the table's name says."""
 
     name = "parrot"
+
+    def __init__(self, doubt: float = 0.0) -> None:
+        self.doubt = doubt  # without headers
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         found = []
@@ -30,21 +33,22 @@ class Parrot:
             types = np.zeros((width, len(TYPE_NAMES)), np.float32)
             relations = np.zeros((width, len(RELATION_NAMES)), np.float32)
             for place, column in enumerate(table.columns):
-                types[place, TYPE_INDEX[column.name or ""]] = float(table.name)
-                relations[place, RELATION_NAMES.index("email")] = float(table.name)
+                sure = float(table.name) - (self.doubt if column.name is None else 0)
+                types[place, TYPE_INDEX[table.source or ""]] = sure
+                relations[place, RELATION_NAMES.index("email")] = sure
             found.append(TableScores(types, relations, 0, (FineGuess(),) * width))
         return found
 
 
-def table(confidence: str, *columns: tuple[str, tuple[str, ...]]) -> Table:
-    return Table(confidence, tuple(Column(name, cells) for name, cells in columns), source="f")
+def table(confidence: str, type_name: str, *columns: tuple[str, ...]) -> Table:
+    return Table(confidence, tuple(Column("h", cells) for cells in columns), source=type_name)
 
 
-SURE = SelfTraining(thresholds=Thresholds(0.9, 0.9), columns_per_label=2)
+SURE = SelfTraining(thresholds=Thresholds(0.9, 0.9), columns_per_label=2, relations=True)
 
 
 def test_only_confident_answers_become_labels_and_headers_are_hidden():
-    tables = [table("0.95", ("email", MAIL), ("email", MAIL)), table("0.5", ("email", MAIL))]
+    tables = [table("0.95", "email", MAIL, MAIL), table("0.5", "email", MAIL)]
     (kept,) = pseudo_labelled(tables, Parrot(), SURE, seed=0)
     assert kept.labelled.cta == (("email",), ("email",))
     assert kept.labelled.cpa == ((), ("email",))  # the subject has no relation to itself
@@ -53,17 +57,27 @@ def test_only_confident_answers_become_labels_and_headers_are_hidden():
     assert kept.source.weak
 
 
+def test_an_answer_that_hangs_on_the_header_is_no_label():
+    assert pseudo_labelled([table("0.95", "email", MAIL)], Parrot(doubt=0.2), SURE, seed=0) == []
+
+
+def test_relations_are_labelled_only_when_asked_for():
+    config = SelfTraining(thresholds=Thresholds(0.9, 0.9))
+    (kept,) = pseudo_labelled([table("0.95", "email", MAIL, MAIL)], Parrot(), config, seed=0)
+    assert kept.labelled.cpa == ((), ())
+
+
 def test_a_label_is_given_only_so_often():
-    tables = [table("0.95", ("email", MAIL)) for _ in range(9)]
+    tables = [table("0.95", "email", MAIL) for _ in range(9)]
     assert len(pseudo_labelled(tables, Parrot(), SURE, seed=0)) == 2
 
 
 def test_the_rules_overrule_a_confident_annotator():
-    assert pseudo_labelled([table("0.95", ("CoordinateAT", WORDS))], Parrot(), SURE, seed=0) == []
+    assert pseudo_labelled([table("0.95", "CoordinateAT", WORDS)], Parrot(), SURE, seed=0) == []
 
 
 def test_an_empty_column_gets_no_label():
-    assert pseudo_labelled([table("0.95", ("email", ("", " ")))], Parrot(), SURE, seed=0) == []
+    assert pseudo_labelled([table("0.95", "email", ("", " "))], Parrot(), SURE, seed=0) == []
 
 
 def test_without_operating_points_thresholds_must_be_given():
