@@ -36,6 +36,17 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Some neighbouring rows of a batch, or a part of one row."""
+
+    rows: slice
+    positions: slice
+    ragged: "Ragged"
+    goes_on: bool
+    """Whether it goes on in the row of the group before."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ragged:
     """How B rows share N packed positions."""
 
@@ -70,6 +81,39 @@ class Ragged:
         """(N,) the position that each one changes places with when its row is turned round."""
         ends = self.starts + self.lengths - 1
         return ends[self.row_of] - self.places
+
+    def groups(self, limit: int) -> list[Group]:
+        """Neighbouring rows together, as many as stay within `limit` positions; a longer row in parts.
+
+        Where a row is cut depends on its own length only.
+        """
+        groups: list[Group] = []
+        first, size = 0, 0
+        for row, length in enumerate([*self.lengths.tolist(), limit + 1]):
+            if size + length > limit and row > first:
+                groups += self._parts(first, row, limit)
+                first, size = row, 0
+            size += length
+        return groups or self._parts(0, 0, limit)
+
+    def _parts(self, first: int, last: int, limit: int) -> list[Group]:
+        """Rows `first` to `last` as one group, or one long row in several."""
+        lengths = self.lengths[first:last]
+        size, start = int(lengths.sum()), int(self.starts[first]) if first < last else 0
+        if size <= limit:
+            return [
+                Group(slice(first, last), slice(start, start + size), Ragged.of(lengths), False)
+            ]
+        cuts = [*range(0, size, limit), size]
+        return [
+            Group(
+                slice(first, last),
+                slice(start + a, start + b),
+                Ragged.of(np.array([b - a])),
+                goes_on=a > 0,
+            )
+            for a, b in pairwise(cuts)
+        ]
 
     def previous(self, x: F32, before: F32) -> F32:
         """(N, D) the position before each; `before` (B, D) stands before the first."""

@@ -16,7 +16,8 @@ Names of tensors are those of `aegir.nets`, its twin in torch. Paper: Peng et al
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from aegir.model.wkv7 import Recurrence, Steps
 
 LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))
 HEAD_NORM_EPS = np.float32(64e-5)
+GROUP_NUMBERS = 1 << 17
+"""Positions times width that are worked on together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,16 @@ class BlockState:
         shift = np.zeros((batch, width), np.float32)
         heads = (batch, width // head_size, head_size, head_size)
         return cls(shift, np.zeros(heads, np.float32), shift.copy())
+
+    @classmethod
+    def joined(cls, parts: Sequence["BlockState"]) -> "BlockState":
+        """The states of groups of rows as one."""
+        names = (one.name for one in fields(cls))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def of(self, rows: slice) -> "BlockState":
+        """The state of some rows."""
+        return BlockState(self.time_shift[rows], self.matrix[rows], self.channel_shift[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +218,23 @@ class Block:
 def run_blocks(
     blocks: tuple[Block, ...], x: F32, states: list[BlockState], rows: Ragged, wkv7: Recurrence
 ) -> tuple[F32, list[BlockState]]:
-    """One block after the other; later ones mix in the first one's values."""
-    after, v_first = [], None
-    for block, state in zip(blocks, states, strict=True):
-        x, state, v_first = block(x, state, rows, v_first, wkv7)
-        after.append(state)
-    return x, after
+    """One block after the other; later ones mix in the first one's values.
+
+    A few rows, or a part of a long one, at a time: all that a block works with then fits the processor's cache.
+    """
+    if not blocks:
+        return x, states
+    result = np.empty_like(x)
+    after: list[list[BlockState]] = []
+    for group in rows.groups(GROUP_NUMBERS // x.shape[1]):
+        before = after.pop() if group.goes_on else [state.of(group.rows) for state in states]
+        part, v_first = x[group.positions], None
+        after.append([])
+        for block, state in zip(blocks, before, strict=True):
+            part, left, v_first = block(part, state, group.ragged, v_first, wkv7)
+            after[-1].append(left)
+        result[group.positions] = part
+    return result, [BlockState.joined(parts) for parts in zip(*after, strict=True)]
 
 
 def _mixed(x: F32, change: F32, mix: F32) -> F32:

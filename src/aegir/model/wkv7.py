@@ -93,8 +93,9 @@ def wkv7_chunked(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
     for now in walk.steps():
         going = held[: now.stop - now.start]
         before[now] = going
-        told[now, :, :CHUNK] = from_state[now] @ going
-        told[now, :, :CHUNK] += from_values[now]
+        asked = told[now, :, :CHUNK]
+        np.matmul(from_state[now], going, out=asked)
+        asked += from_values[now]
         going += writing[now].swapaxes(2, 3) @ told[now]
         going *= fade[now]
     answers = asking[..., CHUNK:, :] @ before
