@@ -12,27 +12,22 @@ Promises
   - a model never changes after it was made: any number of threads may share one.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import GRAM_SPACE, PAD, GramReader, Grams, Symbols, read_grams
+from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.context import TableContext
 from aegir.model.dense import LayerNorm, Linear, Tensors
-from aegir.model.hierarchy import Level, StageNet, StageOutput, StageState
+from aegir.model.hierarchy import Level, StageNet, StageOutput
 from aegir.model.ragged import F32, I64, Ragged
-from aegir.model.table_mixer import TableMixer
+from aegir.model.reader_state import ReaderState
+from aegir.model.table_mixer import SUBJECT, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderState:
-    """All that is remembered of each column of a batch between two calls."""
-
-    grams: GramReader
-    stage: StageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +92,7 @@ class ByteModel:
 
     def start(self, batch: int) -> ReaderState:
         """The state before anything was read of `batch` columns."""
-        size = self.architecture.head_size
-        stage = StageState.start(self.architecture.stage, size, batch)
-        return ReaderState(GramReader.start(batch), stage)
+        return ReaderState.start(self.architecture, batch)
 
     def read(self, symbols: Symbols, state: ReaderState | None = None) -> ColumnReading:
         """Read (B, T) symbols, filled with PAD on the right, from `state` or from the start."""
@@ -114,7 +107,7 @@ class ByteModel:
         counts = symbols != PAD
         rows = Ragged.of(counts.sum(axis=1))
         assert (counts[:, 1:] <= counts[:, :-1]).all(), "padding stands on the right"
-        hashes, grams = read_grams(symbols, replace(state.grams))
+        hashes, grams = read_grams(symbols, state.grams)
         x = self._embedding(symbols[counts], hashes[counts])
         output = self._stage(x, rows, state.stage, wkv7)
         return ColumnReading(output, ReaderState(grams, output.state))
@@ -147,6 +140,22 @@ class ByteModel:
         """
         tables = np.array([len(vectors)]) if counts is None else counts
         return self._mixer(vectors, roles, Ragged.of(tables))
+
+    def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
+        """(columns, width) of one table; one too wide to be read together is read in parts.
+
+        Each column of a wide table is mixed with the columns that matter most to it (context.py).
+        """
+        budget = self.architecture.reading.context_bytes
+        if sum(map(len, columns)) <= budget:
+            return self.mix(vectors, roles)
+        context = TableContext.of(columns)
+        subject = next((int(one) for one in np.flatnonzero(roles == SUBJECT)), None)
+        parts = [context.choose(target, budget, subject) for target in range(len(columns))]
+        chosen, counts = np.concatenate(parts), np.array([len(part) for part in parts])
+        mixed = self.mix(vectors[chosen], roles[chosen], counts)
+        places = [part.index(target) for target, part in enumerate(parts)]
+        return mixed[np.cumsum(counts) - counts + places]
 
     def head(self, name: str, embeddings: F32) -> F32:
         """(columns, classes) logits of a named label space."""
