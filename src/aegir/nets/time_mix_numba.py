@@ -44,7 +44,9 @@ from aegir.nets.wkv7_steps import SEGMENT, advance, answer_first, replay, retrea
 PARAMETERS = 5
 
 
-def time_mix_core_numba(*inputs: torch.Tensor, mask: torch.Tensor | None) -> Any:
+def time_mix_core_numba(
+    *inputs: torch.Tensor, mask: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """What `time_mix_core` promises, for float32 on the CPU; inputs are those before its mask."""
     whole = None if mask is None else mask.contiguous()
     y, state = _TimeMix.apply(*(one.contiguous() for one in inputs), whole)

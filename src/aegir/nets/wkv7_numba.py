@@ -48,12 +48,10 @@ def wkv7_numba(
     v: torch.Tensor,
     a: torch.Tensor,
     b: torch.Tensor,
-    state: torch.Tensor | None = None,
+    state: torch.Tensor,
     mask: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What `aegir.nets.wkv7.wkv7` promises, for float32 on the CPU."""
-    if state is None:
-        state = r.new_zeros(r.shape[0], *r.shape[2:], v.shape[-1])
     inputs = [one.contiguous() for one in (r, log_w, k, v, a, b, state)]
     y, final = _Recurrence.apply(*inputs, None if mask is None else mask.contiguous())
     return y, final
