@@ -86,6 +86,15 @@ class RunFolder:
         finally:
             os.close(handle)
 
+    def cut(self, step: int) -> None:
+        """Forget figures of later steps: a run that goes on from `step` records them again."""
+        path = self.path / METRICS
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        rows = ((line, _read_row(line)) for line in lines)
+        beside = self.path / (METRICS + ".part")
+        beside.write_bytes(b"".join(line for line, row in rows if row and row["step"] <= step))
+        beside.replace(path)
+
     def history(self) -> RunHistory:
         """All steps that were recorded whole."""
         path = self.path / METRICS

@@ -1,8 +1,30 @@
 """`aegir train`: learn from labelled tables."""
 
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from aegir.cli.talk import tell
+from aegir.errors import AegirError
+
+if TYPE_CHECKING:
+    from aegir.training.byte_config import PhaseName
+
+
+@contextmanager
+def training_packages() -> Iterator[None]:
+    """Around imports of what only training needs: says which package is missing, and how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise AegirError(
+            f"training needs {missing.name}; install it with: pip install 'aegir[train]'"
+        ) from None
 
 
 @click.group("train")
@@ -57,19 +79,14 @@ def train_ngrams(
     as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
-    from aegir.errors import AegirError
     from aegir.training.sources import raw_files, read_training_tables
 
-    try:
+    with training_packages():
         import joblib  # noqa: F401 (the recipe imports these late, after minutes of work)
         import sklearn  # noqa: F401
 
         from aegir.training.ngrams import NgramTraining
         from aegir.training.ngrams import train_ngrams as run
-    except ModuleNotFoundError as missing:
-        raise AegirError(
-            f"training needs {missing.name}; install it with: pip install 'aegir[train]'"
-        ) from None
 
     tables = read_training_tables(data)
     config = NgramTraining(seed=seed, folds=folds, features=features, jobs=jobs)
@@ -79,6 +96,117 @@ def train_ngrams(
     size = out.stat().st_size / 1e6
     click.echo(f"saved {out} ({size:.1f} MB)", err=True)
     if as_json:
-        import json
-
         click.echo(json.dumps(model.facts["held_out"]))
+
+
+def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What `pretrain` and `supervised` have in common."""
+    for option in reversed(
+        (
+            click.argument("config", type=click.Path(path_type=Path, dir_okay=False)),
+            click.option(
+                "--out",
+                type=click.Path(path_type=Path, file_okay=False),
+                help="The run folder [default: runs/NAME of the configuration-PHASE].",
+            ),
+            click.option(
+                "--from",
+                "start",
+                type=click.Path(path_type=Path, exists=True),
+                help="A run folder or checkpoint whose weights to begin with.",
+            ),
+            click.option("--resume", is_flag=True, help="Go on with the run in --out."),
+            click.option("--fold", type=int, help="The fold kept out, -1 for none."),
+            click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
+            click.option("--json", "as_json", is_flag=True, help="Final figures as one object."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@train.command("pretrain", epilog="Example: aegir train pretrain configs/tiny.toml")
+@_byte_options
+def pretrain(**asked: Any) -> None:
+    """Teach the byte network to read: next bytes and headers of unlabelled tables."""
+    _train_bytes("pretrain", **asked)
+
+
+@train.command(
+    "supervised",
+    epilog="Example: aegir train supervised configs/tiny.toml --from runs/tiny-pretrain",
+)
+@_byte_options
+def supervised(**asked: Any) -> None:
+    """Teach the byte network types and relations from labelled tables."""
+    _train_bytes("supervised", **asked)
+
+
+def _train_bytes(
+    phase: "PhaseName",
+    config: Path,
+    out: Path | None,
+    start: Path | None,
+    resume: bool,
+    fold: int | None,
+    steps: int | None,
+    as_json: bool,
+) -> None:
+    from dataclasses import replace
+
+    from aegir.cli.training_progress import TrainingProgress
+
+    with training_packages():
+        from aegir.training.byte_config import read_byte_training
+        from aegir.training.supervised import train as run
+
+    settings = read_byte_training(config)
+    if fold is not None:
+        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
+    if steps is not None:
+        settings = replace(settings, **{phase: replace(settings.phase(phase), steps=steps)})
+    folder = out or Path("runs") / f"{config.stem}-{phase}"
+    silent = os.environ.get("RANK", "0") != "0"
+    progress = TrainingProgress(settings.phase(phase).steps, silent)
+    try:
+        done = run(settings, phase, folder, progress, start, resume)
+    finally:
+        progress.close()
+    progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
+    if as_json and not silent:
+        click.echo(json.dumps(done.figures))
+
+
+def _sentence(figures: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+
+
+@train.command(
+    "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
+)
+@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What `aegir train calibrate` found; without it confidence is not calibrated.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs/bytes.safetensors"),
+    show_default=True,
+    help="Where the weights go.",
+)
+def export(run: Path, config: Path, calibration: Path | None, out: Path) -> None:
+    """Write a run's network as the small file that annotators read; a collapsed one is refused."""
+    with training_packages():
+        from aegir.training.byte_config import read_byte_training
+        from aegir.training.byte_corpus import build_corpus
+        from aegir.training.byte_export import export_run, read_calibration
+
+    settings = read_byte_training(config)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    facts = read_calibration(calibration)
+    figures = export_run(run, settings, build_corpus(settings), out, facts)
+    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")

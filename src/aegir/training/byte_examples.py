@@ -25,6 +25,8 @@ NO_LABEL = -1
 TYPES_HEAD, RELATIONS_HEAD = "cta", "cpa"
 RARE = 10
 """Columns a label of another vocabulary must have to be a class of its head."""
+MOST_TABLES = 40_000
+"""n-grams are counted in this many tables, spread evenly."""
 RELATION_INDEX = {name: i for i, name in enumerate(RELATION_NAMES)}
 
 
@@ -55,7 +57,7 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
             found.update(labels[0] for labels in table.labelled.cta if labels)
     heads: Heads = {TYPES_HEAD: tuple(TYPE_NAMES), RELATIONS_HEAD: tuple(RELATION_NAMES)}
     for name in sorted(counts):
-        heads[name] = tuple(sorted(l for l, count in counts[name].items() if count >= RARE))
+        heads[name] = tuple(sorted(label for label, count in counts[name].items() if count >= RARE))
     return {name: classes for name, classes in heads.items() if classes}
 
 
@@ -88,7 +90,8 @@ def choose_grams(
     """
     seen = np.zeros(GRAM_SPACE, np.int32)
     here = np.zeros(GRAM_SPACE, bool)
-    by_group = sorted(range(len(examples)), key=lambda i: (groups[i], i))
+    looked_at = range(0, len(examples), 1 + len(examples) // MOST_TABLES)
+    by_group = sorted(looked_at, key=lambda i: (groups[i], i))
     for place, number in enumerate(by_group):
         columns = examples[number].table.columns
         symbols, _ = pad([encode_column(column, reading) for column in columns[:24]])

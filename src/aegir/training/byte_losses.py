@@ -7,8 +7,8 @@ All terms are sums over columns or symbols divided by totals of the whole step, 
 processes: gradients then add up to those of one process.
 """
 
-from dataclasses import dataclass
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor

@@ -1,0 +1,102 @@
+"""Settings of a training run of the byte network, as its TOML file spells them.
+
+seed = 0
+[architecture]          # aegir.model.architecture.Architecture
+layout = ["w1", ["w2"], "w0"]
+[data]                  # which tables: aegir.training.data_engine
+folders = ["data"]
+sources = { gold = true, entities = true, headers = true }
+[held_out]              # which validation tables are kept out
+fold = 0
+[pretrain]              # one section per phase
+steps = 2000
+tables_per_step = { headers = 48 }
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from aegir.config.settings import read_settings
+from aegir.errors import AskedWrongly
+from aegir.model.architecture import Architecture
+from aegir.training.byte_batches import Augmentation
+from aegir.training.byte_losses import LossWeights
+
+PhaseName = Literal["pretrain", "supervised"]
+EVERY_FOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DataSettings:
+    """Where tables come from."""
+
+    folders: tuple[str, ...] = ()
+    """Folders of known files; none for sources that need none, such as synthetic tables."""
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    """Source of the data engine to true, false or a number of tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutSettings:
+    """What is kept out of training; folds are over groups of validation tables."""
+
+    folds: int = 5
+    fold: int = 0
+    """The fold that is kept out; -1 learns from all of them."""
+    validation: bool = True
+    """False keeps every validation table out, and all that share a group with one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One way of learning, for some steps."""
+
+    steps: int = 1000
+    tables_per_step: Mapping[str, Any] = field(default_factory=dict)
+    """File name of a source, without ending, to the number of its tables in each step."""
+    learning_rate: float = 2e-3
+    warm_up: float = 0.05
+    """Share of the steps in which the learning rate grows to its full height."""
+    weight_decay: float = 0.05
+    clip: float = 1.0
+    """The gradient's length is cut to this."""
+    check_every: int = 200
+    """Steps between looks at held-out tables; a checkpoint is written at each."""
+    loss: LossWeights = field(default_factory=LossWeights)
+    augmentation: Augmentation = field(default_factory=Augmentation)
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.check_every < 1:
+            raise AskedWrongly(
+                f"steps are {self.steps} and check_every is {self.check_every}; expected 1 or more"
+            )
+        for name, count in self.tables_per_step.items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise AskedWrongly(
+                    f"tables_per_step of {name!r} is {count!r}; expected a whole number from 0"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ByteTraining:
+    """Everything a training run depends on."""
+
+    seed: int = 0
+    threads: int = 0
+    """Threads torch may use; 0 leaves it to torch."""
+    architecture: Architecture = field(default_factory=Architecture)
+    data: DataSettings = field(default_factory=DataSettings)
+    held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
+    pretrain: Phase = field(default_factory=Phase)
+    supervised: Phase = field(default_factory=Phase)
+
+    def phase(self, name: PhaseName) -> Phase:
+        """The settings of one phase."""
+        return self.pretrain if name == "pretrain" else self.supervised
+
+
+def read_byte_training(path: Path) -> ByteTraining:
+    """The settings in a TOML file; folders are relative to it."""
+    return read_settings(path, ByteTraining())

@@ -1,0 +1,199 @@
+"""Training the byte network: next symbols and headers of unlabelled tables first, then types and relations.
+
+    aegir train pretrain configs/small.toml --out runs/pretrained
+    aegir train supervised configs/small.toml --from runs/pretrained --out runs/bytes
+
+A run folder holds config.toml, environment.json, metrics.jsonl and checkpoint.safetensors: network, optimiser and step.
+Killed at any moment and resumed, a run ends with the bits of one that was not. Under `torchrun` every process reads
+its share of each step.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from aegir.errors import AskedWrongly
+from aegir.nets.annotator import DROPPED, ByteNetwork
+from aegir.run_folder import METRICS, RunFolder
+from aegir.seeding import Seeds
+from aegir.training.byte_batches import Batch, GramIndex, Mixture, batch_of, draw_varied
+from aegir.training.byte_config import ByteTraining, Phase, PhaseName
+from aegir.training.byte_corpus import Corpus, build_corpus
+from aegir.training.byte_evaluation import answer, check_alive, liveness
+from aegir.training.byte_examples import RELATIONS_HEAD, TYPES_HEAD, Heads
+from aegir.training.byte_learner import (
+    Learner,
+    Processes,
+    read_learner,
+    restore,
+    save_learner,
+    start_from,
+)
+from aegir.training.byte_losses import ALONE
+
+CHECKPOINT = "checkpoint.safetensors"
+GRAMS = "grams.hashes"
+
+
+class Watcher(Protocol):
+    """Who is told how training goes."""
+
+    def say(self, line: str) -> None:
+        """Something happened."""
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """One step was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a finished run left."""
+
+    net: ByteNetwork
+    index: GramIndex
+    grams: Any
+    heads: Heads
+    corpus: Corpus
+    figures: dict[str, float]
+    """Held-out scores and liveness after the last step."""
+
+
+def train(
+    config: ByteTraining,
+    name: PhaseName,
+    folder: Path,
+    watch: Watcher,
+    start: Path | None = None,
+    resume: bool = False,
+) -> Trained:
+    """Train one phase; `start` is the run folder or checkpoint whose weights to begin with."""
+    phase, processes = config.phase(name), Processes.found()
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    run = _open_run(folder, config, name, resume, processes)
+    watch.say("reading tables")
+    corpus = build_corpus(config)
+    mixture = corpus.mixture(phase, config.seed)
+    saved = read_learner(folder / CHECKPOINT) if resume else None
+    before = read_learner(_checkpoint_of(start)) if start and not saved else None
+    grams = _grams(corpus, config, saved or before)
+    net = build_network(config, corpus.heads, len(grams))
+    learner = Learner(net, phase, processes)
+    first = 0
+    if saved:
+        restore(learner, saved[0], folder / CHECKPOINT)
+        first = saved[1]
+        run.cut(first)
+        watch.say(f"going on after step {first} of {phase.steps}")
+    elif before:
+        taken, left = start_from(net, before[0])
+        watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
+    index = GramIndex.of(grams)
+    watch.say(_describe(corpus, mixture, net))
+    facts = {
+        "phase": name,
+        "heads": {head: list(classes) for head, classes in corpus.heads.items()},
+    }
+
+    figures: dict[str, float] = {}
+    for step in range(first, phase.steps):
+        batch = _batch(mixture, step, phase, config, index, corpus.heads, processes)
+        taken_step = learner.learn(batch, step)
+        if processes.rank == 0:
+            run.record(step + 1, **taken_step)
+        watch.step(step + 1, taken_step)
+        if (step + 1) % phase.check_every == 0 or step + 1 == phase.steps:
+            figures = _look(net, corpus, index, watch)
+            if processes.rank == 0:
+                run.record(step + 1, **{f"held_out/{key}": value for key, value in figures.items()})
+                save_learner(folder / CHECKPOINT, learner, step + 1, facts, {GRAMS: grams})
+            processes.wait()
+    return Trained(net, index, grams, corpus.heads, corpus, figures)
+
+
+def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNetwork:
+    """A fresh network; its weights depend on the seed alone."""
+    torch.manual_seed(Seeds(config.seed).derive("weights") >> 1)
+    classes = {name: len(names) for name, names in heads.items()}
+    classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
+    settings = config.architecture.as_dict() | {"gram_rows": gram_rows}
+    return ByteNetwork(type(config.architecture).from_dict(settings), classes)
+
+
+def _open_run(
+    folder: Path, config: ByteTraining, name: PhaseName, resume: bool, processes: Processes
+) -> RunFolder:
+    settings = asdict(config) | {"phase": name}
+    if resume and not (folder / CHECKPOINT).exists():
+        raise AskedWrongly(f"{folder} has no {CHECKPOINT} to resume from; start it anew")
+    if processes.rank == 0 and not resume:
+        if (folder / METRICS).exists():
+            raise AskedWrongly(
+                f"{folder} holds a run already; go on with it by --resume, or choose another --out"
+            )
+        RunFolder.create(folder, settings)
+    processes.wait()
+    return RunFolder(folder)
+
+
+def _checkpoint_of(start: Path) -> Path:
+    return start / CHECKPOINT if start.is_dir() else start
+
+
+def _grams(corpus: Corpus, config: ByteTraining, saved: Any) -> Any:
+    """The n-grams of the run that is continued, or those the training tables suggest."""
+    if saved:
+        return saved[0][GRAMS].numpy()
+    return corpus.grams(config) if config.architecture.gram_rows else np.zeros(0, np.int32)
+
+
+def _batch(
+    mixture: Mixture,
+    step: int,
+    phase: Phase,
+    config: ByteTraining,
+    index: GramIndex,
+    heads: Heads,
+    processes: Processes,
+) -> Batch:
+    """This process's share of a step."""
+    examples = mixture.draw(step)
+    if len(examples) < processes.count:
+        raise AskedWrongly(
+            f"a step reads {len(examples)} tables, fewer than the {processes.count} processes; "
+            "raise tables_per_step"
+        )
+    reading, seeds = config.architecture.reading, Seeds(config.seed)
+    drawings = [
+        draw_varied(example, reading, phase.augmentation, seeds, step, place)
+        for place, example in enumerate(examples)
+        if place % processes.count == processes.rank
+    ]
+    noise = DROPPED * config.architecture.column_width if phase.loss.dropout else 0
+    return batch_of(drawings, index, list(heads), noise)
+
+
+def _look(net: ByteNetwork, corpus: Corpus, index: GramIndex, watch: Watcher) -> dict[str, float]:
+    """Scores on held-out tables, and signs of life; a collapse is said at once."""
+    looked_at = corpus.held_out or corpus.training[:64]
+    answers = answer(net, looked_at, index)
+    figures = liveness(answers)
+    for head in (TYPES_HEAD, RELATIONS_HEAD):
+        if corpus.held_out and (score := answers.micro_f1(head)) is not None:
+            figures[f"{head}/micro_f1"] = score
+    for finding in check_alive(figures).unwell:
+        watch.say(f"unwell: {finding.sentence}")
+    return figures
+
+
+def _describe(corpus: Corpus, mixture: Mixture, net: ByteNetwork) -> str:
+    parameters = sum(parameter.numel() for parameter in net.parameters())
+    grams = net.reader.embedding.grams.numel()
+    return (
+        f"{sum(map(len, mixture.examples.values()))} tables to learn from, {len(corpus.held_out)} "
+        f"held out; {parameters / 1e6:.2f} M parameters, {grams / 1e6:.2f} M of them n-grams"
+    )
