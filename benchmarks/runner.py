@@ -29,6 +29,7 @@ BENCHMARKS = (
     "curriculum",
     "tracker",
     "drift",
+    "wkv7",
     "accuracy",
 )
 
