@@ -13,7 +13,7 @@ from aegir.cli.talk import tell
 from aegir.errors import AegirError
 
 if TYPE_CHECKING:
-    from aegir.training.byte_config import PhaseName
+    from aegir.training.byte_config import ByteTraining, PhaseName
 
 
 @contextmanager
@@ -115,6 +115,12 @@ def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.Path(path_type=Path, exists=True),
                 help="A run folder or checkpoint whose weights to begin with.",
             ),
+            click.option(
+                "--data",
+                type=click.Path(path_type=Path, exists=True),
+                multiple=True,
+                help="Folders of tables, instead of the file's; may be repeated.",
+            ),
             click.option("--resume", is_flag=True, help="Go on with the run in --out."),
             click.option("--fold", type=int, help="The fold kept out, -1 for none."),
             click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
@@ -147,6 +153,7 @@ def _train_bytes(
     config: Path,
     out: Path | None,
     start: Path | None,
+    data: tuple[Path, ...],
     resume: bool,
     fold: int | None,
     steps: int | None,
@@ -160,7 +167,7 @@ def _train_bytes(
         from aegir.training.byte_config import read_byte_training
         from aegir.training.supervised import train as run
 
-    settings = read_byte_training(config)
+    settings = _with_data(read_byte_training(config), data)
     if fold is not None:
         settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
     if steps is not None:
@@ -175,6 +182,14 @@ def _train_bytes(
     progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
     if as_json and not silent:
         click.echo(json.dumps(done.figures))
+
+
+def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
+    from dataclasses import replace
+
+    if not data:
+        return settings
+    return replace(settings, data=replace(settings.data, folders=tuple(map(str, data))))
 
 
 def _sentence(figures: Mapping[str, float]) -> str:
@@ -192,20 +207,28 @@ def _sentence(figures: Mapping[str, float]) -> str:
     help="What `aegir train calibrate` found; without it confidence is not calibrated.",
 )
 @click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    help="Folders of tables, instead of the file's; may be repeated.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("runs/bytes.safetensors"),
     show_default=True,
     help="Where the weights go.",
 )
-def export(run: Path, config: Path, calibration: Path | None, out: Path) -> None:
+def export(
+    run: Path, config: Path, calibration: Path | None, data: tuple[Path, ...], out: Path
+) -> None:
     """Write a run's network as the small file that annotators read; a collapsed one is refused."""
     with training_packages():
         from aegir.training.byte_config import read_byte_training
         from aegir.training.byte_corpus import build_corpus
         from aegir.training.byte_export import export_run, read_calibration
 
-    settings = read_byte_training(config)
+    settings = _with_data(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
     figures = export_run(run, settings, build_corpus(settings), out, facts)

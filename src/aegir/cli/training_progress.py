@@ -67,9 +67,11 @@ class TrainingProgress:
         for _, figures in self._recent:
             totals.update({name: float(value) for name, value in figures.items()})
         parts = [f"loss {totals['loss'] / len(self._recent):.3f}"]
-        for head in ("cta", "cpa"):
-            if totals[f"{head}/count"]:
-                parts.append(f"{head} {totals[f'{head}/right'] / totals[f'{head}/count']:.2f}")
+        parts += [
+            f"{head} {totals[f'{head}/right'] / totals[f'{head}/count']:.2f}"
+            for head in ("cta", "cpa")
+            if totals[f"{head}/count"]
+        ]
         if totals["next/count"]:
             parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
         if len(self._recent) > 1:
