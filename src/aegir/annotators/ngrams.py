@@ -15,7 +15,7 @@ import numpy as np
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.header_text import header_view
-from aegir.annotators.ngram_features import CELLS_PER_VIEW, F32
+from aegir.annotators.ngram_features import F32
 from aegir.annotators.ngram_model import (
     RELATIONS,
     TYPES,
@@ -24,13 +24,11 @@ from aegir.annotators.ngram_model import (
     context_features,
     mean_over_views,
 )
+from aegir.annotators.subject import choose_subject
 from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
 MODEL_FILE = "ngrams.safetensors"
-LEFTNESS = 0.15
-"""How much a column further left is preferred as the subject, per column, in units of its score."""
-LEFTNESS_REACH = 6
 
 
 class NgramsAnnotator:
@@ -72,7 +70,7 @@ class NgramsAnnotator:
         empty = np.array([not column.present for column in table.columns])
         types[empty] = relations[empty] = 0  # nothing is known of a column without values
         fine = tuple(
-            FineGuess(evidence=_evidence(own_scores, final))
+            FineGuess(evidence=evidence_of(own_scores, final))
             for own_scores, final in zip(own[:, :TYPES], types, strict=True)
         )
         return TableScores(types, relations, subject, fine)
@@ -91,17 +89,8 @@ class NgramsAnnotator:
 
 
 def pick_subject(table: Table, own: F32, layer: Dense) -> int:
-    """The column the others describe: as given, else the one most like the name of a thing.
-
-    A column further left is preferred; one whose values repeat, or hold no letter, is not.
-    """
-    if table.subject is not None:
-        return table.subject
-    place = np.minimum(np.arange(len(own)), LEFTNESS_REACH)
-    cells = [column.present for column in table.columns]
-    repeats = np.array([_repetition(some) for some in cells])
-    wordless = np.array([not any(map(_has_letter, some[:CELLS_PER_VIEW])) for some in cells])
-    return int(np.argmax(layer(own)[:, 0] - LEFTNESS * place - 2 * repeats - 8 * wordless))
+    """The column the others describe."""
+    return choose_subject(table, layer(own)[:, 0])
 
 
 def softmax(logits: F32) -> Probabilities:
@@ -111,16 +100,8 @@ def softmax(logits: F32) -> Probabilities:
     return np.asarray(shifted / total, np.float32)
 
 
-def _has_letter(cell: str) -> bool:
-    return any(map(str.isalpha, cell))
-
-
-def _repetition(cells: tuple[str, ...]) -> float:
-    """0 when all cells differ, towards 1 when they are all the same; 1 for an empty column."""
-    return 1 - len(set(cells)) / len(cells) if cells else 1.0
-
-
-def _evidence(own: F32, final: Probabilities) -> tuple[str, ...]:
+def evidence_of(own: F32, final: Probabilities) -> tuple[str, ...]:
+    """What the values say alone, and what with header and table around them."""
     if not final.any():
         return ("there are no values to judge by",)
     alone, together = int(np.argmax(own)), int(np.argmax(final))

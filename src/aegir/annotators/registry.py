@@ -23,6 +23,12 @@ def _ngrams(model: Path | None) -> Annotator:
     return load_ngrams(model)
 
 
+def _byte_model(model: Path | None) -> Annotator:
+    from aegir.annotators.byte_model import load_byte_model
+
+    return load_byte_model(model)
+
+
 def _rules(model: Path | None) -> Annotator:
     from aegir.annotators.rules_annotator import RulesAnnotator
 
@@ -33,6 +39,7 @@ def _rules(model: Path | None) -> Annotator:
 
 ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
     "combined": _combined,
+    "byte_model": _byte_model,
     "ngrams": _ngrams,
     "rules": _rules,
 }

@@ -16,13 +16,12 @@ from torch.nn import functional
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.model.table_mixer import SUBJECT
 from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from aegir.nets.rwkv7 import Block
 
 DROPPED = 7
 """Dropout needs this many numbers per unit of column width: the column's vector, what is around it, hidden."""
-OTHER, SUBJECT, UNKNOWN = range(3)
-"""Roles of a column: not the subject, the subject, and not known which column is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class TableBatch:
     mask: Tensor
     """(tables, most columns)"""
     roles: Tensor
-    """(tables, most columns)"""
+    """(tables, most columns) OTHER, SUBJECT or UNKNOWN."""
 
     @property
     def subjects(self) -> Tensor:

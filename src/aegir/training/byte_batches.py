@@ -23,7 +23,8 @@ from aegir.model.byte_encoding import (
     gram_hashes,
     pad,
 )
-from aegir.nets.annotator import OTHER, SUBJECT, UNKNOWN, TableBatch
+from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
+from aegir.nets.annotator import TableBatch
 from aegir.seeding import Seeds
 from aegir.tables.table import Column, Table
 from aegir.training.byte_examples import NO_LABEL, Example

@@ -1,0 +1,144 @@
+"""The `byte_model` annotator: Aegir's own network, reading columns as bytes and tables as columns.
+
+    columns --sorted by length, in parts--> vectors --each table by itself--> logits / temperature --softmax--> P
+
+Types are judged with the subject as the table gives it; where it gives none, the likeliest column is taken as the
+subject for relations only. Several threads may share one annotator.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
+from aegir.annotators.ngrams import evidence_of, softmax
+from aegir.annotators.subject import choose_subject
+from aegir.model.byte_encoding import Symbols, encode_column, pad
+from aegir.model.checkpoint import load_checkpoint
+from aegir.model.network import ByteModel
+from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
+from aegir.tables.table import Table
+from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.types import TYPE_NAMES
+
+MODEL_FILE = "bytes.safetensors"
+PART_COLUMNS = 64
+PART_SYMBOLS = 16_384
+"""Columns of similar length are read together, up to so many symbols."""
+SUBJECT_SCALE = 4.0
+"""A likely subject and an unlikely one differ by about this much in the network's log odds."""
+
+F32 = npt.NDArray[np.float32]
+
+
+class ByteModelAnnotator:
+    """Scores tables with a `ByteModel`."""
+
+    name = "byte_model"
+
+    def __init__(self, model: ByteModel) -> None:
+        self.model = model
+        figures = model.facts.get("held_out", {})
+        self.operating_points: dict[str, list[list[float]]] = {
+            task: figures.get(f"{self.name}/{task}", {}).get("thresholds", [])
+            for task in ("cta", "cpa")
+        }
+        self._temperatures: dict[str, float] = model.facts["calibration"]["bytes"]
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        """Probabilities for every column of every table."""
+        symbols, vectors = self._read(tables)
+        return [
+            self._score_table(table, some, vectors[start:end])
+            for table, some, start, end in _slices(tables, symbols)
+        ]
+
+    def embed(self, tables: Sequence[Table]) -> list[F32]:
+        """(columns, width) per table: what the heads see, to compare columns by."""
+        symbols, vectors = self._read(tables)
+        return [
+            self.model.mix_table(vectors[start:end], _roles(end - start, table.subject), some)
+            for table, some, start, end in _slices(tables, symbols)
+        ]
+
+    def _read(self, tables: Sequence[Table]) -> tuple[list[Symbols], F32]:
+        """The symbols and the vector (columns, width) of every column of every table."""
+        reading = self.model.architecture.reading
+        symbols = [encode_column(column, reading) for table in tables for column in table.columns]
+        vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
+        for part in _parts(symbols):
+            padded, _ = pad([symbols[i] for i in part])
+            vectors[part] = self.model.vectors(self.model.read(padded))
+        return symbols, vectors
+
+    def _score_table(self, table: Table, symbols: Sequence[Symbols], vectors: F32) -> TableScores:
+        if not table.columns:
+            empty = [
+                np.zeros((0, len(names)), np.float32) for names in (TYPE_NAMES, RELATION_NAMES)
+            ]
+            return TableScores(empty[0], empty[1], None, ())
+        given = self.model.mix_table(vectors, _roles(len(vectors), table.subject), symbols)
+        subject = choose_subject(table, self.model.subject(vectors), SUBJECT_SCALE)
+        guessed = given
+        if table.subject is None:
+            guessed = self.model.mix_table(vectors, _roles(len(vectors), subject), symbols)
+        types = self._probabilities("cta", self.model.types(given))
+        relations = self._probabilities("cpa", self.model.relations(guessed))
+        without = np.array([not column.present for column in table.columns])
+        types[without] = relations[without] = 0  # nothing is known of a column without values
+        alone = self.model.head("cta_alone", vectors)
+        fine = tuple(
+            FineGuess(evidence=evidence_of(own, final))
+            for own, final in zip(alone, types, strict=True)
+        )
+        return TableScores(types, relations, subject, fine)
+
+    def _probabilities(self, task: str, logits: F32) -> Probabilities:
+        return softmax(logits / np.float32(self._temperatures[task]))
+
+
+def _roles(columns: int, subject: int | None) -> npt.NDArray[np.int64]:
+    roles = np.full(columns, UNKNOWN if subject is None else OTHER, np.int64)
+    if subject is not None:
+        roles[subject] = SUBJECT
+    return roles
+
+
+def _slices(
+    tables: Sequence[Table], symbols: Sequence[Symbols]
+) -> Iterator[tuple[Table, Sequence[Symbols], int, int]]:
+    """Each table with its symbols and the span of its columns among all columns."""
+    start = 0
+    for table in tables:
+        end = start + len(table.columns)
+        yield table, symbols[start:end], start, end
+        start = end
+
+
+def _parts(symbols: Sequence[Symbols]) -> Iterator[list[int]]:
+    """Numbers of columns, those of similar length together."""
+    order = sorted(range(len(symbols)), key=lambda i: len(symbols[i]))
+    part: list[int] = []
+    for i in order:
+        full = len(part) == PART_COLUMNS or (len(part) + 1) * len(symbols[i]) > PART_SYMBOLS
+        if part and full:
+            yield part
+            part = []
+        part.append(i)
+    if part:
+        yield part
+
+
+def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
+    """The annotator with the weights that ship with Aegir, or those in `path`."""
+    return _shipped() if path is None else ByteModelAnnotator(ByteModel(load_checkpoint(path)))
+
+
+@cache
+def _shipped() -> ByteModelAnnotator:
+    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+        return ByteModelAnnotator(ByteModel(load_checkpoint(shipped)))
