@@ -30,6 +30,8 @@ FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
 GRAM_SCALES = "reader.embedding.grams.scales"
 GRAM_HASHES = "grams.hashes"
+HALF_LIMIT = 65504
+"""The largest number of float16."""
 _HEAD = re.compile(r"heads\.([^.]+)\.weight")
 
 
@@ -103,9 +105,12 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         elif name == GRAM_HASHES:
             stored[name] = tensor
         else:
+            if np.abs(tensor).max(initial=0) > HALF_LIMIT:
+                raise AskedWrongly(
+                    f"tensor {name} holds numbers beyond {HALF_LIMIT}, which a file cannot keep; "
+                    "the training has gone astray"
+                )
             stored[name] = tensor.astype(np.float16 if tensor.ndim > 1 else np.float32)
-            if not np.isfinite(stored[name]).all():
-                raise AskedWrongly(f"tensor {name} holds numbers beyond 65504; it cannot be saved")
     replace_file(path, safetensors_bytes(stored, metadata))
 
 

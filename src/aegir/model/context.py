@@ -67,14 +67,13 @@ def choose_context(
 
 
 def _pair_counts(symbols: Symbols) -> F32:
-    """(PAIR_BUCKETS,) how often each pair of neighbouring symbols comes, hashed; of length 1."""
+    """(PAIR_BUCKETS,) how often each pair of neighbouring symbols comes, hashed."""
     pairs = symbols[:-1].astype(np.uint32) * np.uint32(512) + symbols[1:].astype(np.uint32)
     buckets = (pairs * _SPREAD) >> np.uint32(23)
-    counts = np.bincount(buckets, minlength=PAIR_BUCKETS).astype(np.float32)
-    return to_length_one(counts)
+    return np.bincount(buckets, minlength=PAIR_BUCKETS).astype(np.float32)
 
 
 def _likeness(counts: list[F32]) -> F32:
     """(columns, columns) cosines; each rounded, so that no tie is broken by the last bit."""
-    stacked = np.stack(counts)
+    stacked = to_length_one(np.stack(counts))
     return np.round(stacked @ stacked.T, 5)

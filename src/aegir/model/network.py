@@ -154,8 +154,9 @@ class ByteModel:
         parts = [context.choose(target, budget, subject) for target in range(len(columns))]
         chosen, counts = np.concatenate(parts), np.array([len(part) for part in parts])
         mixed = self.mix(vectors[chosen], roles[chosen], counts)
-        places = [part.index(target) for target, part in enumerate(parts)]
-        return mixed[np.cumsum(counts) - counts + places]
+        places = np.array([part.index(target) for target, part in enumerate(parts)])
+        own: F32 = mixed[np.cumsum(counts) - counts + places]
+        return own
 
     def head(self, name: str, embeddings: F32) -> F32:
         """(columns, classes) logits of a named label space."""

@@ -50,7 +50,7 @@ class TableMixer:
         x = vectors + self.roles[roles]
         for block in self.blocks:
             x = self._both_ways(block, x, tables)
-        around = np.concatenate([x, *_siblings(x, tables), _subject(x, roles, tables)], axis=1)
+        around = np.concatenate([x, *siblings(x, tables), _subject(x, roles, tables)], axis=1)
         hidden = self.hidden(around)
         np.maximum(hidden, 0, out=hidden)
         hidden *= hidden
@@ -78,7 +78,7 @@ def _subject(x: F32, roles: I64, tables: Ragged) -> F32:
     return subjects
 
 
-def _siblings(x: F32, tables: Ragged) -> tuple[F32, F32]:
+def siblings(x: F32, tables: Ragged) -> tuple[F32, F32]:
     """Mean and maximum over the other columns of the table; 0 where there is none."""
     counts = tables.lengths[tables.row_of, None]
     mean = tables.sums(x)[tables.row_of] - x
