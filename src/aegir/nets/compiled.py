@@ -80,7 +80,7 @@ def run_kernel(kernel: Kernel, jobs: int, *arguments: Any) -> None:
 
 @inlined
 def exponential(x: Any) -> Any:
-    """e^x of a float32 to 2e-7 of its value, in plain arithmetic that loops can vectorise.
+    """e^x of a float32 to 5e-7 of its value, in plain arithmetic that loops can vectorise.
 
     x = n ln 2 + f, |f| <= ln 2 / 2; e^f is its Taylor polynomial of degree 6, and 2^n is written into the exponent.
     Below -87 and above 88 it stays at the ends of what float32 can hold.

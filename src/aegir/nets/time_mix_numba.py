@@ -28,6 +28,7 @@ from aegir.nets.buffer_steps import (
     store_transposed,
 )
 from aegir.nets.compiled import Kernel, compiled, run_kernel
+from aegir.nets.prefetch_steps import will_read, will_write
 from aegir.nets.time_mix_steps import (
     SHARED,
     backward_mix,
@@ -42,6 +43,8 @@ from aegir.nets.time_mix_steps import (
 from aegir.nets.wkv7_steps import SEGMENT, advance, answer_first, replay, retreat
 
 PARAMETERS = 5
+AHEAD = 3
+"""Steps between asking for memory and using it, in the forward pass; backwards it is a segment."""
 
 
 def time_mix_core_numba(
@@ -142,6 +145,18 @@ def _forward_kernel(width: int) -> Kernel:
                     if n % SEGMENT == 0:
                         store_state(work, kept[row, head, n // SEGMENT], at)
                     store(work, at.answer, answers[row, t, head])
+                if n + AHEAD < count:
+                    later = active[n + AHEAD]
+                    will_read(r[row, later, head])
+                    will_read(k[row, later, head])
+                    will_read(v[row, later, head])
+                    will_read(w_raw[row, later, head])
+                    will_read(a_raw[row, later, head])
+                    will_read(g[row, later, head])
+                    will_write(y[row, later, head])
+                    if keep:
+                        will_write(answers[row, later, head])
+                        will_write(outputs[row, later, head])
                 load(r[row, t, head], work, at.receptance)
                 load(k[row, t, head], work, mix.raw_key)
                 load(v[row, t, head], work, at.value)
@@ -219,6 +234,10 @@ def _backward_kernel(width: int) -> Kernel:
                 for step in range(steps):
                     t = active[start + step]
                     slot = work[step * at.slot :]
+                    will_write(to_k[row, t, head])
+                    will_write(to_v[row, t, head])
+                    will_write(to_w_raw[row, t, head])
+                    will_write(to_a_raw[row, t, head])
                     load(r[row, t, head], slot, at.receptance)
                     load(k[row, t, head], slot, mix.raw_key)
                     load(v[row, t, head], slot, at.value)
@@ -240,6 +259,21 @@ def _backward_kernel(width: int) -> Kernel:
                 copy(gradient, work[steps * at.slot :], at)
                 for step in range(steps - 1, -1, -1):
                     t = active[start + step]
+                    if segment > 0:
+                        later = active[start - SEGMENT + step]
+                        will_read(r[row, later, head])
+                        will_read(k[row, later, head])
+                        will_read(v[row, later, head])
+                        will_read(w_raw[row, later, head])
+                        will_read(a_raw[row, later, head])
+                        will_read(g[row, later, head])
+                        will_read(outputs[row, later, head])
+                        will_read(answers[row, later, head])
+                        will_read(to_y[row, later, head])
+                        will_write(to_r[row, later, head])
+                        will_write(to_g[row, later, head])
+                        for i in range(step, width, SEGMENT):
+                            will_read(kept[row, head, segment - 1, i])
                     slot = work[step * at.slot :]
                     retreat(slot, at)
                     unmix_inputs(slot, shared, size, lengths[step], to_bonuses[step], at, mix, own)

@@ -28,6 +28,7 @@ from aegir.nets.buffer_steps import (
     store_transposed,
 )
 from aegir.nets.compiled import Kernel, compiled, run_kernel
+from aegir.nets.prefetch_steps import will_read, will_write
 from aegir.nets.wkv7_steps import (
     SEGMENT,
     BackwardPlaces,
@@ -39,6 +40,9 @@ from aegir.nets.wkv7_steps import (
     replay,
     retreat,
 )
+
+AHEAD = 3
+"""Steps between asking for memory and using it, in the forward pass; backwards it is a segment."""
 
 
 def wkv7_numba(
@@ -131,6 +135,17 @@ def _forward_kernel(at: ForwardPlaces) -> Kernel:
                     if n % SEGMENT == 0:
                         store_state(work, kept[row, head, n // SEGMENT], at)
                     store(work, at.answer, answers[row, t, head])
+                if n + AHEAD < count:
+                    later = active[n + AHEAD]
+                    will_read(r[row, later, head])
+                    will_read(log_w[row, later, head])
+                    will_read(k[row, later, head])
+                    will_read(v[row, later, head])
+                    will_read(a[row, later, head])
+                    will_read(b[row, later, head])
+                    will_write(y[row, later, head])
+                    if keep:
+                        will_write(answers[row, later, head])
                 load_decay(log_w[row, t, head], work, at.decay)
                 load(k[row, t, head], work, at.key)
                 load(b[row, t, head], work, at.write)
@@ -184,6 +199,11 @@ def _backward_kernel(at: BackwardPlaces) -> Kernel:
                 for step in range(steps):
                     t = active[start + step]
                     slot = work[step * at.slot :]
+                    will_write(to_log_w[row, t, head])
+                    will_write(to_k[row, t, head])
+                    will_write(to_v[row, t, head])
+                    will_write(to_a[row, t, head])
+                    will_write(to_b[row, t, head])
                     load_decay(log_w[row, t, head], slot, at.decay)
                     load(k[row, t, head], slot, at.key)
                     load(b[row, t, head], slot, at.write)
@@ -197,6 +217,19 @@ def _backward_kernel(at: BackwardPlaces) -> Kernel:
                 copy(gradient, work[steps * at.slot :], at)
                 for step in range(steps - 1, -1, -1):
                     t = active[start + step]
+                    if segment > 0:
+                        later = active[start - SEGMENT + step]
+                        will_read(r[row, later, head])
+                        will_read(log_w[row, later, head])
+                        will_read(k[row, later, head])
+                        will_read(v[row, later, head])
+                        will_read(a[row, later, head])
+                        will_read(b[row, later, head])
+                        will_read(answers[row, later, head])
+                        will_read(to_y[row, later, head])
+                        will_write(to_r[row, later, head])
+                        for i in range(step, at.key_width, SEGMENT):
+                            will_read(kept[row, head, segment - 1, i])
                     slot = work[step * at.slot :]
                     retreat(slot, at)
                     for j in range(at.key_width):
