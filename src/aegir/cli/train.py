@@ -67,6 +67,11 @@ def train() -> None:
 @click.option(
     "--jobs", default=2, type=click.IntRange(1), show_default=True, help="Folds trained at once."
 )
+@click.option(
+    "--keep-answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the answers to held-out tables here, for `aegir train calibrate`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def train_ngrams(
     data: tuple[Path, ...],
@@ -76,6 +81,7 @@ def train_ngrams(
     features: int,
     seed: int,
     jobs: int,
+    keep_answers: Path | None,
     as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
@@ -90,8 +96,10 @@ def train_ngrams(
 
     tables = read_training_tables(data)
     config = NgramTraining(seed=seed, folds=folds, features=features, jobs=jobs)
-    model = run(tables, raw_files(raw or data), config, lambda line: click.echo(line, err=True))
-    out.parent.mkdir(parents=True, exist_ok=True)
+    for path in (out, keep_answers or out):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    raw_tables = raw_files(raw or data)
+    model = run(tables, raw_tables, config, lambda line: click.echo(line, err=True), keep_answers)
     model.save(out)
     size = out.stat().st_size / 1e6
     click.echo(f"saved {out} ({size:.1f} MB)", err=True)

@@ -18,6 +18,7 @@ from aegir.training.byte_batches import Mixture
 from aegir.training.byte_config import EVERY_FOLD, ByteTraining, Phase
 from aegir.training.byte_examples import Example, Heads, choose_grams, examples_of, heads_of
 from aegir.training.data_engine.engine import build_tables
+from aegir.training.held_out import column_names
 from aegir.training.leakage import fold_of_group, group_tables
 from aegir.training.sources import TrainingTable
 
@@ -34,8 +35,10 @@ class Corpus:
     """Of the training examples."""
     held_out: tuple[Example, ...]
     """Tables kept out; of validation files when there are any."""
-    held_out_names: tuple[str, ...]
-    """Source and name of each, to find the same table in another run."""
+    held_out_names: tuple[tuple[str, ...], ...]
+    """What the columns of each go by."""
+    held_out_apart: tuple[str, ...]
+    """For each, the ending of its task's name: empty where answers count towards calibration."""
 
     def mixture(self, phase: Phase, seed: int) -> Mixture:
         """What every step reads."""
@@ -83,17 +86,19 @@ def build_corpus(config: ByteTraining) -> Corpus:
         folds[group] == NO_FOLD or (config.held_out.validation and folds[group] != fold)
         for group in groups
     ]
-    kept_out = [not use and is_judged for use, is_judged in zip(learnt, judged, strict=True)]
+    kept_out = [
+        number
+        for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
+        if is_judged and not use
+    ]
+    sources = [tables[number].source for number in kept_out]
     return Corpus(
         heads,
         tuple(example for example, use in zip(examples, learnt, strict=True) if use),
         tuple(group for group, use in zip(groups, learnt, strict=True) if use),
-        tuple(example for example, out in zip(examples, kept_out, strict=True) if out),
-        tuple(
-            f"{table.source.stem}/{table.labelled.table.name}"
-            for table, out in zip(tables, kept_out, strict=True)
-            if out
-        ),
+        tuple(examples[number] for number in kept_out),
+        tuple(tuple(column_names(tables[number])) for number in kept_out),
+        tuple("" if source.calibrates else f"@{source.stem}" for source in sources),
     )
 
 

@@ -45,18 +45,25 @@ class HeldOut:
     verdicts: tuple[Verdict, ...] = ()
     type_logits: F32 | None = None
     """(columns, types) of the same columns, when the task is relations."""
+    names: tuple[str, ...] = ()
+    """What each column goes by."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> "HeldOut":
         """Some of the columns."""
+        return self.at(np.flatnonzero(chosen))
+
+    def at(self, places: I64) -> "HeldOut":
+        """The columns at these places, in this order."""
         return HeldOut(
-            self.logits[chosen],
-            self.labels[chosen],
-            self.table[chosen],
-            tuple(v for v, keep in zip(self.verdicts, chosen, strict=True) if keep),
-            None if self.type_logits is None else self.type_logits[chosen],
+            self.logits[places],
+            self.labels[places],
+            self.table[places],
+            tuple(self.verdicts[i] for i in places) if self.verdicts else (),
+            None if self.type_logits is None else self.type_logits[places],
+            tuple(self.names[i] for i in places) if self.names else (),
         )
 
 
@@ -196,4 +203,5 @@ def stack(parts: Sequence[HeldOut]) -> HeldOut:
         None
         if any(part.type_logits is None for part in parts)
         else np.concatenate([part.type_logits for part in parts if part.type_logits is not None]),
+        tuple(name for part in parts for name in part.names),
     )

@@ -36,6 +36,7 @@ from aegir.training.calibrate import (
     stack,
 )
 from aegir.training.header_labels import HeaderModel, fit_headers, no_headers
+from aegir.training.held_out import column_names, save_answers
 from aegir.training.leakage import fold_of_group, group_tables
 from aegir.training.linear_fit import (
     Targets,
@@ -112,11 +113,14 @@ def train_ngrams(
     raw: Sequence[Path],
     config: NgramTraining,
     say: Callable[[str], None],
+    keep_answers: Path | None = None,
 ) -> NgramModel:
-    """Cross-validate, calibrate, then fit on everything."""
+    """Cross-validate, calibrate, then fit on everything; held-out answers may be kept for combinations."""
     examples = Examples.of(tables)
     say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
     held_out = cross_validate(examples, config, say)
+    if keep_answers:
+        save_answers(keep_answers, held_out)
     compatibility = _compatibility(types_of_relations(tables))
     calibration, figures = _calibrate(held_out, compatibility)
     for name, judgement in figures.items():
@@ -291,6 +295,9 @@ def _predict(
     columns = [
         column for number, _, _ in _spans(table) for column in _table(examples, number).columns
     ]
+    names = [
+        name for number, _, _ in _spans(table) for name in column_names(examples.tables[number])
+    ]
     sources = [examples.tables[t].source for t in table]
     apart = np.array(["" if source.calibrates else f"@{source.stem}" for source in sources])
     found = {}
@@ -304,6 +311,7 @@ def _predict(
                     np.unique(table[kept], return_inverse=True)[1],
                     tuple(judge_columns([columns[i] for i in kept])),
                     logits[kept, :TYPES],
+                    tuple(names[i] for i in kept),
                 )
     return found
 

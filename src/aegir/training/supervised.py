@@ -24,7 +24,7 @@ from aegir.training.byte_batches import Batch, GramIndex, Mixture, batch_of, dra
 from aegir.training.byte_config import ByteTraining, Phase, PhaseName
 from aegir.training.byte_corpus import Corpus, build_corpus
 from aegir.training.byte_evaluation import answer, check_alive, liveness
-from aegir.training.byte_examples import RELATIONS_HEAD, TYPES_HEAD, Heads
+from aegir.training.byte_examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Heads
 from aegir.training.byte_learner import (
     Learner,
     Processes,
@@ -34,8 +34,12 @@ from aegir.training.byte_learner import (
     start_from,
 )
 from aegir.training.byte_losses import ALONE
+from aegir.training.calibrate import HeldOut
+from aegir.training.held_out import save_answers
 
 CHECKPOINT = "checkpoint.safetensors"
+ANSWERS = "held_out.safetensors"
+"""Answers to the tables kept out, after the last step of a supervised run."""
 GRAMS = "grams.hashes"
 
 
@@ -107,11 +111,13 @@ def train(
             run.record(step + 1, **taken_step)
         watch.step(step + 1, taken_step)
         if (step + 1) % phase.check_every == 0 or step + 1 == phase.steps:
-            figures = _look(net, corpus, index, watch)
             if processes.rank == 0:
+                figures = _look(net, corpus, index, name, watch)
                 run.record(step + 1, **{f"held_out/{key}": value for key, value in figures.items()})
                 save_learner(folder / CHECKPOINT, learner, step + 1, facts, {GRAMS: grams})
             processes.wait()
+    if name == "supervised" and corpus.held_out and processes.rank == 0:
+        save_answers(folder / ANSWERS, held_out_answers(net, corpus, index))
     return Trained(net, index, grams, corpus.heads, corpus, figures)
 
 
@@ -177,17 +183,40 @@ def _batch(
     return batch_of(drawings, index, list(heads), noise)
 
 
-def _look(net: ByteNetwork, corpus: Corpus, index: GramIndex, watch: Watcher) -> dict[str, float]:
+def _look(
+    net: ByteNetwork, corpus: Corpus, index: GramIndex, phase: PhaseName, watch: Watcher
+) -> dict[str, float]:
     """Scores on held-out tables, and signs of life; a collapse is said at once."""
-    looked_at = corpus.held_out or corpus.training[:64]
-    answers = answer(net, looked_at, index)
+    answers = answer(net, corpus.held_out or corpus.training[:64], index)
     figures = liveness(answers)
+    if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
+        return {name: value for name, value in figures.items() if not name.startswith("prediction")}
     for head in (TYPES_HEAD, RELATIONS_HEAD):
         if corpus.held_out and (score := answers.micro_f1(head)) is not None:
             figures[f"{head}/micro_f1"] = score
     for finding in check_alive(figures).unwell:
         watch.say(f"unwell: {finding.sentence}")
     return figures
+
+
+def held_out_answers(net: ByteNetwork, corpus: Corpus, index: GramIndex) -> dict[str, HeldOut]:
+    """Answers to labelled columns that were kept out: per task, and apart where a source only reports."""
+    answers = answer(net, corpus.held_out, index)
+    names = np.array([name for some in corpus.held_out_names for name in some])
+    apart = np.repeat(corpus.held_out_apart, [len(some) for some in corpus.held_out_names])
+    found = {}
+    for task in (TYPES_HEAD, RELATIONS_HEAD):
+        for suffix in np.unique(apart):
+            kept = np.flatnonzero((answers.labels[task] != NO_LABEL) & (apart == suffix))
+            if len(kept):
+                found[f"{task}{suffix}"] = HeldOut(
+                    answers.logits[task][kept],
+                    answers.labels[task][kept],
+                    np.unique(answers.table[kept], return_inverse=True)[1],
+                    type_logits=answers.logits[TYPES_HEAD][kept],
+                    names=tuple(names[kept].tolist()),
+                )
+    return found
 
 
 def _describe(corpus: Corpus, mixture: Mixture, net: ByteNetwork) -> str:
