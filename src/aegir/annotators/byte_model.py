@@ -42,12 +42,16 @@ class ByteModelAnnotator:
 
     def __init__(self, model: ByteModel) -> None:
         self.model = model
-        figures = model.facts.get("held_out", {})
-        self.operating_points: dict[str, list[list[float]]] = {
-            task: figures.get(f"{self.name}/{task}", {}).get("thresholds", [])
+        self.operating_points = self.operating_points_of(self.name)
+        self._temperatures: dict[str, float] = model.facts["calibration"]["bytes"]
+
+    def operating_points_of(self, annotator: str) -> dict[str, list[list[float]]]:
+        """Per task: wanted precision, threshold and coverage, as found on held-out tables."""
+        figures = self.model.facts.get("held_out", {})
+        return {
+            task: figures.get(f"{annotator}/{task}", {}).get("thresholds", [])
             for task in ("cta", "cpa")
         }
-        self._temperatures: dict[str, float] = model.facts["calibration"]["bytes"]
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Probabilities for every column of every table."""

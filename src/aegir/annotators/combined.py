@@ -79,6 +79,12 @@ class CombinedAnnotator:
         return TableScores(types, relations, learnt.subject, fine)
 
 
+def mix_log_probabilities(one: Probabilities, other: Probabilities, mix: Sequence[float]) -> F32:
+    """(columns, classes) weighted sum of log probabilities."""
+    first, second = (np.float32(weight) for weight in mix)
+    return np.asarray(first * np.log(one + FLOOR) + second * np.log(other + FLOOR), np.float32)
+
+
 def apply_verdicts(
     types: Probabilities, verdicts: Sequence[Verdict], weight: float, temperature: float
 ) -> Probabilities:

@@ -241,3 +241,56 @@ def export(
     facts = read_calibration(calibration)
     figures = export_run(run, settings, build_corpus(settings), out, facts)
     tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+
+
+@train.command(
+    "calibrate",
+    epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
+)
+@click.argument(
+    "folds", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    required=True,
+    help="Folders of the tables that were held out; may be repeated.",
+)
+@click.option(
+    "--ngrams",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Answers kept by `aegir train ngrams --keep-answers`, to combine with.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs/calibration.json"),
+    show_default=True,
+    help="Where temperatures, weights and figures go.",
+)
+def calibrate(
+    folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path | None, out: Path
+) -> None:
+    """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
+    with training_packages():
+        from aegir.training.combine import calibrate_bytes, combine, facts_of
+        from aegir.training.held_out import load_answers, stack_folds
+        from aegir.training.ngrams import compatibility_of
+        from aegir.training.sources import read_training_tables
+        from aegir.training.supervised import ANSWERS
+
+    answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    temperatures, figures = calibrate_bytes(answers)
+    combined = None
+    if ngrams is not None:
+        tables = read_training_tables(data)
+        combined, more = combine(load_answers(ngrams), answers, tables, compatibility_of(tables))
+        figures |= more
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(facts_of(temperatures, combined, figures), indent=1) + "\n")
+    for name, judgement in figures.items():
+        tell(
+            f"{name}: {judgement.columns} columns, micro F1 {judgement.micro_f1:.4f}, "
+            f"macro F1 {judgement.macro_f1:.4f}, ECE {judgement.ece:.4f}"
+        )

@@ -7,7 +7,7 @@ The second stage is trained on scores that the first gave to tables it had not s
 training tables look surer than they will be in use.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -121,7 +121,7 @@ def train_ngrams(
     held_out = cross_validate(examples, config, say)
     if keep_answers:
         save_answers(keep_answers, held_out)
-    compatibility = _compatibility(types_of_relations(tables))
+    compatibility = compatibility_of(tables)
     calibration, figures = _calibrate(held_out, compatibility)
     for name, judgement in figures.items():
         say(f"{name}: micro F1 {judgement.micro_f1:.4f}, ECE {judgement.ece:.4f}")
@@ -144,8 +144,9 @@ def _assemble(
     )
 
 
-def _compatibility(shares: Mapping[str, Mapping[str, float]]) -> F32:
-    """(relations, types) as a matrix; a relation of which nothing is known goes with every type."""
+def compatibility_of(tables: Sequence[TrainingTable]) -> F32:
+    """(relations, types) shares of types; a relation of which nothing is known goes with every type."""
+    shares = types_of_relations(tables)
     matrix = np.ones((len(RELATION_NAMES), len(TYPE_NAMES)), np.float32)
     for row, relation in zip(matrix, RELATION_NAMES, strict=True):
         if found := shares.get(relation):
