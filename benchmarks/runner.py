@@ -30,6 +30,7 @@ BENCHMARKS = (
     "tracker",
     "drift",
     "wkv7",
+    "byte_model",
     "accuracy",
 )
 

@@ -142,21 +142,37 @@ class ByteModel:
         return self._mixer(vectors, roles, Ragged.of(tables))
 
     def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
-        """(columns, width) of one table; one too wide to be read together is read in parts.
+        """(columns, width) of one table, however wide."""
+        return self.mix_tables(vectors, roles, [columns])
 
-        Each column of a wide table is mixed with the columns that matter most to it (context.py).
+    def mix_tables(self, vectors: F32, roles: I64, tables: Sequence[Sequence[Symbols]]) -> F32:
+        """(columns, width) of the columns of all tables, one table after the other; `tables` has their symbols.
+
+        Each column of a table too wide to be read together is mixed with those that matter most to it.
         """
-        budget = self.architecture.reading.context_bytes
+        chosen: list[int] = []
+        counts: list[int] = []
+        places: list[int] = []
+        for columns in tables:
+            start = len(places)
+            for part, targets in self._parts(columns, roles[start : start + len(columns)]):
+                places += [len(chosen) + part.index(target) for target in targets]
+                chosen += [start + one for one in part]
+                counts.append(len(part))
+        numbers = np.array(chosen, np.int64)
+        mixed = self.mix(vectors[numbers], roles[numbers], np.array(counts, np.int64))
+        return mixed.take(places, axis=0)
+
+    def _parts(
+        self, columns: Sequence[Symbols], roles: I64
+    ) -> list[tuple[list[int], Sequence[int]]]:
+        """Columns to be mixed with each other, and for which of them."""
+        budget, every = self.architecture.reading.context_bytes, range(len(columns))
         if sum(map(len, columns)) <= budget:
-            return self.mix(vectors, roles)
+            return [(list(every), every)]
         context = TableContext.of(columns)
         subject = next((int(one) for one in np.flatnonzero(roles == SUBJECT)), None)
-        parts = [context.choose(target, budget, subject) for target in range(len(columns))]
-        chosen, counts = np.concatenate(parts), np.array([len(part) for part in parts])
-        mixed = self.mix(vectors[chosen], roles[chosen], counts)
-        places = np.array([part.index(target) for target, part in enumerate(parts)])
-        own: F32 = mixed[np.cumsum(counts) - counts + places]
-        return own
+        return [(context.choose(target, budget, subject), [target]) for target in every]
 
     def head(self, name: str, embeddings: F32) -> F32:
         """(columns, classes) logits of a named label space."""

@@ -133,6 +133,10 @@ def test_a_table_that_fits_is_mixed_whole_and_a_wide_one_in_parts() -> None:
     np.testing.assert_array_equal(narrow, model.mix(vectors[:3], roles[:3]))
     wide = model.mix_table(vectors, roles, columns)
     assert wide.shape == (5, 32)
+    both = model.mix_tables(
+        np.concatenate([vectors, vectors[:3]]), np.append(roles, roles[:3]), [columns, columns[:3]]
+    )
+    np.testing.assert_array_equal(both, np.concatenate([wide, narrow]))
     assert not np.allclose(wide, model.mix(vectors, roles), atol=1e-3)
 
 
