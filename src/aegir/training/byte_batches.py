@@ -7,13 +7,14 @@ several processes, reads the same bytes with the same dropout as one that was no
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from aegir.config.settings import check_numbers
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import (
     GRAM_SPACE,
@@ -48,6 +49,11 @@ class Augmentation:
     """That an n-gram is not looked up."""
     most_columns: int = 12
     most_rows: int = 8
+
+    def __post_init__(self) -> None:
+        shares = [one.name for one in fields(self) if not one.name.startswith("most_")]
+        check_numbers(self, *shares, at_least=0, at_most=1)
+        check_numbers(self, "most_columns", "most_rows", at_least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +272,8 @@ def _labels(drawing: Drawing, head: str) -> npt.NDArray[np.int64]:
 def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:
     if drawing.subject is None:
         return np.full(len(drawing.symbols), NO_LABEL, np.int64)
-    return (np.arange(len(drawing.symbols)) == drawing.subject).astype(np.int64)
+    is_subject: npt.NDArray[np.bool_] = np.arange(len(drawing.symbols)) == drawing.subject
+    return is_subject.astype(np.int64)
 
 
 def _tables(drawings: Sequence[Drawing], place: npt.NDArray[np.int64]) -> TableBatch:

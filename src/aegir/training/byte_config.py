@@ -14,11 +14,11 @@ tables_per_step = { headers = 48 }
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from aegir.config.settings import read_settings
+from aegir.config.settings import check_numbers, read_settings
 from aegir.errors import AskedWrongly
 from aegir.model.architecture import Architecture
 from aegir.training.byte_batches import Augmentation
@@ -36,6 +36,16 @@ class DataSettings:
     """Folders of known files; none for sources that need none, such as synthetic tables."""
     sources: Mapping[str, Any] = field(default_factory=dict)
     """Source of the data engine to true, false or a number of tables."""
+
+    def __post_init__(self) -> None:
+        for folder in self.folders:
+            if not isinstance(folder, str):
+                raise AskedWrongly(f"folders name {folder!r}; expected the path of a folder")
+        for name, wanted in self.sources.items():
+            if not isinstance(wanted, int) or wanted < 0:
+                raise AskedWrongly(
+                    f"source {name!r} is {wanted!r}; expected true, false or a number of tables"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +78,10 @@ class Phase:
     augmentation: Augmentation = field(default_factory=Augmentation)
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.check_every < 1:
-            raise AskedWrongly(
-                f"steps are {self.steps} and check_every is {self.check_every}; expected 1 or more"
-            )
+        check_numbers(self, "steps", "check_every", at_least=1)
+        check_numbers(self, "learning_rate", "clip", above=0)
+        check_numbers(self, "warm_up", at_least=0, at_most=1)
+        check_numbers(self, "weight_decay", at_least=0)
         for name, count in self.tables_per_step.items():
             if isinstance(count, bool) or not isinstance(count, int) or count < 0:
                 raise AskedWrongly(
@@ -92,11 +102,21 @@ class ByteTraining:
     pretrain: Phase = field(default_factory=Phase)
     supervised: Phase = field(default_factory=Phase)
 
+    def __post_init__(self) -> None:
+        check_numbers(self, "threads", at_least=0)
+
     def phase(self, name: PhaseName) -> Phase:
         """The settings of one phase."""
         return self.pretrain if name == "pretrain" else self.supervised
 
+    def with_steps(self, name: PhaseName, steps: int) -> "ByteTraining":
+        """The same with another number of steps in one phase."""
+        phase = replace(self.phase(name), steps=steps)
+        return (
+            replace(self, pretrain=phase) if name == "pretrain" else replace(self, supervised=phase)
+        )
+
 
 def read_byte_training(path: Path) -> ByteTraining:
-    """The settings in a TOML file; folders are relative to it."""
+    """The settings in a TOML file; folders are relative to where the command runs."""
     return read_settings(path, ByteTraining())

@@ -100,7 +100,7 @@ class Learner:
             torch.stack([loss.detach(), torch.tensor(float(batch.symbols))])
         )
         return {
-            **{name: float(value) for name, value in self._total(figures).items()},
+            **_asked(self._total(figures)),
             "loss": float(summed[0]),
             "symbols": float(summed[1]),
             "gradient": float(length),
@@ -126,6 +126,16 @@ class Learner:
             parts = flat.split([parameter.numel() for parameter in self.parameters.values()])
             for parameter, part in zip(self.parameters.values(), parts, strict=True):
                 parameter.grad.copy_(part.view_as(parameter))
+
+
+def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
+    """Figures as numbers, without those of heads that no column of the step had a label for."""
+    idle = tuple(
+        name.removesuffix("count")
+        for name, value in figures.items()
+        if name.endswith("/count") and not value
+    )
+    return {name: float(value) for name, value in figures.items() if not name.startswith(idle)}
 
 
 def _decays(name: str, parameter: Tensor) -> bool:

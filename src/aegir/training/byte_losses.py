@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from aegir.config.settings import check_numbers
 from aegir.model.byte_encoding import PAD
 from aegir.nets.annotator import ByteNetwork
 from aegir.nets.hierarchy import StageOutput
@@ -39,6 +40,11 @@ class LossWeights:
     auxiliary: float = 0.5
     dropout: float = 0.2
 
+    def __post_init__(self) -> None:
+        check_numbers(self, "alone", "subject", "ratio", "next_symbol", "auxiliary", at_least=0)
+        check_numbers(self, "smoothing", "dropout", at_least=0, below=1)
+        check_numbers(self, "chunk_symbols", above=1)
+
 
 def loss_of(
     net: ByteNetwork, batch: Batch, weights: LossWeights, add_up: SumOverProcesses
@@ -56,9 +62,8 @@ def loss_of(
         task, alone = name.removesuffix(ALONE), name.endswith(ALONE)
         share = weights.alone if alone else 1.0 if task in ("cta", "cpa") else weights.auxiliary
         term = _head_loss(head, vectors if alone else embedded, batch, task, weights.smoothing)
-        if term is not None:
-            loss = loss + share * term[0] / columns
-            figures |= {f"{name}/loss": term[1], f"{name}/right": term[2], f"{name}/count": term[3]}
+        loss = loss + share * term[0] / columns
+        figures |= {f"{name}/loss": term[1], f"{name}/right": term[2], f"{name}/count": term[3]}
     if weights.subject:
         loss = loss + weights.subject * _subject_loss(net, vectors, batch) / columns
     ratio, rates = _ratio_loss(outputs, weights.chunk_symbols, add_up)
@@ -73,12 +78,16 @@ def loss_of(
 
 def _head_loss(
     head: torch.nn.Module, inputs: Tensor, batch: Batch, task: str, smoothing: float
-) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
-    """Weighted sum of cross-entropies; then, for the log, its plain sum, right answers, columns."""
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Weighted sum of cross-entropies; then, for the log, its plain sum, right answers, columns.
+
+    All are 0 where no column has a label: processes add up their figures one by one, so each must have them all.
+    """
     labels = batch.labels[task]
     kept = labels != NO_LABEL
     if not kept.any():
-        return None
+        nothing = inputs.new_zeros(())
+        return nothing, nothing, nothing, nothing
     logits = head(inputs[kept])
     each = functional.cross_entropy(
         logits, labels[kept], reduction="none", label_smoothing=smoothing
