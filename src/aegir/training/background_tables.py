@@ -32,12 +32,10 @@ CONSTANT, GAPS = 0.08, 0.2
 
 # 9 a digit, A and a a letter, h a hex digit, everything else itself; between | are alternatives.
 CODES: Mapping[str, str] = {
-    "id|key|row id|no": "99999|9999999|999|A9999|AA-99999",
+    "id|key|row id|no": "99999|9999999|999|9999999999",
+    "ref|reference|record": "A9999|AA-99999|A-99999|99/99999|2099-99999|AAA999999",
     "order number|order no|order ref": "ORD-99999|9999-9999999-9999999|O9999999|2099-99999|99999999",
-    "invoice no|invoice|bill number": "INV-2099-9999|9999999|RE99999|INV99999/99",
-    "customer id|client no|account id": "C-99999|CUS999999|99999999|K9999|hhhhhhhhhhhhhhhhhhhhhhhh",
-    "employee no|staff id|personnel number": "E9999|99999|EMP-9999|aaa9999",
-    "patient id|case number|chart no": "P9999999|999-99-9999|99/99999|MRN999999",
+    "code|number|nr": "AA9999|999-99-9999|9999A|aaa9999|hhhhhhhhhhhhhhhhhhhhhhhh",
     "uuid|guid|session": "hhhhhhhh-hhhh-4hhh-ahhh-hhhhhhhhhhhh",
     "hash|checksum|etag|commit": "hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh|hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh|hhhhhhh",
     "token|api key|secret": "aAa9aAAa9aA9aaAA9aAa|sk_aaaa99aaAA9aA9aaAA99",
