@@ -179,7 +179,7 @@ def _train_bytes(
     if fold is not None:
         settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
     if steps is not None:
-        settings = replace(settings, **{phase: replace(settings.phase(phase), steps=steps)})
+        settings = settings.with_steps(phase, steps)
     folder = out or Path("runs") / f"{config.stem}-{phase}"
     silent = os.environ.get("RANK", "0") != "0"
     progress = TrainingProgress(settings.phase(phase).steps, silent)

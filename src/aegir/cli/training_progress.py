@@ -83,5 +83,7 @@ class TrainingProgress:
     def _left(self, step: int, now: float) -> str:
         assert self._first is not None, "a step was taken"
         first, then = self._first
-        seconds = int((now - then) / max(step - first, 1) * (self.steps - step))
+        if step == first:  # one step says nothing of how long a step takes
+            return "?"
+        seconds = int((now - then) / (step - first) * (self.steps - step))
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

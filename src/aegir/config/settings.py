@@ -5,9 +5,15 @@
 The dataclass of defaults is the schema: a key must be the name of a field, its value of the kind of the default,
 and a field that is itself a dataclass is a section. A mapping field takes any keys. A key that does not exist is
 refused with the nearest one that does.
+
+    def __post_init__(self) -> None:                     a dataclass of settings refuses numbers that cannot work
+        check_numbers(self, "learning_rate", above=0)
+
+What a dataclass refuses on being made is said with the section and the file it came from.
 """
 
 import difflib
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -21,19 +27,47 @@ Settings = TypeVar("Settings")
 
 def read_settings(path: Path, defaults: Settings) -> Settings:
     """The settings in a TOML file."""
+    return settings_from(read_toml(path), defaults, str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise AskedWrongly(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise AskedWrongly(f"{path} is no TOML file: {error}") from None
-    return settings_from(given, defaults, str(path))
 
 
 def settings_from(given: Mapping[str, Any], defaults: Settings, path: str) -> Settings:
     """The defaults with what was given in their place; `path` is named in complaints."""
     made: Settings = _build(defaults, given, path, "")
     return made
+
+
+def check_numbers(
+    settings: Any,
+    *names: str,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Refuse a number outside these bounds, or one that is not finite."""
+    bounds = {"above": above, "at least": at_least, "at most": at_most, "below": below}
+    for name in names:
+        value = getattr(settings, name)
+        broken = (
+            not math.isfinite(value)
+            or (above is not None and value <= above)
+            or (at_least is not None and value < at_least)
+            or (at_most is not None and value > at_most)
+            or (below is not None and value >= below)
+        )
+        if broken:
+            words = " and ".join(f"{word} {one}" for word, one in bounds.items() if one is not None)
+            raise AskedWrongly(f"{name} is {value}; expected a number {words}")
 
 
 def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:
@@ -47,7 +81,10 @@ def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> 
             raise AskedWrongly(f"unknown key {where}; {hint}")
         inner = f"{section}.{key}" if section else key
         values[key] = _value(values[key], value, where, path, inner)
-    return type(defaults)(**values)
+    try:
+        return type(defaults)(**values)
+    except AskedWrongly as error:
+        raise AskedWrongly(f"{error} ({f'[{section}] of ' if section else ''}{path})") from None
 
 
 def _value(default: Any, given: Any, where: str, path: str, section: str) -> Any:

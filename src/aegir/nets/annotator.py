@@ -41,7 +41,7 @@ class TableBatch:
         return self.mask & (self.roles == SUBJECT)
 
 
-class Embedding(nn.Module):
+class Embedding(nn.Module):  # type: ignore[misc]
     """What a position says by itself: its symbol, and the n-grams that end there."""
 
     def __init__(self, architecture: Architecture) -> None:
@@ -64,7 +64,7 @@ class Embedding(nn.Module):
         return self.norm(own + bag.reshape(batch, length, -1))
 
 
-class ColumnReader(nn.Module):
+class ColumnReader(nn.Module):  # type: ignore[misc]
     """Symbols of columns in, one vector per column out."""
 
     def __init__(self, architecture: Architecture) -> None:
@@ -79,7 +79,9 @@ class ColumnReader(nn.Module):
     ) -> StageOutput:
         """The hierarchy's answer at every position of (B, T)."""
         x = self.embedding(symbols, grams)
-        return self.stage(x, symbols != PAD, state or self.stage.start(len(symbols)))
+        before = state or self.stage.start(len(symbols))
+        output: StageOutput = self.stage(x, symbols != PAD, before)
+        return output
 
     def pool(self, output: StageOutput) -> Tensor:
         """(B, pooled width) mean and maximum at every level."""
@@ -95,7 +97,7 @@ class ColumnReader(nn.Module):
         return self.column(self.norm(self.pool(output)))
 
 
-class TableMixer(nn.Module):
+class TableMixer(nn.Module):  # type: ignore[misc]
     """Vectors of the columns of tables in, the same in the light of their siblings out."""
 
     def __init__(self, architecture: Architecture) -> None:
@@ -156,7 +158,7 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     return mean * ~alone, most.masked_fill(alone, 0.0)
 
 
-class ByteNetwork(nn.Module):
+class ByteNetwork(nn.Module):  # type: ignore[misc]
     """Reads tables; answers with types, relations and, while training, other label spaces."""
 
     def __init__(self, architecture: Architecture, classes: Mapping[str, int]) -> None:

@@ -45,7 +45,7 @@ class Boundaries:
         return self.is_boundary.sum() / self.mask.sum().clamp(min=1)
 
 
-class BoundaryRouter(nn.Module):
+class BoundaryRouter(nn.Module):  # type: ignore[misc]
     """Predicts boundaries from how little a position resembles the one before."""
 
     def __init__(self, width: int) -> None:

@@ -3,7 +3,7 @@
     x -- encoder blocks --> e -- boundaries --> chunks -- up, inner stage, down --> dechunk + e W --> decoder blocks
 
 `forward` takes and returns the whole recurrent state, so a sequence may be cut anywhere: reading it in pieces, or
-symbol by symbol (`step`), gives what reading it at once gives.
+symbol by symbol (`step`), gives what reading it at once gives, also where sequences of a batch end at different times.
 """
 
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class StageOutput:
     boundaries: list[Boundaries] = field(default_factory=list)
 
 
-class StageNet(nn.Module):
+class StageNet(nn.Module):  # type: ignore[misc]
     """One level of the hierarchy."""
 
     def __init__(self, stage: Stage, architecture: Architecture) -> None:
@@ -100,6 +100,10 @@ class StageNet(nn.Module):
         levels = [(x, mask), *(found.levels if found else [])]
         cuts = [boundaries, *found.boundaries] if found else []
         return StageOutput(x, mask, after, levels, cuts)
+
+    def step(self, x: Tensor, goes_on: Tensor, state: StageState) -> StageOutput:
+        """One position x (B, D); sequences for which `goes_on` (B,) is false have ended."""
+        return self.forward(x[:, None], goes_on[:, None], state)
 
     def _no_levels(self, batch: int) -> list[tuple[Tensor, Tensor]]:
         """Every level with no position at all."""

@@ -45,7 +45,7 @@ def last_valid(x: Tensor, mask: Tensor, before: Tensor) -> Tensor:
     return torch.where((counts > 0)[:, None], last, before)
 
 
-class TimeMix(nn.Module):
+class TimeMix(nn.Module):  # type: ignore[misc]
     """The recurrence and what feeds it."""
 
     def __init__(self, width: int, head_size: int, rank: int, first: bool) -> None:
@@ -91,8 +91,14 @@ class TimeMix(nn.Module):
             share = torch.addmm(self.value_mix_base, rest[0], self.value_mix_up)
             v = torch.lerp(v, v_first, torch.sigmoid(share).reshape(v.shape))
         heads = (batch, length, width // self.head_size, self.head_size)
+        r, k, v, decay, rate, gate = (one.reshape(heads) for one in (r, k, v, decay, rate, gate))
         y, matrix = time_mix_core(
-            *(one.reshape(heads) for one in (r, k, v, decay, rate, gate)),
+            r,
+            k,
+            v,
+            decay,
+            rate,
+            gate,
             self.key_scale,
             self.key_rate,
             self.bonus,
@@ -104,7 +110,7 @@ class TimeMix(nn.Module):
         return y.reshape(batch, length, width) @ self.output, matrix, v_first
 
 
-class ChannelMix(nn.Module):
+class ChannelMix(nn.Module):  # type: ignore[misc]
     """relu((x + (x' - x) mix) K)^2 V"""
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -119,7 +125,7 @@ class ChannelMix(nn.Module):
         return torch.relu(mixed @ self.key).square() @ self.value
 
 
-class Block(nn.Module):
+class Block(nn.Module):  # type: ignore[misc]
     """x + time mix, then + channel mix, each of a normalised input."""
 
     def __init__(

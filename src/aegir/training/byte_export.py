@@ -17,6 +17,7 @@ from aegir.errors import AskedWrongly
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
 from aegir.nets.annotator import ByteNetwork
+from aegir.run_folder import CONFIG
 from aegir.training.byte_batches import GramIndex
 from aegir.training.byte_config import ByteTraining
 from aegir.training.byte_corpus import Corpus
@@ -24,7 +25,8 @@ from aegir.training.byte_evaluation import answer, liveness, refuse_if_collapsed
 from aegir.training.byte_examples import RELATIONS_HEAD, TYPES_HEAD
 from aegir.training.byte_learner import read_learner
 from aegir.training.byte_losses import ALONE
-from aegir.training.supervised import CHECKPOINT, GRAMS
+from aegir.training.byte_run import CHECKPOINT
+from aegir.training.supervised import GRAMS
 
 SHIPPED_HEADS = frozenset(
     head + ending for head in (TYPES_HEAD, RELATIONS_HEAD) for ending in ("", ALONE)
@@ -66,7 +68,13 @@ def export_run(
     classes = {name: len(names) for name, names in facts["heads"].items()}
     classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
     net = ByteNetwork(architecture, classes)
-    net.load_state_dict(weights)
+    try:
+        net.load_state_dict(weights)
+    except RuntimeError:  # torch names every tensor, over many lines
+        raise AskedWrongly(
+            f"the network in {folder} does not fit this configuration's [architecture]; "
+            f"export it with the one it was trained with, {folder / CONFIG}"
+        ) from None
     tables = (corpus.held_out or corpus.training)[:LOOKED_AT]
     figures = liveness(answer(net, tables, GramIndex.of(hashes)))
     refuse_if_collapsed(figures, str(folder))

@@ -9,7 +9,7 @@ its share of each step.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ import torch
 
 from aegir.errors import AskedWrongly
 from aegir.nets.annotator import DROPPED, ByteNetwork
-from aegir.run_folder import METRICS, RunFolder
+from aegir.rewards.health_rules import RULES
 from aegir.seeding import Seeds
 from aegir.training.byte_batches import Batch, GramIndex, Mixture, batch_of, draw_varied
 from aegir.training.byte_config import ByteTraining, Phase, PhaseName
@@ -34,10 +34,10 @@ from aegir.training.byte_learner import (
     start_from,
 )
 from aegir.training.byte_losses import ALONE
+from aegir.training.byte_run import CHECKPOINT, checkpoint_of, continue_run, start_run
 from aegir.training.calibrate import HeldOut
 from aegir.training.held_out import save_answers
 
-CHECKPOINT = "checkpoint.safetensors"
 ANSWERS = "held_out.safetensors"
 """Answers to the tables kept out, after the last step of a supervised run."""
 GRAMS = "grams.hashes"
@@ -78,20 +78,22 @@ def train(
     phase, processes = config.phase(name), Processes.found()
     if config.threads:
         torch.set_num_threads(config.threads)
-    run = _open_run(folder, config, name, resume, processes)
+    run = (continue_run if resume else start_run)(folder, config, processes)
     watch.say("reading tables")
     corpus = build_corpus(config)
     mixture = corpus.mixture(phase, config.seed)
     saved = read_learner(folder / CHECKPOINT) if resume else None
-    before = read_learner(_checkpoint_of(start)) if start and not saved else None
+    before = read_learner(checkpoint_of(start)) if start and not saved else None
     grams = _grams(corpus, config, saved or before)
     net = build_network(config, corpus.heads, len(grams))
     learner = Learner(net, phase, processes)
     first = 0
     if saved:
+        _refuse_other_phase(saved[2], name, folder)
         restore(learner, saved[0], folder / CHECKPOINT)
         first = saved[1]
-        run.cut(first)
+        if processes.rank == 0:
+            run.cut(first)
         watch.say(f"going on after step {first} of {phase.steps}")
     elif before:
         taken, left = start_from(net, before[0])
@@ -103,6 +105,13 @@ def train(
         "heads": {head: list(classes) for head, classes in corpus.heads.items()},
     }
 
+    def keep(step: int) -> None:
+        if processes.rank == 0:
+            save_learner(folder / CHECKPOINT, learner, step, facts, {GRAMS: grams})
+        processes.wait()
+
+    if not resume:
+        keep(0)  # from here on, a run that is killed can go on
     figures: dict[str, float] = {}
     for step in range(first, phase.steps):
         batch = _batch(mixture, step, phase, config, index, corpus.heads, processes)
@@ -113,9 +122,10 @@ def train(
         if (step + 1) % phase.check_every == 0 or step + 1 == phase.steps:
             if processes.rank == 0:
                 figures = _look(net, corpus, index, name, watch)
-                run.record(step + 1, **{f"held_out/{key}": value for key, value in figures.items()})
-                save_learner(folder / CHECKPOINT, learner, step + 1, facts, {GRAMS: grams})
-            processes.wait()
+                run.record(step + 1, **_named(figures))
+            keep(step + 1)
+    if first >= phase.steps:
+        figures = _look(net, corpus, index, name, watch)
     if name == "supervised" and corpus.held_out and processes.rank == 0:
         save_answers(folder / ANSWERS, held_out_answers(net, corpus, index))
     return Trained(net, index, grams, corpus.heads, corpus, figures)
@@ -130,24 +140,11 @@ def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNet
     return ByteNetwork(type(config.architecture).from_dict(settings), classes)
 
 
-def _open_run(
-    folder: Path, config: ByteTraining, name: PhaseName, resume: bool, processes: Processes
-) -> RunFolder:
-    settings = asdict(config) | {"phase": name}
-    if resume and not (folder / CHECKPOINT).exists():
-        raise AskedWrongly(f"{folder} has no {CHECKPOINT} to resume from; start it anew")
-    if processes.rank == 0 and not resume:
-        if (folder / METRICS).exists():
-            raise AskedWrongly(
-                f"{folder} holds a run already; go on with it by --resume, or choose another --out"
-            )
-        RunFolder.create(folder, settings)
-    processes.wait()
-    return RunFolder(folder)
-
-
-def _checkpoint_of(start: Path) -> Path:
-    return start / CHECKPOINT if start.is_dir() else start
+def _refuse_other_phase(facts: Mapping[str, Any], name: PhaseName, folder: Path) -> None:
+    if facts.get("phase") != name:
+        raise AskedWrongly(
+            f"{folder} is a {facts.get('phase')} run; resume it with: aegir train {facts.get('phase')}"
+        )
 
 
 def _grams(corpus: Corpus, config: ByteTraining, saved: Any) -> Any:
@@ -190,13 +187,19 @@ def _look(
     answers = answer(net, corpus.held_out or corpus.training[:64], index)
     figures = liveness(answers)
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
-        return {name: value for name, value in figures.items() if not name.startswith("prediction")}
-    for head in (TYPES_HEAD, RELATIONS_HEAD):
-        if corpus.held_out and (score := answers.micro_f1(head)) is not None:
-            figures[f"{head}/micro_f1"] = score
+        figures = {name: one for name, one in figures.items() if not name.startswith("prediction")}
+    elif corpus.held_out:
+        for head in (TYPES_HEAD, RELATIONS_HEAD):
+            if (score := answers.micro_f1(head)) is not None:
+                figures[f"{head}/micro_f1"] = score
     for finding in check_alive(figures).unwell:
         watch.say(f"unwell: {finding.sentence}")
     return figures
+
+
+def _named(figures: Mapping[str, float]) -> dict[str, float]:
+    """Figures under the names `aegir runs health` knows; those it does not know are `held_out/…`."""
+    return {name if name in RULES else f"held_out/{name}": value for name, value in figures.items()}
 
 
 def held_out_answers(net: ByteNetwork, corpus: Corpus, index: GramIndex) -> dict[str, HeldOut]:
