@@ -2,10 +2,11 @@
 
 The whole way from cells to logits of types and relations, 64 columns at a time: in numpy, as shipped, and in torch, as
 trained, on one thread, with the same weights in the same run. Then the cost of a byte in columns of 256 and of 4,096
-bytes. Without the weights that ship, random ones of the same shape are measured, and the data line says so.
+bytes. Where no weights have been shipped yet, random ones of the same shape are measured, and the data line says so.
 """
 
 import random
+import tomllib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
+from benchmarks.recording import ROOT
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most
 from benchmarks.synthetic_tables import labelled_tables
 
@@ -32,7 +34,8 @@ SPEED, COST, FACTOR = "columns per CPU second", "CPU ns per byte", "times"
 BATCH = 64
 SHORT, LONG, READ = 256, 4096, 16_384
 """Bytes of short and long columns, and how many are read of each."""
-SHIPPED = Architecture(gram_rows=49_152)
+CONFIG = ROOT / "configs" / "bytes.toml"
+"""What the weights that ship are trained with."""
 
 Work = Callable[[Sequence[LabelledTable]], object]
 
@@ -69,12 +72,15 @@ def _weights(random: np.random.Generator) -> tuple[Checkpoint, str]:
     shipped = Path(str(files("aegir.annotators"))) / "weights" / "bytes.safetensors"
     if shipped.is_file():
         return load_checkpoint(shipped), "the weights that ship"
+    settings = tomllib.loads(CONFIG.read_text(encoding="utf-8"))
+    architecture = Architecture.from_dict(settings["architecture"])
     tensors: dict[str, Any] = {
         name: random.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(shape[0]))
-        for name, shape in expected_shapes(SHIPPED).items()
+        for name, shape in expected_shapes(architecture).items()
     }
-    hashes = random.choice(1 << 20, SHIPPED.gram_rows, replace=False).astype(np.int32)
-    return Checkpoint(SHIPPED, tensors | {GRAM_HASHES: np.sort(hashes)}, {}), "random weights"
+    hashes = random.choice(1 << 20, architecture.gram_rows, replace=False).astype(np.int32)
+    made = Checkpoint(architecture, tensors | {GRAM_HASHES: np.sort(hashes)}, {})
+    return made, "random weights in the shape of configs/bytes.toml"
 
 
 def _has_torch() -> bool:
