@@ -11,7 +11,6 @@ import pytest
 from safetensors.numpy import save_file
 
 from aegir.errors import AskedWrongly
-from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import (
     FORMAT,
     GRAM_HASHES,
@@ -156,8 +155,8 @@ def test_an_architecture_that_is_none_is_refused(saved: Path, architecture: str,
 def test_weights_of_another_layout_are_refused_by_name(saved: Path, checkpoint: Checkpoint) -> None:
     wider = replace(checkpoint.architecture, widths=(64, 128))
     said = refusal(rewritten(saved, architecture=json.dumps(wider.as_dict())))
-    assert "tensor reader.stage.up has shape (64, 96)" in said or "expects" in said
-    assert 'layout ["w1", ["w2"], "w1"] with widths [64, 128] expects' in said
+    assert "tensor reader.stage.up has shape (64, 96); layout" in said
+    assert '["w1", ["w2"], "w1"] with widths [64, 128] expects (64, 128)' in said
     deeper = replace(checkpoint.architecture, layout=["w1", ["w3"], "w1"])
     said = refusal(rewritten(saved, architecture=json.dumps(deeper.as_dict())))
     assert "tensor reader.stage.inner.encoder.2." in said
@@ -229,4 +228,3 @@ def test_a_network_without_n_grams_can_be_saved(tmp_path: Path) -> None:
     bare = random_checkpoint(LAYOUTS["bare"])
     save_checkpoint(tmp_path / "m", bare)
     assert load_checkpoint(tmp_path / "m").architecture == LAYOUTS["bare"]
-    assert isinstance(load_checkpoint(tmp_path / "m").architecture, Architecture)
