@@ -22,8 +22,6 @@ from aegir.model.checkpoint import load_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.tables.table import Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
 
 MODEL_FILE = "bytes.safetensors"
 PART_COLUMNS = 64
@@ -56,18 +54,44 @@ class ByteModelAnnotator:
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Probabilities for every column of every table."""
         symbols, vectors = self._read(tables)
+        spans = _spans(tables)
+        likeness = self.model.subject(vectors)
+        subjects = [
+            choose_subject(table, likeness[span], SUBJECT_SCALE) if table.columns else None
+            for table, span in zip(tables, spans, strict=True)
+        ]
+        given = self._mix(vectors, symbols, tables, [table.subject for table in tables])
+        guessed = self._mix(vectors, symbols, tables, subjects)
+        types = self._probabilities("cta", self.model.types(given))
+        relations = self._probabilities("cpa", self.model.relations(guessed))
+        without = [not column.present for table in tables for column in table.columns]
+        types[without] = relations[without] = 0  # nothing is known of a column without values
+        alone = self.model.head("cta_alone", vectors)
         return [
-            self._score_table(table, some, vectors[start:end])
-            for table, some, start, end in _slices(tables, symbols)
+            TableScores(types[span], relations[span], subject, _fine(alone[span], types[span]))
+            for span, subject in zip(spans, subjects, strict=True)
         ]
 
     def embed(self, tables: Sequence[Table]) -> list[F32]:
         """(columns, width) per table: what the heads see, to compare columns by."""
         symbols, vectors = self._read(tables)
-        return [
-            self.model.mix_table(vectors[start:end], _roles(end - start, table.subject), some)
-            for table, some, start, end in _slices(tables, symbols)
+        mixed = self._mix(vectors, symbols, tables, [table.subject for table in tables])
+        return [mixed[span] for span in _spans(tables)]
+
+    def _mix(
+        self,
+        vectors: F32,
+        symbols: Sequence[Symbols],
+        tables: Sequence[Table],
+        subjects: Sequence[int | None],
+    ) -> F32:
+        """(columns, width) of all tables, each in the light of its siblings."""
+        roles = [
+            _roles(len(t.columns), subject) for t, subject in zip(tables, subjects, strict=True)
         ]
+        by_table = [symbols[span] for span in _spans(tables)]
+        none = np.zeros(0, np.int64)
+        return self.model.mix_tables(vectors, np.concatenate([none, *roles]), by_table)
 
     def _read(self, tables: Sequence[Table]) -> tuple[list[Symbols], F32]:
         """The symbols and the vector (columns, width) of every column of every table."""
@@ -78,28 +102,6 @@ class ByteModelAnnotator:
             padded, _ = pad([symbols[i] for i in part])
             vectors[part] = self.model.vectors(self.model.read(padded))
         return symbols, vectors
-
-    def _score_table(self, table: Table, symbols: Sequence[Symbols], vectors: F32) -> TableScores:
-        if not table.columns:
-            empty = [
-                np.zeros((0, len(names)), np.float32) for names in (TYPE_NAMES, RELATION_NAMES)
-            ]
-            return TableScores(empty[0], empty[1], None, ())
-        given = self.model.mix_table(vectors, _roles(len(vectors), table.subject), symbols)
-        subject = choose_subject(table, self.model.subject(vectors), SUBJECT_SCALE)
-        guessed = given
-        if table.subject is None:
-            guessed = self.model.mix_table(vectors, _roles(len(vectors), subject), symbols)
-        types = self._probabilities("cta", self.model.types(given))
-        relations = self._probabilities("cpa", self.model.relations(guessed))
-        without = np.array([not column.present for column in table.columns])
-        types[without] = relations[without] = 0  # nothing is known of a column without values
-        alone = self.model.head("cta_alone", vectors)
-        fine = tuple(
-            FineGuess(evidence=evidence_of(own, final))
-            for own, final in zip(alone, types, strict=True)
-        )
-        return TableScores(types, relations, subject, fine)
 
     def _probabilities(self, task: str, logits: F32) -> Probabilities:
         return softmax(logits / np.float32(self._temperatures[task]))
@@ -112,15 +114,16 @@ def _roles(columns: int, subject: int | None) -> npt.NDArray[np.int64]:
     return roles
 
 
-def _slices(
-    tables: Sequence[Table], symbols: Sequence[Symbols]
-) -> Iterator[tuple[Table, Sequence[Symbols], int, int]]:
-    """Each table with its symbols and the span of its columns among all columns."""
-    start = 0
-    for table in tables:
-        end = start + len(table.columns)
-        yield table, symbols[start:end], start, end
-        start = end
+def _spans(tables: Sequence[Table]) -> list[slice]:
+    """Where the columns of each table stand among the columns of all."""
+    ends = np.cumsum([len(table.columns) for table in tables]).tolist()
+    return [slice(end - len(t.columns), end) for t, end in zip(tables, ends, strict=True)]
+
+
+def _fine(alone: F32, types: Probabilities) -> tuple[FineGuess, ...]:
+    return tuple(
+        FineGuess(evidence=evidence_of(own, final)) for own, final in zip(alone, types, strict=True)
+    )
 
 
 def _parts(symbols: Sequence[Symbols]) -> Iterator[list[int]]:
