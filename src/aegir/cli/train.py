@@ -274,7 +274,7 @@ def calibrate(
 ) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
     with training_packages():
-        from aegir.training.combine import calibrate_bytes, combine, facts_of
+        from aegir.training.combine import calibrate_bytes, combine, facts_of, scores_per_class
         from aegir.training.held_out import load_answers, stack_folds
         from aegir.training.ngrams import compatibility_of
         from aegir.training.sources import read_training_tables
@@ -288,7 +288,8 @@ def calibrate(
         combined, more = combine(load_answers(ngrams), answers, tables, compatibility_of(tables))
         figures |= more
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(facts_of(temperatures, combined, figures), indent=1) + "\n")
+    facts = facts_of(temperatures, combined, figures, scores_per_class(answers))
+    out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     for name, judgement in figures.items():
         tell(
             f"{name}: {judgement.columns} columns, micro F1 {judgement.micro_f1:.4f}, "

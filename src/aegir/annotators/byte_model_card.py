@@ -1,0 +1,116 @@
+"""The model card of the byte network that ships, written from what its file knows of itself.
+
+python -m aegir.annotators.byte_model_card > docs/model-card.md
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.resources import as_file, files
+from typing import Any
+
+from aegir.annotators.byte_model import MODEL_FILE
+from aegir.model.checkpoint import Checkpoint, load_checkpoint
+
+SCARCE = 5
+"""Classes with fewer held-out columns are listed without a verdict."""
+_INTRODUCTION = """\
+# Model card: the byte network
+
+`bytes.safetensors`, read by `--annotator byte_model` and by the default annotator beside n-grams and rules.
+Written by `python -m aegir.annotators.byte_model_card` from the facts in the file itself."""
+_USE = """\
+## What it is for
+
+Typing columns of tables on a plain CPU: 82 column types (CTA) and 108 relations to the subject column (CPA) of
+Schema.org, as the SOTAB v2 benchmark spells them. It reads up to eight cells of a column as raw bytes, the header if there
+is one, and every column in the light of its siblings. Confidence is calibrated on held-out tables; below a threshold of
+your choice it abstains. What the equations are: [model.md](model.md)."""
+_LIMITS = """\
+## Limits
+
+- It knows 190 labels. A column of anything else gets the nearest of them with low confidence, or an abstention.
+- Learnt mostly from English and European web pages: product, event, hotel, recipe, job and business listings. Other
+  scripts, scientific and financial tables are read worse than these figures say.
+- Fax and telephone numbers look alike; so do the names of books, films and albums without their siblings.
+- Scores are for five-row tables without headers, cells cut to 20 words, as SOTAB has them.
+- Some training labels were guessed from headers and publishers' markup, some cells were made up; docs/data-engine.md
+  says which and how they were checked. Publishers' tables contain public business phone numbers and names; the file
+  holds weights and hashed n-grams, no cells.
+
+## Licence
+
+Apache-2.0, as the rest of Aegir. The training tables belong to their publishers and are not included."""
+
+
+def card(checkpoint: Checkpoint, size: int) -> str:
+    """The page as Markdown."""
+    parts = [_INTRODUCTION, _USE, _shape(checkpoint, size), _training(checkpoint.facts)]
+    parts += [_scores(checkpoint.facts), _life(checkpoint.facts), _LIMITS]
+    for task, title in (("cta", "types"), ("cpa", "relations")):
+        parts.append(
+            "\n".join(_classes(checkpoint.facts.get("per_class", {}).get(task, {}), title))
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _shape(checkpoint: Checkpoint, size: int) -> str:
+    numbers = sum(tensor.size for tensor in checkpoint.tensors.values())
+    grams = checkpoint.tensors["reader.embedding.grams"].size
+    architecture = checkpoint.architecture
+    return f"""\
+## Size
+
+{numbers / 1e6:.2f} million numbers, {grams / 1e6:.2f} million of them embeddings of hashed n-grams; {size / 1e6:.1f} MB on disk
+(n-grams int8, other matrices float16). Layout `{architecture.layout}`, widths {list(architecture.widths)}, column
+vectors of {architecture.column_width}, {architecture.table_blocks} RWKV-7 block over the columns of a table."""
+
+
+def _training(facts: Mapping[str, Any]) -> str:
+    training = facts["training"]
+    sources = ", ".join(f"`{name}`" for name, on in training["sources"].items() if on)
+    return f"""\
+## Training
+
+    aegir train supervised configs/bytes.toml --data DATA
+    aegir train supervised configs/bytes-finetune.toml --data DATA --from runs/bytes-supervised --fold -1
+    aegir train export …
+
+The last phase took {training["steps"]} steps over {training["tables"]:,} tables with seed {training["seed"]}; its sources:
+{sources} ([data-engine.md](data-engine.md)). Cross-validation repeats the last phase once per fold; the phase before it
+sees no validation table and none that shares a site or a column with one."""
+
+
+def _scores(facts: Mapping[str, Any]) -> str:
+    rows = [
+        f"| {name} | {one['columns']} | {one['micro_f1']:.3f} | {one['macro_f1']:.3f} | {one['ece']:.3f} |"
+        for name, one in sorted(facts.get("held_out", {}).items())
+    ]
+    heading = ["| annotator/task | columns | micro F1 | macro F1 | ECE |", "|---|---|---|---|---|"]
+    title = "## Scores on tables not seen\n\nFive folds over SOTAB v2 validation tables, by site and shared columns."
+    return "\n".join([title, "", *heading, *rows])
+
+
+def _life(facts: Mapping[str, Any]) -> str:
+    figures = ", ".join(f"{name} {value:.3f}" for name, value in facts.get("liveness", {}).items())
+    return f"## Signs of life\n\nMeasured at export, which refuses a collapsed network: {figures}."
+
+
+def _classes(scores: Mapping[str, list[float]], title: str) -> Iterator[str]:
+    yield f"## Scores per class: {title}\n"
+    yield "Cross-validated, the byte network alone, best first.\n"
+    yield "| label | columns | precision | recall | F1 |"
+    yield "|---|---|---|---|---|"
+    for name, row in sorted(scores.items(), key=lambda item: (-item[1][3], item[0])):
+        columns, precision, recall, f1 = row
+        mark = " (few)" if columns < SCARCE else ""
+        yield f"| {name}{mark} | {columns:.0f} | {precision:.2f} | {recall:.2f} | {f1:.2f} |"
+
+
+def shipped_card() -> str:
+    """The card of the file in this package."""
+    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as path:
+        return card(load_checkpoint(path), path.stat().st_size)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(shipped_card())
