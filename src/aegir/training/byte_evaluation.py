@@ -25,12 +25,13 @@ I64 = npt.NDArray[np.int64]
 TABLES_AT_ONCE = 32
 ALIVE = {
     "representation/spread": Rule("representation/spread", low=0.1),
-    "representation/effective_rank": Rule("representation/effective_rank", low=20.0),
     "prediction/overrated": Rule("prediction/overrated", high=3.0),
 }
 COMMON_LABEL = 0.05
 """`overrated` is how many times more often the favourite answer is given than the commonest label, or than this,
 occurs: a network that answers the same to everything comes to 10 and more."""
+LEAST_RANK = 20.0
+"""Of the embeddings, or as many as there are types among the labels: few types need few directions."""
 BOUNDARY_RATE = (0.1, 0.6)
 """Outside, chunking has stopped choosing: everything is one chunk, or every byte is its own."""
 
@@ -46,6 +47,12 @@ class Answers:
     table: I64
     """(columns,) which of the tables."""
     boundary_rates: tuple[float, ...]
+
+    @property
+    def types(self) -> int:
+        """How many different types the columns are labelled with."""
+        labels = self.labels[TYPES_HEAD]
+        return len(np.unique(labels[labels != NO_LABEL]))
 
     def micro_f1(self, head: str) -> float | None:
         """Share of labelled columns that were answered right; None without labels."""
@@ -121,18 +128,20 @@ def liveness(answers: Answers) -> dict[str, float]:
     }
 
 
-def check_alive(figures: Mapping[str, float]) -> HealthReport:
-    """Hold liveness figures against what a living network shows."""
+def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
+    """Hold liveness figures against what a living network shows on columns of that many types (0: unknown)."""
     low, high = BOUNDARY_RATE
-    rules = ALIVE | {
+    rank = "representation/effective_rank"
+    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, types or LEAST_RANK))}
+    rules |= {
         name: Rule(name, low=low, high=high) for name in figures if name.startswith("boundaries/")
     }
     return check(figures, rules)
 
 
-def refuse_if_collapsed(figures: Mapping[str, float], what: str) -> None:
+def refuse_if_collapsed(figures: Mapping[str, float], what: str, types: int = 0) -> None:
     """One sentence, and no file, for a network that does not tell its inputs apart."""
-    report = check_alive(figures)
+    report = check_alive(figures, types)
     if not report.well:
         reasons = "; ".join(finding.sentence for finding in report.unwell)
         raise VerdictIsNo(f"{what} is not exported, it has collapsed: {reasons}")

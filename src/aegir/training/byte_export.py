@@ -76,8 +76,9 @@ def export_run(
             f"export it with the one it was trained with, {folder / CONFIG}"
         ) from None
     tables = (corpus.held_out or corpus.training)[:LOOKED_AT]
-    figures = liveness(answer(net, tables, GramIndex.of(hashes)))
-    refuse_if_collapsed(figures, str(folder))
+    answers = answer(net, tables, GramIndex.of(hashes))
+    figures = liveness(answers)
+    refuse_if_collapsed(figures, str(folder), answers.types)
     kept = {
         name: tensor.numpy()
         for name, tensor in weights.items()

@@ -192,7 +192,7 @@ def _look(
         for head in (TYPES_HEAD, RELATIONS_HEAD):
             if (score := answers.micro_f1(head)) is not None:
                 figures[f"{head}/micro_f1"] = score
-    for finding in check_alive(figures).unwell:
+    for finding in check_alive(figures, answers.types).unwell:
         watch.say(f"unwell: {finding.sentence}")
     return figures
 
