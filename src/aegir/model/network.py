@@ -88,7 +88,8 @@ class ByteModel:
         self._mixer = TableMixer.of(tensors, "mixer", self.architecture)
         self._heads = {name: Linear.of(tensors, f"heads.{name}") for name in checkpoint.heads}
         self._subject = Linear.of(tensors, "subject")
-        self._next = Linear(np.ascontiguousarray(self._embedding.symbols.T), tensors["next_symbol"])
+        guess = self._embedding.symbols.T / np.float32(self.architecture.widths[0] ** 0.5)
+        self._next = Linear(np.ascontiguousarray(guess), tensors["next_symbol"])
 
     def start(self, batch: int) -> ReaderState:
         """The state before anything was read of `batch` columns."""

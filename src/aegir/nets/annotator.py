@@ -178,4 +178,5 @@ class ByteNetwork(nn.Module):  # type: ignore[misc]
 
     def guess_next(self, x: Tensor) -> Tensor:
         """(..., SYMBOLS) logits of the symbol that follows, from the hierarchy's answer (..., D)."""
-        return x @ self.reader.embedding.symbols.T + self.next_symbol
+        symbols = self.reader.embedding.symbols
+        return x @ symbols.T / symbols.shape[1] ** 0.5 + self.next_symbol
