@@ -2,34 +2,26 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from aegir.cli.talk import tell
-from aegir.errors import AegirError
+from aegir.cli.train_data import data_report
+from aegir.cli.training_packages import training_packages
 
 if TYPE_CHECKING:
     from aegir.training.byte_config import ByteTraining, PhaseName
 
 
-@contextmanager
-def training_packages() -> Iterator[None]:
-    """Around imports of what only training needs: says which package is missing, and how to get it."""
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise AegirError(
-            f"training needs {missing.name}; install it with: pip install 'aegir[train]'"
-        ) from None
-
-
 @click.group("train")
 def train() -> None:
     """Train a model from labelled tables."""
+
+
+train.add_command(data_report)
 
 
 @train.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")
@@ -120,12 +112,12 @@ def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--from",
                 "start",
-                type=click.Path(path_type=Path, exists=True),
+                type=click.Path(path_type=Path),
                 help="A run folder or checkpoint whose weights to begin with.",
             ),
             click.option(
                 "--data",
-                type=click.Path(path_type=Path, exists=True),
+                type=click.Path(path_type=Path),
                 multiple=True,
                 help="Folders of tables, instead of the file's; may be repeated.",
             ),
@@ -207,7 +199,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
 @train.command(
     "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
 )
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("run", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--calibration",
@@ -216,7 +208,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, exists=True),
+    type=click.Path(path_type=Path),
     multiple=True,
     help="Folders of tables, instead of the file's; may be repeated.",
 )
@@ -248,11 +240,11 @@ def export(
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
 )
 @click.argument(
-    "folds", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False)
+    "folds", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False)
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, exists=True),
+    type=click.Path(path_type=Path),
     multiple=True,
     required=True,
     help="Folders of the tables that were held out; may be repeated.",

@@ -16,7 +16,14 @@ import numpy.typing as npt
 from aegir.errors import AskedWrongly
 from aegir.training.byte_batches import Mixture
 from aegir.training.byte_config import EVERY_FOLD, ByteTraining, Phase
-from aegir.training.byte_examples import Example, Heads, choose_grams, examples_of, heads_of
+from aegir.training.byte_examples import (
+    Example,
+    Heads,
+    choose_grams,
+    examples_of,
+    heads_of,
+    unknown_labels,
+)
 from aegir.training.data_engine.engine import build_tables
 from aegir.training.held_out import column_names
 from aegir.training.leakage import fold_of_group, group_tables
@@ -39,6 +46,8 @@ class Corpus:
     """What the columns of each go by."""
     held_out_apart: tuple[str, ...]
     """For each, the ending of its task's name: empty where answers count towards calibration."""
+    unknown: Mapping[str, int]
+    """Labels that are none of our types or relations, and so are left out; with their columns."""
 
     def mixture(self, phase: Phase, seed: int) -> Mixture:
         """What every step reads."""
@@ -99,6 +108,7 @@ def build_corpus(config: ByteTraining) -> Corpus:
         tuple(examples[number] for number in kept_out),
         tuple(tuple(column_names(tables[number])) for number in kept_out),
         tuple("" if source.calibrates else f"@{source.stem}" for source in sources),
+        unknown_labels(tables),
     )
 
 

@@ -68,6 +68,20 @@ def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
     return [_example(table, index) for table in tables]
 
 
+def unknown_labels(tables: Sequence[TrainingTable]) -> Counter[str]:
+    """Labels that claim to be our types or relations and are not, with their columns."""
+    found: Counter[str] = Counter()
+    for table in tables:
+        source, labelled = table.source, table.labelled
+        for known, given, weight in (
+            (TYPE_INDEX, labelled.cta, 0 if source.aux else source.cta_weight),
+            (RELATION_INDEX, labelled.cpa, source.cpa_weight),
+        ):
+            if weight > 0:
+                found.update(one[0] for one in given if one and one[0] not in known)
+    return found
+
+
 def _example(given: TrainingTable, index: Mapping[str, Mapping[str, int]]) -> Example:
     source, labelled = given.source, given.labelled
     wanted = [(source.aux or TYPES_HEAD, labelled.cta, source.cta_weight)]

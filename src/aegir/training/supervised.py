@@ -100,6 +100,11 @@ def train(
         watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
     index = GramIndex.of(grams)
     watch.say(_describe(corpus, mixture, net))
+    if corpus.unknown:
+        watch.say(
+            f"{sum(corpus.unknown.values())} labels are none of our types or relations and are left "
+            f"out, such as {max(corpus.unknown, key=lambda label: corpus.unknown[label])!r}"
+        )
     facts = {
         "phase": name,
         "heads": {head: list(classes) for head, classes in corpus.heads.items()},
