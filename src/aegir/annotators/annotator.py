@@ -41,6 +41,15 @@ class FineGuess:
 
 
 @dataclass(frozen=True, slots=True)
+class CustomGuess:
+    """A type the user taught, claiming a column."""
+
+    name: str
+    confidence: float
+    personal: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TableScores:
     """What an annotator thinks of one table, before any threshold."""
 
@@ -50,6 +59,8 @@ class TableScores:
     """(columns, 108) to the subject column, as for types."""
     subject: int | None
     fine: tuple[FineGuess, ...]
+    custom: tuple[tuple[CustomGuess, ...], ...] = ()
+    """Per column the taught types that claim it, best first; empty where there are none."""
 
 
 @runtime_checkable
@@ -92,7 +103,9 @@ def decide(
 def _decide_column(
     index: int, column: Column, scores: TableScores, limits: Thresholds
 ) -> ColumnAnnotation:
-    guesses = best_guesses(scores.types[index], TYPE_NAMES)
+    custom = scores.custom[index] if scores.custom else ()
+    guesses = [Guess(one.name, round(one.confidence, 6)) for one in custom]
+    guesses += best_guesses(scores.types[index], TYPE_NAMES)
     chosen = guesses[0] if guesses and guesses[0].confidence >= limits.types else None
     related = best_guesses(scores.relations[index], RELATION_NAMES)
     if index == scores.subject:
@@ -107,22 +120,26 @@ def _decide_column(
         runners_up=tuple(guesses[1 if chosen else 0 :][:RUNNERS_UP]),
         fine_type=fine.fine_type,
         datatype=infer_datatype(column.values),
-        personal=_is_likely_personal(scores.types[index], fine.fine_type, related),
+        personal=_is_likely_personal(scores.types[index], custom, fine.fine_type, related),
         evidence=fine.evidence,
         relation=relation,
         relation_runners_up=tuple(related[1 if relation else 0 :][:RUNNERS_UP]),
-        iri=COLUMN_TYPES[chosen.label].iri if chosen else None,
+        iri=COLUMN_TYPES[chosen.label].iri if chosen and chosen.label in COLUMN_TYPES else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
     )
 
 
 def _is_likely_personal(
-    types: Probabilities, fine_type: str | None, related: Sequence[Guess]
+    types: Probabilities,
+    custom: Sequence[CustomGuess],
+    fine_type: str | None,
+    related: Sequence[Guess],
 ) -> bool:
     """More likely than not personal by type, or surely so by fine type or relation."""
     sure = related[0].label if related and related[0].confidence >= SURE_RELATION else None
-    by_type = fine_type is None and float(types[_PERSONAL].sum()) >= 0.5
-    return by_type or is_personal(None, fine_type, sure)
+    taught = sum(one.confidence for one in custom if one.personal)
+    known = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
+    return known + taught >= 0.5 or is_personal(None, fine_type, sure)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

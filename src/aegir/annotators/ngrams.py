@@ -59,6 +59,22 @@ class NgramsAnnotator:
             for table, end in zip(tables, ends, strict=True)
         ]
 
+    def embed(self, tables: Sequence[Table]) -> list[F32]:
+        """(columns, 3 SCORES) per table: log odds of all labels alone, in context, and by header."""
+        columns = [column for table in tables for column in table.columns]
+        own = mean_over_views(columns, self.model.values, self._value_index)
+        headers = self._header_evidence([column.name for column in columns])
+        found, start = [], 0
+        for table in tables:
+            part = slice(start, start + len(table.columns))
+            start = part.stop
+            context = np.zeros_like(own[part])
+            if table.columns:
+                subject = pick_subject(table, own[part], self.model.subject)
+                context = self.model.context(context_features(own[part], subject))
+            found.append(np.hstack([own[part], context, headers[part]]))
+        return found
+
     def _score_table(self, table: Table, own: F32, headers: F32) -> TableScores:
         if not table.columns:
             types, relations = (np.zeros((0, n), np.float32) for n in (TYPES, RELATIONS))

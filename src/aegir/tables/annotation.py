@@ -22,7 +22,7 @@ class ColumnAnnotation:
     index: int
     name: str | None
     type: str | None
-    """One of the 82 column types; None: abstained."""
+    """One of the 82 column types, or one that the user taught; None: abstained."""
     confidence: float
     """Calibrated probability of the best guess, also when abstaining."""
     runners_up: tuple[Guess, ...]

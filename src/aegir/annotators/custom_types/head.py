@@ -21,7 +21,7 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 Embeddings = npt.NDArray[np.float32]
 
-RIDGE = 0.01
+RIDGE = 0.3
 """How strongly weights are held back, against a mean squared error of 1."""
 PRIOR = 0.05
 """One column in twenty is of the type: what the odds assume of tables to come."""
@@ -47,47 +47,57 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Embeddings (N, D), and for each which columns must be held out together with it."""
+class Examples:
+    """Columns of the type, each read three times (N, D)."""
+
+    in_table: Embeddings
+    alone: Embeddings
+    """As a table by itself: its neighbours must not be what the type is known by."""
+    headless: Embeddings
+    """In its table with its header hidden; nothing is fitted to these."""
+    groups: Sequence[int]
+    """Which examples are held out together: parts of one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Columns of other types (N, D), how much each counts, and which are held out together."""
 
     embeddings: Embeddings
+    weights: F64
     groups: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A head, and what heads that had not seen a column say about it."""
+    """A head, and the log odds that heads which had not seen a column give it."""
 
     head: Head
     examples: F64
+    headless: F64
     others: F64
-    """Held-out log odds."""
-    without_headers: F64
-    """Held-out log odds of the examples as they read with their headers hidden."""
 
 
-def fit_head(
-    examples: Columns, others: Columns, other_weights: F64, without_headers: Embeddings
-) -> Fitted:
-    """Fit a head to examples and other columns, each of these with its weight."""
+def fit_head(examples: Examples, others: Others) -> Fitted:
+    """Fit a head to examples and other columns."""
     centre = others.embeddings.mean(axis=0, dtype=np.float64)
     scale = np.maximum(others.embeddings.std(axis=0, dtype=np.float64), LEAST_SPREAD)
-    inside, outside, hidden = (
+    inside, alone, headless, outside = (
         _with_one(_unit(one, centre, scale))
-        for one in (examples.embeddings, others.embeddings, without_headers)
+        for one in (examples.in_table, examples.alone, examples.headless, others.embeddings)
     )
     folds, other_folds = _folds(examples.groups), _folds(others.groups)
-    said, other_said, hidden_said = (np.zeros(len(x)) for x in (inside, outside, hidden))
+    said, headless_said, other_said = (np.zeros(len(x)) for x in (inside, headless, outside))
     for fold in range(FOLDS):
         out, other_out = folds == fold, other_folds == fold
-        weights = _ridge(inside[~out], outside[~other_out], other_weights[~other_out])
-        said[out], hidden_said[out] = inside[out] @ weights, hidden[out] @ weights
-        other_said[other_out] = outside[other_out] @ weights
+        seen = np.concatenate([inside[~out], alone[~out]])
+        line = _ridge(seen, outside[~other_out], others.weights[~other_out])
+        said[out], headless_said[out] = inside[out] @ line, headless[out] @ line
+        other_said[other_out] = outside[other_out] @ line
     slope, offset = _platt(said, other_said)
-    weights = _ridge(inside, outside, other_weights) * slope
-    head = Head(centre, scale, weights[:-1], float(weights[-1] + offset))
-    found = [slope * scores + offset for scores in (said, other_said, hidden_said)]
-    return Fitted(head, found[0], found[1], found[2])
+    line = slope * _ridge(np.concatenate([inside, alone]), outside, others.weights)
+    head = Head(centre, scale, line[:-1], float(line[-1] + offset))
+    return Fitted(head, *(slope * scores + offset for scores in (said, headless_said, other_said)))
 
 
 def probability(log_odds: F64) -> F64:
@@ -139,7 +149,10 @@ def _platt(inside: F64, outside: F64) -> tuple[float, float]:
         ]
     )
     shares = np.concatenate(
-        [np.full(len(inside), PRIOR / len(inside)), np.full(len(outside), (1 - PRIOR) / len(outside))]
+        [
+            np.full(len(inside), PRIOR / len(inside)),
+            np.full(len(outside), (1 - PRIOR) / len(outside)),
+        ]
     )
     x = np.stack([scores, np.ones_like(scores)], axis=1)
     line = np.zeros(2)

@@ -1,0 +1,43 @@
+"""Known columns that every new type is told apart from: the made-up tables that ship.
+
+They were made by `aegir.training.background_tables`. Reading them costs seconds, so a run that teaches a
+type does it once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+
+import numpy as np
+
+from aegir.annotators.custom_types.embedder import Embedder
+from aegir.annotators.custom_types.head import Embeddings
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+FILE = "background.jsonl.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Embeddings (N, D) of known columns."""
+
+    embeddings: Embeddings
+    labels: Sequence[str | None]
+    """The type of each, where it is one of the 82."""
+    groups: Sequence[int]
+    """Columns of one table share a group."""
+
+
+def read_background() -> list[LabelledTable]:
+    """The tables that ship."""
+    with as_file(files("aegir.annotators.custom_types") / FILE) as path:
+        return list(read_labelled_tables(path))
+
+
+def embed_background(embedder: Embedder) -> Background:
+    """The tables that ship, as this embedder reads them."""
+    tables = read_background()
+    embeddings = np.concatenate(embedder.embed([one.table for one in tables]))
+    labels = [accepted[0] if accepted else None for one in tables for accepted in one.cta]
+    groups = [number for number, one in enumerate(tables) for _ in one.table.columns]
+    return Background(embeddings, labels, groups)

@@ -1,0 +1,74 @@
+"""What a column reads like to the models that ship: one vector, to teach new types on.
+
+    n-grams     what the column says alone, in its table, and by its header: log odds of all labels    (570,)
+    bytes       what the byte network's heads see of it                                       (column width,)
+
+A vector depends on the column and the table it stands in, nothing else; a subject that a table names is ignored, so
+that labelled tables and files read alike. The fingerprint names the weights: a type learnt on other weights
+would be read with the wrong eyes, and is not used.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from aegir.annotators.custom_types.head import Embeddings
+from aegir.tables.table import Table
+
+FINGERPRINT_LENGTH = 16
+
+
+class Embeds(Protocol):
+    """A model that gives every column a vector."""
+
+    def embed(self, tables: Sequence[Table]) -> list[Embeddings]:
+        """(columns, width) per table."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Embedder:
+    """Models side by side, and the name of their weights."""
+
+    parts: tuple[Embeds, ...]
+    fingerprint: str
+
+    def embed(self, tables: Sequence[Table]) -> list[Embeddings]:
+        """(columns, widths of all parts) per table."""
+        plain = [replace(table, subject=None) for table in tables]
+        found = [part.embed(plain) for part in self.parts]
+        return [np.hstack(views) for views in zip(*found, strict=True)]
+
+
+@cache
+def load_embedder() -> Embedder:
+    """The models that ship with Aegir."""
+    from aegir.annotators import byte_model, ngrams
+
+    parts: list[Embeds] = [ngrams.load_ngrams()]
+    digests = [_digest(ngrams.MODEL_FILE)]
+    if _weights(byte_model.MODEL_FILE).is_file():
+        parts.append(byte_model.load_byte_model())
+        digests.append(_digest(byte_model.MODEL_FILE))
+    return Embedder(tuple(parts), fingerprint_of(digests))
+
+
+def fingerprint_of(digests: Sequence[str]) -> str:
+    """One short name for several weights."""
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:FINGERPRINT_LENGTH]
+
+
+def _weights(name: str) -> Path:
+    with as_file(files("aegir.annotators") / "weights" / name) as path:
+        return path
+
+
+def _digest(name: str) -> str:
+    with _weights(name).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

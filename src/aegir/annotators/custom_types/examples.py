@@ -1,0 +1,163 @@
+"""Example columns by the names people give them, each in the table it stands in.
+
+    wards.csv:patient          the column with this header; in a file of several tables, wherever it occurs
+    wards.csv:3                the third column
+    shop.xlsx#Orders:customer  the column of one table
+    columns.jsonl              labelled tables: the columns labelled with the type's name; all, where none has a label
+
+Few long columns can do for many: the rows of their tables are cut into parts, and each part is an example.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from aegir.errors import AskedWrongly
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.readers import read_tables
+from aegir.tables.table import Column, Table
+
+ROWS = 400
+LEAST_CELLS = 8
+"""A part of a column needs this many cells to be an example by itself: as many as the network reads."""
+LABELLED = (".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A column in its table."""
+
+    table: Table
+    index: int
+    group: int
+    """Parts of one column share a group; so do the readings of one part."""
+
+    @property
+    def column(self) -> Column:
+        """The column itself."""
+        return self.table.columns[self.index]
+
+
+def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[Example]:
+    """The columns at these places; with `of_type` False, labelled tables give those labelled otherwise."""
+    found: list[Example] = []
+    seen: set[tuple[str, str | None, int]] = set()
+    for place in places:
+        for table, index in _columns_at(place, name, of_type):
+            key = (table.name, table.source, index)
+            if key not in seen and table.columns[index].present:
+                seen.add(key)
+                found.append(Example(table, index, len(found)))
+    return found
+
+
+def cut_examples(examples: Sequence[Example], wanted: int) -> list[Example]:
+    """At least `wanted` examples, if need be by cutting long ones; as many as can be had otherwise."""
+    if not examples or len(examples) >= wanted:
+        return list(examples)
+    pieces = -(-wanted // len(examples))
+    return [part for one in examples for part in _parts(one, pieces)]
+
+
+def alone(example: Example) -> Table:
+    """The example's column as a table by itself."""
+    return replace(example.table, columns=(example.column,), subject=None)
+
+
+def without_header(example: Example) -> Table:
+    """The example's table with the header of its column hidden."""
+    columns = list(example.table.columns)
+    columns[example.index] = replace(example.column, name=None)
+    return replace(example.table, columns=tuple(columns))
+
+
+def _parts(example: Example, wanted: int) -> Iterator[Example]:
+    """The example cut by rows into up to `wanted` parts, each with enough cells of its column."""
+    rows = [row for row, cell in enumerate(example.column.values) if cell.strip()]
+    pieces = max(1, min(wanted, len(rows) // LEAST_CELLS))
+    for piece in range(pieces):
+        taken = rows[piece::pieces]  # interleaved: a sorted column gives parts that read alike
+        columns = tuple(
+            replace(column, values=tuple(column.values[row] for row in taken))
+            for column in example.table.columns
+        )
+        yield replace(example, table=replace(example.table, columns=columns))
+
+
+def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
+    file, title, wanted = _split(place)
+    if wanted is None:
+        if not file.lower().endswith(LABELLED):
+            raise AskedWrongly(_names_no_column(file, title))
+        yield from _labelled(Path(file), name, of_type)
+        return
+    tables = [table for table in read_tables(file, rows=ROWS) if _is_called(table, title)]
+    found = [(table, i) for table in tables for i in _indices(table, wanted)]
+    if not found:
+        raise AskedWrongly(_no_such_column(file, title, wanted, tables))
+    yield from found
+
+
+def _split(place: str) -> tuple[str, str | None, str | None]:
+    """File, table and column; the file is the longest beginning that exists, so names may hold colons."""
+    for end in [at for at in range(len(place), 0, -1) if at == len(place) or place[at] == ":"]:
+        file, title = place[:end], None
+        if not Path(file).exists() and "#" in file:
+            file, _, title = file.rpartition("#")
+        if Path(file).is_file():
+            return file, title, place[end + 1 :] or None
+    file, _, column = place.rpartition(":")
+    raise AskedWrongly(f"there is no file {file or column}; expected FILE:COLUMN or labelled.jsonl")
+
+
+def _is_called(table: Table, title: str | None) -> bool:
+    return title is None or table.name.rpartition("#")[2] == title
+
+
+def _indices(table: Table, wanted: str) -> list[int]:
+    """The columns with this header, or of this number from 1."""
+    named = [i for i, column in enumerate(table.columns) if column.name == wanted]
+    if named:
+        return named
+    number = wanted.removeprefix("column_")
+    if number.isascii() and number.isdigit() and 1 <= int(number) <= len(table.columns):
+        return [int(number) - 1]
+    return []
+
+
+def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
+    tables = list(read_labelled_tables(path))
+    labels = {label for one in tables for accepted in one.cta for label in accepted}
+    if of_type and labels and name not in labels:
+        near = get_close_matches(name, labels, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(labels)[:5])}"
+        raise AskedWrongly(f"no column of {path} is labelled {name!r}; {hint}")
+    for number, one in enumerate(tables):
+        table = replace(one.table, source=f"{path}:{number}", subject=None)
+        yield from ((table, i) for i in _chosen(one, name, of_type and bool(labels), of_type))
+
+
+def _chosen(one: LabelledTable, name: str, by_label: bool, of_type: bool) -> list[int]:
+    if of_type:
+        return [i for i, accepted in enumerate(one.cta) if name in accepted or not by_label]
+    return [i for i, accepted in enumerate(one.cta) if name not in accepted]
+
+
+def _names_no_column(file: str, title: str | None) -> str:
+    table = next(iter(read_tables(file, rows=10)), None)
+    column = "COLUMN" if table is None else (table.columns or (Column(None, ()),))[0].name or "1"
+    where = file if title is None else f"{file}#{title}"
+    return f"{where} names no column; write it behind a colon, such as {where}:{column}"
+
+
+def _no_such_column(file: str, title: str | None, wanted: str, tables: Sequence[Table]) -> str:
+    if not tables:
+        return f"{file} has no table {title!r}"
+    headers = [column.name for table in tables for column in table.columns if column.name]
+    near = get_close_matches(wanted, headers, 1)
+    shown = ", ".join(headers[:6]) + ("…" if len(headers) > 6 else "")
+    hint = (
+        f"did you mean {near[0]!r}?" if near else f"it has {shown or 'no headers; give a number'}"
+    )
+    return f"{file} has no column {wanted!r}; {hint}"
