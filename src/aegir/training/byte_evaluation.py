@@ -16,7 +16,7 @@ import torch
 from aegir.errors import VerdictIsNo
 from aegir.nets.annotator import ByteNetwork
 from aegir.rewards.health import HealthReport, check, measure_predictions, measure_representation
-from aegir.rewards.health_rules import Rule
+from aegir.rewards.health_rules import RULES, Rule
 from aegir.training.byte_batches import GramIndex, batch_of, draw_as_is
 from aegir.training.byte_examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Example
 
@@ -27,6 +27,7 @@ ALIVE = {
     "representation/spread": Rule("representation/spread", low=0.1),
     "prediction/overrated": Rule("prediction/overrated", high=3.0),
 }
+MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
 """`overrated` is how many times more often the favourite answer is given than the commonest label, or than this,
 occurs: a network that answers the same to everything comes to 10 and more."""
@@ -118,8 +119,8 @@ def liveness(answers: Answers) -> dict[str, float]:
     predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
     common = measure_predictions(predicted.argmax(axis=1))
     if labelled.any():
-        usual = measure_predictions(labels[labelled])["prediction/most_common_share"]
-        share = common["prediction/most_common_share"]
+        usual = measure_predictions(labels[labelled])[MOST_COMMON]
+        share = common[MOST_COMMON]
         common["prediction/overrated"] = share / max(usual, COMMON_LABEL)
     return {
         **measure_representation(answers.embeddings),
@@ -133,6 +134,8 @@ def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
     low, high = BOUNDARY_RATE
     rank = "representation/effective_rank"
     rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, types or LEAST_RANK))}
+    if types != 1:  # the same answer to everything is no answer
+        rules[MOST_COMMON] = RULES[MOST_COMMON]
     rules |= {
         name: Rule(name, low=low, high=high) for name in figures if name.startswith("boundaries/")
     }

@@ -68,6 +68,7 @@ def test_labels_that_are_absent_count_for_no_score() -> None:
         ({"representation/spread": float("nan")}, "representation/spread was nan"),
         ({"representation/effective_rank": 2.0}, "effective_rank was 2; expected at least 20"),
         ({"prediction/overrated": 11.0}, "prediction/overrated was 11"),
+        ({"prediction/most_common_share": 1.0}, "most_common_share was 1; expected at most 0.95"),
         ({"boundaries/0": 1.0}, "boundaries/0 was 1"),
         ({"boundaries/0": 0.01}, "boundaries/0 was 0.01"),
     ],
