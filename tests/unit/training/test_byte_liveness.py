@@ -109,7 +109,7 @@ def test_a_live_network_is_exported_without_what_only_training_needs(
 def test_a_collapsed_network_is_refused_and_leaves_no_file(
     config: ByteTraining, folder: Path, trained: Trained, tmp_path: Path, way: str
 ) -> None:
-    tensors, step, facts = read_learner(folder / "run" / CHECKPOINT)
+    _, step, facts = read_learner(folder / "run" / CHECKPOINT)
     learner = Learner(trained.net, config.supervised, Processes())
     kept = {name: one.detach().clone() for name, one in learner.parameters.items()}
     try:

@@ -1,0 +1,214 @@
+"""`aegir train pretrain | supervised | export | data`: one sentence for what is asked wrongly, files for what is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aegir.training.byte_run import CHECKPOINT
+from command_line import Finished, run
+from small_runs import write_settings
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("train")
+
+
+@pytest.fixture(scope="module")
+def config(folder: Path) -> Path:
+    return write_settings(folder)
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path, config: Path) -> Finished:
+    """A supervised run in folder/run, long enough to be alive."""
+    return run("train", "supervised", config, "--out", folder / "run", "--steps", 24, "--json")
+
+
+@pytest.fixture(scope="module")
+def pretrained(folder: Path, config: Path) -> Finished:
+    return run("train", "pretrain", config, "--out", folder / "pre")
+
+
+def refused(done: Finished, *parts: str) -> None:
+    """Asked wrongly, in one sentence at the end of what was said."""
+    assert done.code == 2, done.err
+    assert done.said[-1].startswith("aegir: ")
+    assert "Traceback" not in done.err
+    for part in parts:
+        assert part in done.said[-1]
+
+
+def test_a_run_tells_how_it_goes_and_ends_with_its_figures(trained: Finished, folder: Path):
+    assert trained.code == 0, trained.err
+    figures = json.loads(trained.out)
+    assert 0 < figures["cta/micro_f1"] <= 1
+    assert trained.said[0] == "reading tables"
+    assert trained.said[1].startswith("60 tables to learn from, 20 held out; ")
+    first = next(line for line in trained.said if line.startswith("step 1/24"))
+    assert "loss" in first
+    assert first.endswith("? left")
+    last = next(line for line in trained.said if line.startswith("step 24/24"))
+    assert all(word in last for word in ("loss", "cta 0.", "cpa 0.", "kB/s", "0:00:00 left"))
+    assert trained.said[-1].startswith(f"supervised run in {folder / 'run'}: ")
+
+
+def test_a_live_run_is_exported_and_annotates(
+    trained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    out = tmp_path / "bytes.safetensors"
+    done = run("train", "export", folder / "run", config, "--out", out)
+    assert done.code == 0, done.err
+    assert done.said[-1].startswith(f"aegir: saved {out} (0.")
+    table = tmp_path / "people.csv"
+    table.write_text("who,mail\nKalo Miren,kalo@tushi.example\nBarden Vonel,voka@saqui.example\n")
+    told = run("annotate", table, "--annotator", "byte_model", "--model", out, "--json")
+    assert told.code == 0, told.err
+    assert len(json.loads(told.out)["columns"]) == 2
+
+
+def test_a_run_can_be_exported_with_the_settings_in_its_folder(
+    trained: Finished, folder: Path, tmp_path: Path
+):
+    done = run(
+        "train", "export", folder / "run", folder / "run/config.toml", "--out", tmp_path / "o"
+    )
+    assert done.code == 0, done.err
+
+
+def test_runs_health_reads_such_a_run(trained: Finished, folder: Path):
+    done = run("runs", "health", folder / "run", "--json")
+    found = {one["column"]: one["verdict"] for one in json.loads(done.out)["findings"]}
+    assert done.code == 0, done.out
+    watched = ("loss", "representation/spread", "prediction/most_common_share")
+    assert [found[name] for name in watched] == ["well"] * 3
+
+
+def test_a_pretrained_run_is_started_from_but_not_exported(
+    pretrained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    assert pretrained.code == 0, pretrained.err
+    refused(
+        run("train", "export", folder / "pre", config, "--out", tmp_path / "o"),
+        "is a pretrain run, which knows no types; export a supervised one",
+    )
+    assert not (tmp_path / "o").exists()
+    done = run(
+        *("train", "supervised", config, "--steps", 1),
+        *("--from", folder / "pre", "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert any("0 begin anew" in line for line in done.said)
+
+
+def test_a_collapsed_run_is_refused_with_exit_code_3(
+    trained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    from safetensors.torch import load_file, save_file
+
+    from aegir.training.byte_learner import read_learner
+
+    _, step, facts = read_learner(folder / "run" / CHECKPOINT)
+    tensors = load_file(folder / "run" / CHECKPOINT)
+    tensors["net.reader.column.weight"].zero_()
+    metadata = {"format": "aegir-learner-1", "step": str(step), "facts": json.dumps(facts)}
+    save_file(tensors, tmp_path / CHECKPOINT, metadata)
+    done = run("train", "export", tmp_path, config, "--out", tmp_path / "out")
+    assert done.code == 3
+    assert done.said[-1].startswith(f"aegir: {tmp_path} is not exported, it has collapsed: ")
+    assert "representation/effective_rank" in done.said[-1]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "sentence"),
+    [
+        ("learning_rate", "lerning_rate", "unknown key 'lerning_rate' in [supervised] of"),
+        ("seed = 0", 'seed = "x"', "'seed' in"),
+        ("[supervised]", "[supervised", "is no TOML file"),
+        ("gold = true", "glod = true", "unknown source 'glod'; did you mean 'gold'?"),
+        ("{ made_up_train = 8 }\nlearning", "{ other = 8 }\nlearning", "names 'other', of which"),
+        ("{ made_up_train = 8 }\nlearning", "{ }\nlearning", "names no tables to learn from"),
+        ("gold = true", "gold = false", "switches no source on"),
+        ("validation = false", "fold = 9", "held_out.fold is 9 of 5 folds"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_in_one_sentence(
+    config: Path, folder: Path, tmp_path: Path, wrong: str, right: str, sentence: str
+):
+    text = config.read_text()
+    assert text.count(wrong) == 1
+    other = tmp_path / "other.toml"
+    other.write_text(text.replace(wrong, right))
+    refused(run("train", "supervised", other, "--out", tmp_path / "run"), sentence)
+
+
+def test_missing_files_and_folders_are_named(config: Path, folder: Path, tmp_path: Path):
+    missing = tmp_path / "no.toml"
+    refused(run("train", "supervised", missing), f"cannot read {missing}: No such file")
+    out = ("--out", tmp_path / "run")
+    refused(
+        run("train", "supervised", config, *out, "--data", tmp_path / "no"),
+        f"there is no {tmp_path / 'no'}",
+    )
+    refused(
+        run("train", "export", tmp_path / "no", config), "cannot be read as a training checkpoint"
+    )
+
+
+def test_a_folder_that_holds_a_run_is_left_alone(trained: Finished, folder: Path, config: Path):
+    before = (folder / "run" / CHECKPOINT).read_bytes()
+    refused(
+        run("train", "supervised", config, "--out", folder / "run"),
+        "holds a run already; go on with it by --resume, or choose another --out",
+    )
+    assert (folder / "run" / CHECKPOINT).read_bytes() == before
+
+
+def test_resuming_what_is_no_run_or_another_run_is_refused(
+    trained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    refused(
+        run("train", "supervised", config, "--resume", "--out", tmp_path),
+        f"{tmp_path} has no {CHECKPOINT} to resume from",
+    )
+    refused(
+        run("train", "supervised", config, "--resume", "--out", folder / "run"),
+        "supervised.steps was 24 when",
+    )
+
+
+def test_checkpoints_that_are_none_are_refused_and_the_folder_stays_free(
+    trained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    whole = (folder / "run" / CHECKPOINT).read_bytes()
+    (tmp_path / "cut").write_bytes(whole[:5000])
+    (tmp_path / "text").write_text("not a checkpoint")
+    out = tmp_path / "run"
+    for name in ("cut", "text", "none"):
+        refused(
+            run("train", "supervised", config, "--out", out, "--from", tmp_path / name),
+            f"{tmp_path / name} cannot be read as a training checkpoint",
+        )
+    done = run("train", "supervised", config, "--out", out, "--steps", 1)
+    assert done.code == 0, done.err
+
+
+def test_data_counts_sources_and_types(config: Path, folder: Path):
+    shown = run("train", "data", config)
+    assert shown.code == 0, shown.err
+    assert shown.out.splitlines()[1].split()[-5:] == ["gold", "60", "180", "120", "0"]
+    told = json.loads(run("train", "data", config, "--json").out)
+    assert [one["tables"] for one in told["sources"]] == [60, 20]
+    assert told["types"]["Person/name"] == [80, 0]
+    file = folder / "made_up_train.jsonl"
+    drawn = run("train", "data", "--data", file, "--source", "gold=7", "--json")
+    assert [one["tables"] for one in json.loads(drawn.out)["sources"]] == [7]
+
+
+def test_data_asked_wrongly_is_told_what_there_is(folder: Path, config: Path):
+    refused(run("train", "data"), "give a configuration or at least one --source")
+    refused(run("train", "data", "--source", "glod"), "unknown source 'glod'; did you mean 'gold'?")
+    refused(run("train", "data", "--source", "gold=x"), "gives 'x' tables; expected a whole number")
+    refused(run("train", "data", folder / "none.toml"), "cannot read")
