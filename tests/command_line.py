@@ -1,6 +1,7 @@
 """Running `aegir` in tests: through its real door in this process, or as a process of its own."""
 
 import io
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -54,8 +55,13 @@ def run_process(
         [sys.executable, *command, *map(str, arguments)],
         input=stdin,
         capture_output=True,
-        env={"PATH": "", "PYTHONIOENCODING": "utf-8", **environment},
+        env={"PATH": "", "PYTHONIOENCODING": "utf-8", **_home(), **environment},
         timeout=100,
         check=False,
     )
     return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def _home() -> dict[str, str]:
+    """Where this run of the tests keeps taught types (conftest.py)."""
+    return {key: os.environ[key] for key in ("AEGIR_HOME",) if key in os.environ}

@@ -4,6 +4,7 @@ Laws are tried on the same examples in every run, so that a fresh clone is green
 To look for new counterexamples: pytest tests/laws --hypothesis-profile=search
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,14 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_taught_types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Types that whoever runs the tests has taught must not answer in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AEGIR_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import overload
 
 from aegir.annotators.annotator import Annotator, Thresholds, decide
+from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
 from aegir.errors import AegirError, AskedWrongly, UnreadableTable
 from aegir.tables.annotation import TableAnnotation
@@ -71,15 +72,19 @@ def annotate(
     min_confidence: float = MIN_CONFIDENCE,
     precision: float | None = None,
     model: str | Path | None = None,
+    custom_types: bool = True,
 ) -> Annotations:
     """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
-    `model` names weights made by `aegir train ngrams`, to be used instead of those that ship.
+    `model` names weights made by `aegir train ngrams`, to be used instead of those that ship;
+    `custom_types` False leaves out the types that were taught with `aegir types learn`.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
         raise AskedWrongly(f"rows is {rows}; at least 1 row must be sampled")
     chosen = load_annotator(annotator, None if model is None else Path(model))
+    if custom_types:
+        chosen = with_custom_types(chosen)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     expanded = [place for source in sources for place in _places(source)]
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))

@@ -45,6 +45,9 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @abstaining(default=0.1)
 @choosing_annotator
 @click.option(
+    "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
+)
+@click.option(
     "--embed",
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
@@ -60,6 +63,7 @@ def annotate(
     precision: float | None,
     annotator: str,
     model: Path | None,
+    no_custom: bool,
     embed: bool,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
@@ -76,6 +80,10 @@ def annotate(
     found = find_table_files(sources)
     files = [str(file) for file in _without(out, found, sources, format_name)]
     chosen = load_annotator(annotator, model)
+    if not no_custom:
+        from aegir.annotators.custom_types.recognising import with_custom_types
+
+        chosen = with_custom_types(chosen, say=tell)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
     failures: list[Failure] = []
     answers = _successes(

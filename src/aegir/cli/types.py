@@ -1,31 +1,40 @@
-"""`aegir types`: browse the names Aegir answers with.
+"""`aegir types`: browse the names Aegir answers with; custom_types.py teaches new ones.
 
 Answers go to stdout: a readable list, or with --json one object per line.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from aegir.cli.custom_types import forget, learn
+
 if TYPE_CHECKING:
+    from aegir.annotators.custom_types.store import CustomType
     from aegir.vocabulary.hierarchy import Term
 
 
 @click.group("types")
 def types() -> None:
-    """List and explain column types, fine types and relations."""
+    """List and explain column types, fine types and relations; teach your own."""
+
+
+types.add_command(learn)
+types.add_command(forget)
 
 
 @types.command("list", epilog="Example: aegir types list --under Place --personal")
 @click.option("--fine", is_flag=True, help="Fine types instead.")
 @click.option("--relations", is_flag=True, help="Relations instead.")
+@click.option("--custom", is_flag=True, help="Only types that you taught.")
 @click.option("--personal", is_flag=True, help="Only what is likely to be personal data.")
 @click.option("--under", metavar="CLASS", help="Only what is filed under this class.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def list_types(
-    fine: bool, relations: bool, personal: bool, under: str | None, as_json: bool
+    fine: bool, relations: bool, custom: bool, personal: bool, under: str | None, as_json: bool
 ) -> None:
-    """List the column types, with a line about each."""
+    """List the column types, yours last, with a line about each."""
     from aegir.vocabulary.fine_types import FINE_TYPES
     from aegir.vocabulary.hierarchy import path_of
     from aegir.vocabulary.relations import RELATIONS
@@ -36,17 +45,21 @@ def list_types(
         terms += FINE_TYPES.values()
     if relations:
         terms += RELATIONS.values()
-    if not (fine or relations):
+    if not (fine or relations or custom):
         terms += COLUMN_TYPES.values()
     if under is not None:
         above = path_of(under)
         terms = [term for term in terms if _path(term)[: len(above)] == above]
     if personal:
         terms = [term for term in terms if term.personal]
+    taught: list[CustomType] = []
+    if custom or not (fine or relations or under):  # taught types are filed under no class
+        taught = [one for one in _taught() if one.personal or not personal]
     if as_json:
         _print_json(terms)
+        _print_taught_json(taught)
     else:
-        _print_list(terms)
+        _print_list([*terms, *taught])
 
 
 @types.command("show", epilog="Example: aegir types show openingHours")
@@ -56,11 +69,67 @@ def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, where it is filed."""
     from aegir.vocabulary.hierarchy import meanings_of
 
-    meanings = meanings_of(name)
+    taught = [one for one in _taught() if one.name == name]
+    meanings = () if taught and name not in _vocabulary() else meanings_of(name)
     if as_json:
         _print_json(meanings)
+        _print_taught_json(taught)
     else:
-        click.echo("\n\n".join(_explained(term) for term in meanings))
+        known = [_explained(term) for term in meanings]
+        click.echo("\n\n".join([*known, *(_explained_taught(one) for one in taught)]))
+
+
+def _taught() -> "list[CustomType]":
+    """What the user taught; where that is nothing, nothing is imported for it."""
+    from aegir.annotators.custom_types.folder import type_files, types_folder
+
+    if not type_files(folder := types_folder()):
+        return []
+    from aegir.annotators.custom_types.store import load_types
+
+    return load_types(folder)
+
+
+def _vocabulary() -> set[str]:
+    from aegir.vocabulary.fine_types import FINE_TYPES
+    from aegir.vocabulary.relations import RELATIONS
+    from aegir.vocabulary.types import COLUMN_TYPES
+
+    return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
+
+
+def _explained_taught(one: "CustomType") -> str:
+    """A heading, the definition, where it was learnt, and how well."""
+    figures = one.figures
+    facts = {
+        "examples": ", ".join(one.examples),
+        "not": ", ".join(one.counter_examples),
+        "recognised": f"{figures.get('recognised')} of {figures.get('parts')} examples, held out",
+        "alarms": f"{figures.get('taken')} of {figures.get('known')} known columns, held out",
+        "weights": one.fingerprint,
+        "personal": "yes" if one.personal else "no",
+    }
+    lines = [f"{one.name}  (custom type)", *_wrapped(one.definition, "  "), ""]
+    for fact, value in facts.items():
+        lines += _wrapped(value, f"  {fact:<11}") if value else []
+    return "\n".join(lines)
+
+
+def _print_taught_json(taught: "list[CustomType]") -> None:
+    import json
+
+    for one in taught:
+        shown = {
+            "name": one.name,
+            "kind": "custom type",
+            "definition": one.definition,
+            "personal": one.personal,
+            "examples": one.examples,
+            "counter_examples": one.counter_examples,
+            "weights": one.fingerprint,
+            "figures": one.figures,
+        }
+        click.echo(json.dumps(shown, ensure_ascii=False))
 
 
 def _explained(term: "Term") -> str:
@@ -100,7 +169,7 @@ def _print_json(terms: "list[Term] | tuple[Term, ...]") -> None:
         click.echo(json.dumps(shown, ensure_ascii=False))
 
 
-def _print_list(terms: "list[Term]") -> None:
+def _print_list(terms: "Sequence[Term | CustomType]") -> None:
     """Names in one column, definitions wrapped beside them."""
     indent = max((len(term.name) for term in terms), default=0) + 2
     for term in terms:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from aegir.annotators.annotator import Annotator, best_guesses
 from aegir.annotators.custom_types.background import Background, embed_background
 from aegir.annotators.custom_types.embedder import Embedder
 from aegir.annotators.custom_types.examples import (
@@ -28,6 +29,7 @@ from aegir.annotators.custom_types.head import Embeddings, Examples, Fitted, Oth
 from aegir.annotators.custom_types.store import CustomType, check_name
 from aegir.errors import AskedWrongly
 from aegir.tables.amounts import amount
+from aegir.vocabulary.types import TYPE_NAMES
 
 FEWEST = 5
 CLOSE = 5.0
@@ -58,6 +60,8 @@ class Report:
     neighbours: int
     neighbours_taken: int
     """Neighbours of the examples and counter-examples."""
+    so_far: Mapping[str, int]
+    """What the examples were answered with before, most frequent first."""
 
     def complaint(self) -> str | None:
         """Why this type should not be used, if so."""
@@ -81,7 +85,7 @@ class Report:
 
     def as_dict(self) -> dict[str, object]:
         """JSON-ready."""
-        return asdict(self) | {"taken_of": dict(self.taken_of)}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +101,15 @@ def learn_type(
     examples: Sequence[str],
     against: Sequence[str],
     embedder: Embedder,
+    annotator: Annotator,
     *,
     personal: bool = False,
     about: str = "",
 ) -> Learnt:
-    """Learn a type from columns named as in examples.py; nothing is saved."""
+    """Learn a type from columns named as in examples.py; nothing is saved.
+
+    The annotator says what the examples were taken for so far.
+    """
     check_name(name)
     given = read_examples(examples, name)
     parts = _enough(name, cut_examples(given, FEWEST))
@@ -111,7 +119,8 @@ def learn_type(
     background = embed_background(embedder)
     beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
     fitted = fit_head(_read(parts, embedder), _others(background, beside, embedder))
-    report = _report(given, parts, background, len(beside), fitted)
+    so_far = _answers(given, annotator)
+    report = _report(given, parts, background, len(beside), fitted, so_far)
     learnt = CustomType(
         name=name,
         head=fitted.head,
@@ -184,12 +193,23 @@ def _rows(embedded: Sequence[Embeddings], examples: Sequence[Example]) -> Embedd
     return np.stack([rows[one.index] for rows, one in zip(embedded, examples, strict=True)])
 
 
+def _answers(examples: Sequence[Example], annotator: Annotator) -> dict[str, int]:
+    """The annotator's best guesses for the examples, and how often each."""
+    scored = annotator.score([one.table for one in examples])
+    best = (
+        best_guesses(scores.types[one.index], TYPE_NAMES)
+        for one, scores in zip(examples, scored, strict=True)
+    )
+    return dict(Counter(guesses[0].label for guesses in best if guesses).most_common())
+
+
 def _report(
     given: Sequence[Example],
     parts: Sequence[Example],
     background: Background,
     beside: int,
     fitted: Fitted,
+    so_far: Mapping[str, int],
 ) -> Report:
     known = len(background.groups)
     claimed = fitted.others >= 0
@@ -209,4 +229,5 @@ def _report(
         taken_of=dict(lost.most_common()),
         neighbours=beside,
         neighbours_taken=int(claimed[known : known + beside].sum()),
+        so_far=so_far,
     )

@@ -1,0 +1,187 @@
+"""`aegir types learn` and `aegir types forget`: types of the user's own."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aegir.cli.talk import on_one_line, tell
+from aegir.tables.amounts import amount
+
+if TYPE_CHECKING:
+    from aegir.annotators.custom_types.learning import Learnt, Report
+    from aegir.annotators.custom_types.validation import Validation
+
+
+class _TakesLists(click.Command):
+    """Lets an option that may be repeated take several values in a row: --examples a b --not c."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        lists = {
+            name
+            for option in self.params
+            if isinstance(option, click.Option) and option.multiple
+            for name in option.opts
+        }
+        spread: list[str] = []
+        current: str | None = None
+        for word in args:
+            if word.startswith("--"):
+                current = word if word in lists else None
+            elif current is not None and spread[-1] != current:
+                spread.append(current)
+            spread.append(word)
+        return super().parse_args(ctx, spread)
+
+
+@click.command(
+    "learn",
+    cls=_TakesLists,
+    epilog="Example: aegir types learn Ward/bed --examples wards.csv:bed visits.csv:bed_no --not bills.csv:room",
+)
+@click.argument("name")
+@click.option(
+    "--examples",
+    metavar="FILE:COLUMN...",
+    multiple=True,
+    required=True,
+    help="Columns of the type: by header or number, or labelled tables (.jsonl).",
+)
+@click.option(
+    "--not",
+    "against",
+    metavar="FILE:COLUMN...",
+    multiple=True,
+    help="Columns that look alike and are not of the type.",
+)
+@click.option(
+    "--validate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Labelled tables (.jsonl) to measure the effect on other types with.",
+)
+@click.option("--about", default="", help="What the type means, for `types list` and `types show`.")
+@click.option("--personal", is_flag=True, help="Columns of this type hold personal data.")
+@click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
+@click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
+def learn(
+    name: str,
+    examples: tuple[str, ...],
+    against: tuple[str, ...],
+    validate: Path | None,
+    about: str,
+    personal: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Teach a type by a few example columns; `annotate` answers with it from then on.
+
+    Five columns or more are best; fewer will do when they are long. Other columns of the same
+    tables are taken to be of other types.
+    """
+    from aegir.annotators.custom_types.embedder import load_embedder
+    from aegir.annotators.custom_types.folder import types_folder
+    from aegir.annotators.custom_types.learning import learn_type
+    from aegir.annotators.custom_types.store import save_type
+    from aegir.annotators.registry import load_annotator
+    from aegir.errors import VerdictIsNo
+
+    learnt = learn_type(
+        name, examples, against, load_embedder(), load_annotator(), personal=personal, about=about
+    )
+    validation = None if validate is None else _validate(learnt, validate)
+    complaint = learnt.report.complaint()
+    keep = force or complaint is None
+    if as_json:
+        click.echo(json.dumps(_as_dict(learnt, validation, keep), ensure_ascii=False))
+    else:
+        click.echo(_told(name, learnt.report, validation))
+    if complaint is not None and not keep:
+        raise VerdictIsNo(f"{name} was not kept: {complaint} (--force keeps it anyway)")
+    if complaint is not None:
+        tell(f"kept although {complaint}")
+    path = save_type(types_folder(), learnt.type)
+    tell(f"{name} is kept in {path}; to undo: aegir types forget {_quoted(name)}")
+
+
+@click.command("forget", epilog="Example: aegir types forget Ward/bed")
+@click.argument("name")
+def forget(name: str) -> None:
+    """Forget a type that was taught."""
+    from aegir.annotators.custom_types.folder import types_folder
+    from aegir.annotators.custom_types.store import forget_type
+
+    forget_type(types_folder(), name)
+    tell(f"{name} is forgotten")
+
+
+def _validate(learnt: "Learnt", path: Path) -> "Validation":
+    from aegir.annotators.custom_types.embedder import load_embedder
+    from aegir.annotators.custom_types.validation import validate_type
+    from aegir.annotators.registry import load_annotator
+    from aegir.tables.labelled import read_labelled_tables
+
+    tables = list(read_labelled_tables(path))
+    return validate_type(learnt.type, tables, load_annotator(), load_embedder())
+
+
+def _told(name: str, report: "Report", validation: "Validation | None") -> str:
+    """The report for a person."""
+    columns, files = amount(report.columns, "column"), amount(report.files, "file")
+    cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
+    so_far = ", ".join(f"{label} ({count})" for label, count in list(report.so_far.items())[:3])
+    lines = [
+        f"{on_one_line(name)}: learnt from {columns} of {files}{cut}",
+        f"  taken so far for {so_far or 'nothing'}",
+    ]
+    held_out = "held out by column" if report.columns > 1 else "held out, but all from one column"
+    lines += [
+        f"  recognised       {report.recognised} of {report.parts} examples, {held_out}; "
+        f"{report.recognised_without_header} with the header hidden",
+        f"  false alarms     {_share(report.taken, report.known)} made-up columns"
+        + _listed(report.taken_of),
+    ]
+    if report.neighbours:
+        taken = f"{report.neighbours_taken} of {amount(report.neighbours, 'column')}"
+        lines.append(f"  false alarms     {taken} beside the examples or given with --not")
+    if validation is not None:
+        before, after = (
+            f"{100 * right / validation.columns:.1f} %"
+            for right in (validation.right_before, validation.right_after)
+        )
+        lines.append(
+            f"  on your tables   {_share(validation.taken, validation.columns)} columns of other types"
+            f"{_listed(validation.taken_of)}; right answers {before} -> {after}"
+        )
+        if validation.of_type:
+            lines.append(
+                f"                   {validation.recognised} of {validation.of_type} columns of the type"
+            )
+    return "\n".join(lines)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole:,} ({100 * part / whole:.1f} %)"
+
+
+def _listed(taken_of: Mapping[str, int]) -> str:
+    """Which types would lose columns; known columns without a type are not named."""
+    named = ", ".join(f"{count} {label}" for label, count in list(taken_of.items())[:4])
+    return f" ({named})" if named else ""
+
+
+def _as_dict(learnt: "Learnt", validation: "Validation | None", kept: bool) -> dict[str, object]:
+    return {
+        "name": learnt.type.name,
+        "kept": kept,
+        "complaint": learnt.report.complaint(),
+        **learnt.report.as_dict(),
+        "validation": None if validation is None else validation.as_dict(),
+    }
+
+
+def _quoted(name: str) -> str:
+    import shlex
+
+    return shlex.quote(name)

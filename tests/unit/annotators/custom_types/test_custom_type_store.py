@@ -1,0 +1,134 @@
+"""Taught types on disk: what is kept, where, and what is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aegir.annotators.custom_types.folder import type_files, types_folder
+from aegir.annotators.custom_types.head import Head
+from aegir.annotators.custom_types.store import (
+    CustomType,
+    file_of,
+    find_type,
+    forget_type,
+    load_type,
+    load_types,
+    save_type,
+)
+from aegir.errors import AskedWrongly
+
+HEAD = Head(np.array([0.1, -1 / 3]), np.array([1.0, 2.5]), np.array([1e-9, 4.0]), -0.7)
+WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"known": 10})
+
+
+def test_a_saved_type_comes_back_bit_for_bit(tmp_path: Path):
+    path = save_type(tmp_path / "new" / "types", replace(WARD, personal=True, about="Où ça dort"))
+    back = load_type(path)
+    assert back.about == "Où ça dort"
+    assert back.personal
+    assert (back.name, back.fingerprint, back.examples) == ("Ward/bed", "abc", ("wards.csv:bed",))
+    assert back.figures == {"known": 10}
+    for part in ("centre", "scale", "weights"):
+        assert np.array_equal(getattr(back.head, part), getattr(HEAD, part))
+    assert back.head.bias == -0.7
+
+
+def test_saving_again_replaces_and_leaves_no_other_file(tmp_path: Path):
+    for about in ("first", "second"):
+        save_type(tmp_path, replace(WARD, about=about))
+    assert [one.about for one in load_types(tmp_path)] == ["second"]
+    assert [path.name for path in tmp_path.iterdir()] == [file_of(tmp_path, "Ward/bed").name]
+
+
+def test_names_that_differ_in_case_only_are_two_types(tmp_path: Path):
+    for name in ("Ward/bed", "ward/bed"):
+        save_type(tmp_path, replace(WARD, name=name))
+    assert len({path.name.lower() for path in tmp_path.iterdir()}) == 2
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "..", "a\\b", "con", "x" * 60])
+def test_no_name_leaves_the_folder(tmp_path: Path, name: str):
+    folder = tmp_path / "types"
+    path = save_type(folder, replace(WARD, name=name))
+    assert path.resolve().parent == folder.resolve()
+    assert [one.name for one in load_types(folder)] == [name]
+
+
+@pytest.mark.parametrize("name", ["", " bed", "a\nb", "\x1b[31mred", "x" * 61])
+def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, name: str):
+    with pytest.raises(AskedWrongly, match="cannot be the name of a type"):
+        save_type(tmp_path, replace(WARD, name=name))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("email", "column type"), ("iban", "fine type")])
+def test_a_name_that_means_something_already_is_refused(tmp_path: Path, name: str, kind: str):
+    with pytest.raises(AskedWrongly, match=f"{name!r} is a {kind} already"):
+        save_type(tmp_path, replace(WARD, name=name))
+
+
+def damaged(change) -> str:
+    given = json.loads(json.dumps({"format": "aegir-custom-type-1", "name": "a", "about": ""}))
+    given |= {"personal": False, "fingerprint": "", "columns": 1, "examples": [], "figures": {}}
+    given |= {"counter_examples": []}
+    given["head"] = {"centre": [0.0], "scale": [1.0], "weights": [1.0], "bias": 0.0}
+    change(given)
+    return json.dumps(given)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "holds no type"),
+        ("[1]", "holds no type"),
+        (damaged(lambda one: one.pop("head")), "holds no type"),
+        (damaged(lambda one: one.update(format="aegir-custom-type-9")), "no type of this version"),
+        (damaged(lambda one: one["head"].update(weights=[1.0, 2.0])), "differ in length"),
+        (damaged(lambda one: one["head"].update(bias=float("nan"))), "not finite"),
+        (damaged(lambda one: one["head"].update(scale=[0.0])), "not positive"),
+        (damaged(lambda one: one.update(name="email")), "column type already"),
+    ],
+)
+def test_a_file_that_holds_no_type_is_refused_in_a_sentence(
+    tmp_path: Path, content: str, said: str
+):
+    path = tmp_path / "broken.json"
+    path.write_text(content)
+    with pytest.raises(AskedWrongly, match=said):
+        load_type(path)
+
+
+def test_an_undamaged_file_is_read(tmp_path: Path):
+    path = tmp_path / "whole.json"
+    path.write_text(damaged(lambda one: None))
+    assert load_type(path).name == "a"
+
+
+def test_what_is_forgotten_is_gone_and_what_is_unknown_is_refused(tmp_path: Path):
+    save_type(tmp_path, WARD)
+    with pytest.raises(AskedWrongly, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"):
+        forget_type(tmp_path, "Ward/bet")
+    forget_type(tmp_path, "Ward/bed")
+    assert find_type(tmp_path, "Ward/bed") is None
+    with pytest.raises(AskedWrongly, match="there are none"):
+        forget_type(tmp_path, "Ward/bed")
+
+
+def test_a_user_without_a_home_has_no_types_and_is_told_what_to_set():
+    assert type_files(None) == []
+    with pytest.raises(AskedWrongly, match="set AEGIR_HOME"):
+        save_type(None, WARD)
+
+
+def test_the_folder_is_named_by_aegir_home_then_xdg_then_home(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AEGIR_HOME", "/here")
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    monkeypatch.setattr("sys.platform", "linux")
+    assert types_folder() == Path("/here/types")
+    monkeypatch.delenv("AEGIR_HOME")
+    assert types_folder() == Path("/data/aegir/types")
+    monkeypatch.setenv("XDG_DATA_HOME", "not/absolute")
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert types_folder() == Path("/home/ann/.local/share/aegir/types")
