@@ -1,0 +1,95 @@
+"""The byte model as an annotator: batches, subjects, embeddings, weights by path. Weights are random."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.byte_models import LAYOUTS, random_checkpoint
+
+from aegir.annotators.byte_model import ByteModelAnnotator, _parts, load_byte_model
+from aegir.errors import AskedWrongly
+from aegir.model.checkpoint import Checkpoint, save_checkpoint
+from aegir.model.network import ByteModel
+from aegir.tables.table import Column, Table
+
+FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
+TABLES = [
+    Table("cities", (Column("city", ("Oslo", "Rome")), Column("code", ("12", "7")))),
+    Table("none", ()),
+    Table("mails", (Column(None, ("a@b.org", "c@d.org", "")),), subject=0),
+    Table("blank", (Column("a", ("", " ")), Column("b", ("x", "y")))),
+]
+
+
+def with_facts(seed: int = 0) -> Checkpoint:
+    random = random_checkpoint(LAYOUTS["one level"], seed)
+    heads = {"cta": 82, "cpa": 108}
+    extra = {
+        f"heads.{task}_alone.{kind}": random.tensors[f"heads.{task}.{kind}"].copy()
+        for task in heads
+        for kind in ("weight", "bias")
+    }
+    return Checkpoint(random.architecture, dict(random.tensors) | extra, FACTS)
+
+
+@pytest.fixture(scope="module")
+def annotator() -> ByteModelAnnotator:
+    return ByteModelAnnotator(ByteModel(with_facts()))
+
+
+def test_probabilities_sum_to_one_except_where_nothing_is_known(annotator: ByteModelAnnotator):
+    scores = annotator.score(TABLES)
+    assert [one.types.shape for one in scores] == [(2, 82), (0, 82), (1, 82), (2, 82)]
+    np.testing.assert_allclose(scores[0].types.sum(axis=1), 1, rtol=1e-5)
+    assert scores[3].types[0].sum() == 0  # a column of blanks
+    assert scores[3].relations[1].sum() == pytest.approx(1, rel=1e-5)
+    assert [one.subject for one in scores][1:3] == [None, 0]
+
+
+def test_a_table_is_scored_as_if_it_were_alone(annotator: ByteModelAnnotator):
+    together = annotator.score([*TABLES * 7, Table("long", (Column(None, ("word " * 30,) * 9),))])
+    for table, scores in zip(TABLES * 7, together, strict=False):
+        (alone,) = annotator.score([table])
+        assert alone.types.tobytes() == scores.types.tobytes()
+        assert alone.relations.tobytes() == scores.relations.tobytes()
+
+
+def test_siblings_and_the_subject_change_the_answer(annotator: ByteModelAnnotator):
+    cities = TABLES[0]
+    alone = annotator.score([Table("one", cities.columns[:1])])[0].types[0]
+    beside = annotator.score([cities])[0].types[0]
+    about = annotator.score([Table("two", cities.columns, subject=1)])[0].types[0]
+    assert np.abs(alone - beside).max() > 1e-3
+    assert np.abs(about - beside).max() > 1e-3
+
+
+def test_threads_share_one_annotator(annotator: ByteModelAnnotator):
+    expected = annotator.score(TABLES)[0].types.tobytes()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: annotator.score(TABLES)[0].types.tobytes(), range(12)))
+    assert set(answers) == {expected}
+
+
+def test_embeddings_tell_columns_apart(annotator: ByteModelAnnotator):
+    embedded = annotator.embed(TABLES)
+    assert [one.shape for one in embedded] == [(2, 64), (0, 64), (1, 64), (2, 64)]
+    assert np.linalg.norm(embedded[0][0] - embedded[0][1]) > 0.1
+
+
+def test_columns_are_read_in_parts_of_similar_length():
+    lengths = [5, 700, 6, 5, 690, 7] * 40
+    parts = list(_parts([np.zeros(length, np.int16) for length in lengths]))
+    assert sorted(i for part in parts for i in part) == list(range(len(lengths)))
+    for part in parts:
+        assert len(part) <= 64
+        assert len(part) * max(lengths[i] for i in part) <= 16_384
+
+
+def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnotator):
+    save_checkpoint(tmp_path / "own.safetensors", with_facts())
+    loaded = load_byte_model(tmp_path / "own.safetensors").score(TABLES)
+    np.testing.assert_allclose(loaded[0].types, annotator.score(TABLES)[0].types, atol=0.02)
+    (tmp_path / "cut.safetensors").write_bytes((tmp_path / "own.safetensors").read_bytes()[:999])
+    with pytest.raises(AskedWrongly, match=r"cut\.safetensors cannot be read as a model"):
+        load_byte_model(tmp_path / "cut.safetensors")
