@@ -1,10 +1,11 @@
-"""The default annotator: the learnt model first, then rules confirm or veto.
+"""The default annotator: two learnt models agree on a first answer, then rules confirm or veto.
 
+    mixture    log P = a log P(n-grams) + b log P(byte model)
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the types just found)
 
-A veto is ignored when it would leave nothing. The result is calibrated again, because rules make the model
-surer than it was.
+A veto is ignored when it would leave nothing. The result is calibrated again, because rules make the models
+surer than they were. All weights were fitted on held-out tables (training/combine.py).
 """
 
 from collections.abc import Sequence
@@ -12,11 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
+from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.ngram_features import F32
 from aegir.annotators.ngrams import NgramsAnnotator, softmax
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX, fine_guess
+from aegir.errors import AskedWrongly
 from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -34,32 +37,56 @@ NOTHING = 0.02
 
 
 class CombinedAnnotator:
-    """n-grams propose, rules dispose."""
+    """The models propose, rules dispose."""
 
     name = "combined"
 
-    def __init__(self, ngrams: NgramsAnnotator) -> None:
-        self.ngrams = ngrams
-        self.operating_points = ngrams.model.operating_points(self.name)
-        self._usual_types = usual_types(ngrams.model.compatibility)
-        calibration = ngrams.model.facts["calibration"]
-        self._rule_weight = float(calibration["rule_weight"])
-        self._compatibility_weight = float(calibration["compatibility_weight"])
-        self._temperatures = calibration["combined"]
+    def __init__(self, ngrams: NgramsAnnotator, byte_model: ByteModelAnnotator) -> None:
+        self.ngrams, self.byte_model = ngrams, byte_model
+        facts = byte_model.model.facts
+        if "combined" not in facts["calibration"]:
+            raise AskedWrongly(
+                "these weights of the byte model were never combined with n-grams; use --annotator "
+                "byte_model, or export them with what `aegir train calibrate` found"
+            )
+        self.operating_points = byte_model.operating_points_of(self.name)
+        self._compatibility = ngrams.model.compatibility
+        self._usual_types = usual_types(self._compatibility)
+        self._settings = facts["calibration"]["combined"]
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Probabilities for every column of every table."""
-        learnt = self.ngrams.score(tables)
+        learnt = [
+            self._mix(one, other)
+            for one, other in zip(
+                self.ngrams.score(tables), self.byte_model.score(tables), strict=True
+            )
+        ]
         verdicts = iter(judge_columns([column for table in tables for column in table.columns]))
         return [
             self._combine(scores, [next(verdicts) for _ in table.columns])
             for table, scores in zip(tables, learnt, strict=True)
         ]
 
+    def _mix(self, ngrams: TableScores, byte_model: TableScores) -> TableScores:
+        """The two models' answers as one; the subject and the reasons are the n-grams'."""
+        mixed = []
+        for task, one, other in (
+            ("cta", ngrams.types, byte_model.types),
+            ("cpa", ngrams.relations, byte_model.relations),
+        ):
+            logits = mix_log_probabilities(one, other, tuple(self._settings["mix"][task]))
+            both = softmax(logits / np.float32(self._settings["sharpness"][task]))
+            both[~one.any(axis=1)] = 0
+            mixed.append(both)
+        return TableScores(mixed[0], mixed[1], ngrams.subject, ngrams.fine)
+
     def _combine(self, learnt: TableScores, verdicts: list[Verdict]) -> TableScores:
         if not verdicts:
             return learnt
-        types = apply_verdicts(learnt.types, verdicts, self._rule_weight, self._temperatures["cta"])
+        temperatures = self._settings["temperature"]
+        rule_weight = float(self._settings["rule_weight"])
+        types = apply_verdicts(learnt.types, verdicts, rule_weight, temperatures["cta"])
         known = learnt.types.any(axis=1)
         types[~known] = 0
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
@@ -70,9 +97,9 @@ class CombinedAnnotator:
         relations = reweigh_relations(
             learnt.relations,
             types,
-            self.ngrams.model.compatibility,
-            self._compatibility_weight,
-            self._temperatures["cpa"],
+            self._compatibility,
+            float(self._settings["compatibility_weight"]),
+            temperatures["cpa"],
         )
         relations = rule_out_relations(relations, verdicts, self._usual_types)
         relations[~known] = 0

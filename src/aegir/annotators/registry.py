@@ -11,10 +11,11 @@ DEFAULT = "combined"
 
 
 def _combined(model: Path | None) -> Annotator:
+    from aegir.annotators.byte_model import load_byte_model
     from aegir.annotators.combined import CombinedAnnotator
     from aegir.annotators.ngrams import load_ngrams
 
-    return CombinedAnnotator(load_ngrams(model))
+    return CombinedAnnotator(load_ngrams(model), load_byte_model())
 
 
 def _ngrams(model: Path | None) -> Annotator:

@@ -49,6 +49,11 @@ class Corpus:
     unknown: Mapping[str, int]
     """Labels that are none of our types or relations, and so are left out; with their columns."""
 
+    def to_look_at(self, most: int) -> tuple[Example, ...]:
+        """Tables to judge a network by: those kept out, else some of the others, spread over all sources."""
+        tables = self.held_out or self.training
+        return tables[:: -(-len(tables) // most)] if tables else ()
+
     def mixture(self, phase: Phase, seed: int) -> Mixture:
         """What every step reads."""
         by_source: dict[str, list[Example]] = {}

@@ -75,7 +75,7 @@ def export_run(
             f"the network in {folder} does not fit this configuration's [architecture]; "
             f"export it with the one it was trained with, {folder / CONFIG}"
         ) from None
-    tables = (corpus.held_out or corpus.training)[:LOOKED_AT]
+    tables = corpus.to_look_at(LOOKED_AT)
     answers = answer(net, tables, GramIndex.of(hashes))
     figures = liveness(answers)
     refuse_if_collapsed(figures, str(folder), answers.types)

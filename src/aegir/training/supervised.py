@@ -189,7 +189,7 @@ def _look(
     net: ByteNetwork, corpus: Corpus, index: GramIndex, phase: PhaseName, watch: Watcher
 ) -> dict[str, float]:
     """Scores on held-out tables, and signs of life; a collapse is said at once."""
-    answers = answer(net, corpus.held_out or corpus.training[:64], index)
+    answers = answer(net, corpus.held_out or corpus.to_look_at(200), index)
     figures = liveness(answers)
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
         figures = {name: one for name, one in figures.items() if not name.startswith("prediction")}
