@@ -142,6 +142,9 @@ def _told(name: str, report: "Report", validation: "Validation | None") -> str:
         f"  false alarms     {_share(report.taken, report.known)} made-up columns"
         + _listed(report.taken_of),
     ]
+    if report.disguised:
+        taken = f"{report.disguised_taken} of {report.disguised}"
+        lines.append(f"  false alarms     {taken} made-up columns under the examples' headers")
     if report.neighbours:
         taken = f"{report.neighbours_taken} of {amount(report.neighbours, 'column')}"
         lines.append(f"  false alarms     {taken} beside the examples or given with --not")

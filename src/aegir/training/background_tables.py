@@ -7,7 +7,8 @@ are what databases are full of and no type speaks for: keys, codes, counts, flag
 four have headers, written as people write them. The columns of every third table stand alone, each a table by itself:
 an example may come alone, too, and being alone must not be what a head goes by.
 
-The file ships with Aegir; equal seeds give equal bytes. It holds tables, not embeddings, so it serves any weights.
+The file ships with Aegir and holds tables, not embeddings, so it serves any weights. It need not be made again: with
+other versions of the word lists behind the pages, these come out different.
 Limit: made-up columns are tidier than real ones. A share of false alarms measured here is a floor; `--validate`
 measures on tables of the user's own.
 """

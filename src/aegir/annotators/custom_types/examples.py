@@ -100,15 +100,19 @@ def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, i
 
 
 def _split(place: str) -> tuple[str, str | None, str | None]:
-    """File, table and column; the file is the longest beginning that exists, so names may hold colons."""
-    for end in [at for at in range(len(place), 0, -1) if at == len(place) or place[at] == ":"]:
-        file, title = place[:end], None
-        if not Path(file).exists() and "#" in file:
-            file, _, title = file.rpartition("#")
+    """File, table and column; the file is the longest beginning that is one, so all may hold colons."""
+    if Path(place).is_file():
+        return place, None, None
+    ends = [at for at in range(len(place) - 1, 0, -1) if place[at] == ":"]
+    for end in [*ends, len(place)]:
+        file, wanted = place[:end], place[end + 1 :] or None
         if Path(file).is_file():
-            return file, title, place[end + 1 :] or None
-    file, _, column = place.rpartition(":")
-    raise AskedWrongly(f"there is no file {file or column}; expected FILE:COLUMN or labelled.jsonl")
+            return file, None, wanted
+        file, _, title = file.rpartition("#")
+        if Path(file).is_file():
+            return file, title, wanted
+    file = place.rpartition(":")[0] or place
+    raise AskedWrongly(f"there is no file {file}; expected FILE:COLUMN or labelled.jsonl")
 
 
 def _is_called(table: Table, title: str | None) -> bool:

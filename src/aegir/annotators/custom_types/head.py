@@ -8,7 +8,7 @@ through heads that were fitted without it.
 
 Promises
   - x has length 1, so that no column is so odd that any head fires on it for oddness alone;
-  - few examples never make it very sure: n examples support at most a probability of about (n + 1) / (n + 2);
+  - few examples never make it very sure: n examples support odds of at most n + 1 to 1, by Laplace's rule;
   - the same input gives the same head.
 """
 
@@ -25,7 +25,7 @@ RIDGE = 0.3
 """How strongly weights are held back, against a mean squared error of 1."""
 PRIOR = 0.05
 """One column in twenty is of the type: what the odds assume of tables to come."""
-FOLDS = 10
+FOLDS = range(10)
 LEAST_SPREAD = 1e-6
 NEWTON_STEPS = 50
 
@@ -39,11 +39,14 @@ class Head:
     """(D,) the mean and spread of known columns."""
     weights: F64
     bias: float
+    ceiling: float
+    """Log odds that are never exceeded."""
 
     def log_odds(self, embeddings: Embeddings) -> F64:
         """(columns,) log odds of being of the type; row by row, so that neighbours change nothing."""
         x = _unit(embeddings, self.centre, self.scale)
-        return np.array([row @ self.weights + self.bias for row in x])
+        found = np.array([row @ self.weights + self.bias for row in x])
+        return np.minimum(found, self.ceiling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +90,20 @@ def fit_head(examples: Examples, others: Others) -> Fitted:
         for one in (examples.in_table, examples.alone, examples.headless, others.embeddings)
     )
     folds, other_folds = _folds(examples.groups), _folds(others.groups)
+    moments = [_moments(outside[other_folds == f], others.weights[other_folds == f]) for f in FOLDS]
+    whole = sum(moments[1:], moments[0])
     said, headless_said, other_said = (np.zeros(len(x)) for x in (inside, headless, outside))
-    for fold in range(FOLDS):
+    for fold in FOLDS:
         out, other_out = folds == fold, other_folds == fold
-        seen = np.concatenate([inside[~out], alone[~out]])
-        line = _ridge(seen, outside[~other_out], others.weights[~other_out])
+        line = _ridge(np.concatenate([inside[~out], alone[~out]]), whole - moments[fold])
         said[out], headless_said[out] = inside[out] @ line, headless[out] @ line
         other_said[other_out] = outside[other_out] @ line
     slope, offset = _platt(said, other_said)
-    line = slope * _ridge(np.concatenate([inside, alone]), outside, others.weights)
-    head = Head(centre, scale, line[:-1], float(line[-1] + offset))
-    return Fitted(head, *(slope * scores + offset for scores in (said, headless_said, other_said)))
+    line = slope * _ridge(np.concatenate([inside, alone]), whole)
+    ceiling = float(np.log(len(inside) + 1))
+    head = Head(centre, scale, line[:-1], float(line[-1] + offset), ceiling)
+    found = (np.minimum(slope * one + offset, ceiling) for one in (said, headless_said, other_said))
+    return Fitted(head, *found)
 
 
 def probability(log_odds: F64) -> F64:
@@ -118,22 +124,26 @@ def _with_one(x: F64) -> F64:
 def _folds(groups: Sequence[int]) -> npt.NDArray[np.int64]:
     """Which fold each column is held out in; a group is held out as one."""
     order = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    return np.array([order[group] % FOLDS for group in groups], np.int64)
+    return np.array([order[group] % len(FOLDS) for group in groups], np.int64)
 
 
-def _ridge(inside: F64, outside: F64, other_weights: F64) -> F64:
-    """(D + 1,) least squares to +1 for examples and -1 for others, both sides counting alike."""
+def _moments(x: F64, weights: F64) -> F64:
+    """(D, D) weighted sums of products; the bias's column (D,) holds sums, its corner the total weight."""
+    return np.asarray(x.T @ (x * weights[:, None]))
+
+
+def _ridge(inside: F64, outside: F64) -> F64:
+    """(D,) least squares to +1 for examples (N, D) and -1 for others, given by their moments.
+
+    Both sides count alike, however many there are of each.
+    """
     if not len(inside):
-        return np.zeros(outside.shape[1])
-    shares = np.concatenate(
-        [np.full(len(inside), 0.5 / len(inside)), 0.5 * other_weights / other_weights.sum()]
-    )
-    x = np.concatenate([inside, outside])
-    wanted = np.concatenate([np.ones(len(inside)), -np.ones(len(outside))])
-    weighted = x * shares[:, None]
-    penalty = np.full(x.shape[1], RIDGE / x.shape[1])
+        return np.zeros(len(outside))
+    others = outside / outside[-1, -1]
+    products = (_moments(inside, np.full(len(inside), 1 / len(inside))) + others) / 2
+    penalty = np.full(len(products), RIDGE / len(products))
     penalty[-1] = LEAST_SPREAD  # the bias is free
-    return np.linalg.solve(x.T @ weighted + np.diag(penalty), weighted.T @ wanted)
+    return np.linalg.solve(products + np.diag(penalty), (inside.mean(axis=0) - others[-1]) / 2)
 
 
 def _platt(inside: F64, outside: F64) -> tuple[float, float]:

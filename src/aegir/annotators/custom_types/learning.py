@@ -2,6 +2,7 @@
 
     examples, in their tables and alone    --embed-->  +
     known columns (background.py)          --embed-->  -    --fit_head-->  CustomType, Report
+    … some under the examples' headers     --embed-->  -
     neighbours of the examples, --not      --embed-->  -
 
 Neighbours count as other types: they are the user's own data, and what a new type is most often confused with.
@@ -57,6 +58,9 @@ class Report:
     """Known columns, and those that would be claimed wrongly."""
     taken_of: Mapping[str, int]
     """Of the known types, how many columns each would lose."""
+    disguised: int
+    disguised_taken: int
+    """Known columns under the examples' headers: a header alone should not make the type."""
     neighbours: int
     neighbours_taken: int
     """Neighbours of the examples and counter-examples."""
@@ -116,7 +120,7 @@ def learn_type(
     counter = read_examples(against, name, of_type=False)
     if clash := _both(given, counter):
         raise AskedWrongly(f"{clash} is given as an example and with --not; choose one")
-    background = embed_background(embedder)
+    background = embed_background(embedder, [one.column.name for one in given])
     beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
     fitted = fit_head(_read(parts, embedder), _others(background, beside, embedder))
     so_far = _answers(given, annotator)
@@ -177,15 +181,15 @@ def _read(parts: Sequence[Example], embedder: Embedder) -> Examples:
 
 
 def _others(background: Background, beside: Sequence[Example], embedder: Embedder) -> Others:
-    """Known columns, then those beside the examples: first all in their tables, then all alone."""
-    embeddings = [background.embeddings]
+    """Known columns, known ones disguised, and those beside the examples: in their tables, then alone."""
+    embeddings = [background.embeddings, background.disguised]
     if beside:
         embeddings.append(_rows(embedder.embed([one.table for one in beside]), beside))
         embeddings.append(np.concatenate(embedder.embed([alone(one) for one in beside])))
-    first = max(background.groups) + 1
-    own = [first + i for i in range(len(beside))]
-    weights = np.concatenate([np.ones(len(background.groups)), np.full(2 * len(own), CLOSE / 2)])
-    return Others(np.concatenate(embeddings), weights, [*background.groups, *own, *own])
+    known = [*background.groups, *range(len(background.disguised))]
+    own = list(range(len(beside)))
+    weights = np.concatenate([np.ones(len(known)), np.full(2 * len(own), CLOSE / 2)])
+    return Others(np.concatenate(embeddings), weights, [*known, *own, *own])
 
 
 def _rows(embedded: Sequence[Embeddings], examples: Sequence[Example]) -> Embeddings:
@@ -211,8 +215,9 @@ def _report(
     fitted: Fitted,
     so_far: Mapping[str, int],
 ) -> Report:
-    known = len(background.groups)
+    known, disguised = len(background.groups), len(background.disguised)
     claimed = fitted.others >= 0
+    own = claimed[known + disguised :]
     lost = Counter(
         label
         for label, is_taken in zip(background.labels, claimed[:known], strict=True)
@@ -227,7 +232,9 @@ def _report(
         known=known,
         taken=int(claimed[:known].sum()),
         taken_of=dict(lost.most_common()),
+        disguised=disguised,
+        disguised_taken=int(claimed[known : known + disguised].sum()),
         neighbours=beside,
-        neighbours_taken=int(claimed[known : known + beside].sum()),
+        neighbours_taken=int(own[:beside].sum()),
         so_far=so_far,
     )

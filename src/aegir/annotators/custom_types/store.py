@@ -147,22 +147,23 @@ def _as_dict(one: CustomType) -> dict[str, object]:
             "scale": one.head.scale.tolist(),
             "weights": one.head.weights.tolist(),
             "bias": one.head.bias,
+            "ceiling": one.head.ceiling,
         },
     }
 
 
 def _from_dict(given: dict[str, Any]) -> CustomType:
     vectors = [np.array(given["head"][key], np.float64) for key in ("centre", "scale", "weights")]
-    bias = float(given["head"]["bias"])
+    bias, ceiling = (float(given["head"][key]) for key in ("bias", "ceiling"))
     if {one.shape for one in vectors} != {(len(vectors[0]),)}:
         raise ValueError("the vectors of its head differ in length")
-    if not all(np.isfinite(one).all() for one in vectors) or not np.isfinite(bias):
+    if not all(np.isfinite(one).all() for one in vectors) or not np.isfinite([bias, ceiling]).all():
         raise ValueError("its head holds numbers that are not finite")
     if not (vectors[1] > 0).all():
         raise ValueError("a scale of its head is not positive")
     return CustomType(
         name=str(given["name"]),
-        head=Head(vectors[0], vectors[1], vectors[2], bias),
+        head=Head(vectors[0], vectors[1], vectors[2], bias, ceiling),
         fingerprint=str(given["fingerprint"]),
         examples=tuple(map(str, given["examples"])),
         counter_examples=tuple(map(str, given["counter_examples"])),

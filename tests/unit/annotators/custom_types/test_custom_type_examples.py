@@ -102,8 +102,8 @@ def test_few_long_columns_are_cut_into_disjoint_parts(folder: Path):
 def test_enough_columns_and_short_ones_are_not_cut(folder: Path):
     five = read_examples([f"wards.csv:{i}" for i in range(1, 5)] + ["lab.csv:pat"], "x")
     assert cut_examples(five, 5) == five
-    (folder / "short.csv").write_text("x\n" + "a\n" * 15)
-    assert len(cut_examples(read_examples(["short.csv:x"], "x"), 5)) == 1
+    (folder / "short.csv").write_text("code,n\n" + "".join(f"a{i},{i}\n" for i in range(15)))
+    assert len(cut_examples(read_examples(["short.csv:code"], "x"), 5)) == 1
 
 
 def test_an_example_can_be_read_alone_and_without_its_header(folder: Path):

@@ -37,8 +37,9 @@ def test_examples_like_all_others_are_not_recognised():
 def test_few_examples_support_little_confidence_and_more_support_more():
     few, many = (fit(cloud(count, 30, 0), cloud(600, 0, 1)) for count in (5, 40))
     sure = [float(np.median(probability(one.examples))) for one in (few, many)]
-    assert sure[0] < 0.93  # (5 + 1) / (5 + 2) = 0.857
-    assert sure[0] < sure[1] < 0.99  # (40 + 1) / (40 + 2) = 0.976
+    assert 0.7 < sure[0] <= 6 / 7 + 1e-9  # odds of 5 + 1 to 1
+    assert sure[0] < sure[1] <= 41 / 42 + 1e-9
+    assert probability(few.head.log_odds(cloud(100, 300, 2))).max() <= 6 / 7 + 1e-9
 
 
 def test_an_example_is_judged_by_a_head_that_saw_no_part_of_its_column():

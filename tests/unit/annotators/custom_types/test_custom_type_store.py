@@ -20,7 +20,7 @@ from aegir.annotators.custom_types.store import (
 )
 from aegir.errors import AskedWrongly
 
-HEAD = Head(np.array([0.1, -1 / 3]), np.array([1.0, 2.5]), np.array([1e-9, 4.0]), -0.7)
+HEAD = Head(np.array([0.1, -1 / 3]), np.array([1.0, 2.5]), np.array([1e-9, 4.0]), -0.7, 1.8)
 WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"known": 10})
 
 
@@ -33,7 +33,7 @@ def test_a_saved_type_comes_back_bit_for_bit(tmp_path: Path):
     assert back.figures == {"known": 10}
     for part in ("centre", "scale", "weights"):
         assert np.array_equal(getattr(back.head, part), getattr(HEAD, part))
-    assert back.head.bias == -0.7
+    assert (back.head.bias, back.head.ceiling) == (-0.7, 1.8)
 
 
 def test_saving_again_replaces_and_leaves_no_other_file(tmp_path: Path):
@@ -73,7 +73,7 @@ def damaged(change) -> str:
     given = json.loads(json.dumps({"format": "aegir-custom-type-1", "name": "a", "about": ""}))
     given |= {"personal": False, "fingerprint": "", "columns": 1, "examples": [], "figures": {}}
     given |= {"counter_examples": []}
-    given["head"] = {"centre": [0.0], "scale": [1.0], "weights": [1.0], "bias": 0.0}
+    given["head"] = {"centre": [0.0], "scale": [1.0], "weights": [1.0], "bias": 0.0, "ceiling": 1.0}
     change(given)
     return json.dumps(given)
 
@@ -108,7 +108,9 @@ def test_an_undamaged_file_is_read(tmp_path: Path):
 
 def test_what_is_forgotten_is_gone_and_what_is_unknown_is_refused(tmp_path: Path):
     save_type(tmp_path, WARD)
-    with pytest.raises(AskedWrongly, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"):
+    with pytest.raises(
+        AskedWrongly, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"
+    ):
         forget_type(tmp_path, "Ward/bet")
     forget_type(tmp_path, "Ward/bed")
     assert find_type(tmp_path, "Ward/bed") is None
