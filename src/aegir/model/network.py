@@ -21,7 +21,7 @@ import numpy.typing as npt
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
-from aegir.model.context import TableContext
+from aegir.model.context import WHOLE_COLUMNS, TableContext
 from aegir.model.dense import LayerNorm, Linear, Tensors
 from aegir.model.hierarchy import Level, StageNet, StageOutput
 from aegir.model.ragged import F32, I64, Ragged
@@ -149,7 +149,8 @@ class ByteModel:
     def mix_tables(self, vectors: F32, roles: I64, tables: Sequence[Sequence[Symbols]]) -> F32:
         """(columns, width) of the columns of all tables, one table after the other; `tables` has their symbols.
 
-        Each column of a table too wide to be read together is mixed with those that matter most to it.
+        Columns of a table too wide to be read together are mixed in blocks of neighbours, each with the columns
+        that matter most to it.
         """
         chosen: list[int] = []
         counts: list[int] = []
@@ -169,11 +170,12 @@ class ByteModel:
     ) -> list[tuple[list[int], Sequence[int]]]:
         """Columns to be mixed with each other, and for which of them."""
         budget, every = self.architecture.reading.context_bytes, range(len(columns))
-        if sum(map(len, columns)) <= budget:
+        if len(columns) <= WHOLE_COLUMNS and sum(map(len, columns)) <= budget:
             return [(list(every), every)]
         context = TableContext.of(columns)
         subject = next((int(one) for one in np.flatnonzero(roles == SUBJECT)), None)
-        return [(context.choose(target, budget, subject), [target]) for target in every]
+        blocks = context.neighbours(budget // 2)
+        return [(context.choose(block, budget, subject), block) for block in blocks]
 
     def head(self, name: str, embeddings: F32) -> F32:
         """(columns, classes) logits of a named label space."""

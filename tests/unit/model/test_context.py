@@ -47,7 +47,7 @@ def test_target_and_subject_stay_even_beyond_the_budget() -> None:
 def test_the_budget_is_kept(budget: int) -> None:
     context = TableContext.of(TABLE)
     for target in range(len(TABLE)):
-        assert sum(len(TABLE[one]) for one in context.choose(target, budget)) <= budget
+        assert sum(len(TABLE[one]) for one in context.choose([target], budget)) <= budget
 
 
 def test_ties_go_to_the_left() -> None:
@@ -63,3 +63,26 @@ def test_the_order_of_the_others_does_not_matter() -> None:
 
 def test_columns_of_one_symbol_resemble_nothing() -> None:
     assert choose_context([column("a"), column("b"), column("abc")], 0, 2) == [0, 1]
+
+
+def test_a_block_of_neighbours_shares_its_context() -> None:
+    context = TableContext.of(TABLE)
+    assert context.choose([0, 1], 60) == [0, 1, 2]  # of the rest, other cities resemble cities most
+    assert context.choose([3, 4], 20) == [3, 4]
+    assert context.choose([0, 1], 1000, subject=3, most=3) == [0, 1, 3]
+
+
+def test_a_table_of_thousands_of_columns_offers_a_spread_of_them() -> None:
+    many = [column(f"cell {number}") for number in range(3000)]
+    context = TableContext.of(many)
+    assert context.likeness.shape == (3000, 125)
+    chosen = context.choose([2999], 6144, subject=1)
+    assert len(chosen) == 12
+    assert {1, 2999} <= set(chosen)
+
+
+def test_neighbours_are_typed_together_as_far_as_the_budget_goes() -> None:
+    context = TableContext.of([column("abcd")] * 20)
+    assert context.neighbours(1000) == [range(8), range(8, 16), range(16, 20)]
+    assert context.neighbours(13)[0] == range(3)
+    assert context.neighbours(1) == [range(i, i + 1) for i in range(20)]
