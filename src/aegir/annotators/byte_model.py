@@ -17,11 +17,13 @@ import numpy.typing as npt
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.ngrams import evidence_of, softmax
 from aegir.annotators.subject import choose_subject
+from aegir.errors import AskedWrongly
 from aegir.model.byte_encoding import Symbols, encode_column, pad
-from aegir.model.checkpoint import load_checkpoint
+from aegir.model.checkpoint import Checkpoint, load_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.tables.table import Table
+from aegir.vocabulary.types import TYPE_NAMES
 
 MODEL_FILE = "bytes.safetensors"
 PART_COLUMNS = 64
@@ -142,7 +144,31 @@ def _parts(symbols: Sequence[Symbols]) -> Iterator[list[int]]:
 
 def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
     """The annotator with the weights that ship with Aegir, or those in `path`."""
-    return _shipped() if path is None else ByteModelAnnotator(ByteModel(load_checkpoint(path)))
+    if path is None:
+        return _shipped()
+    checkpoint = load_checkpoint(path)
+    if lacking := _lacking(checkpoint):
+        raise AskedWrongly(
+            f"{path} is a byte network without {lacking}; make one with: aegir train export"
+        )
+    return ByteModelAnnotator(ByteModel(checkpoint))
+
+
+def _lacking(checkpoint: Checkpoint) -> str | None:
+    """What answering needs beyond weights that fit their layout, and this file does not have."""
+    try:
+        temperatures = checkpoint.facts["calibration"]["bytes"]
+        found = [float(temperatures[task]) for task in ("cta", "cpa")]
+        figures = checkpoint.facts.get("held_out", {})
+        known = all(hasattr(one, "get") for one in (figures, *figures.values()))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return "a calibration for types and relations"
+    if not all(np.isfinite(one) and one > 0 for one in found) or not known:
+        return "a calibration that can be used"
+    alone = checkpoint.tensors.get("heads.cta_alone.weight")
+    if alone is None or len(alone) != len(TYPE_NAMES):
+        return f"a head cta_alone for {len(TYPE_NAMES)} types"
+    return None
 
 
 @cache

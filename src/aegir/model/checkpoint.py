@@ -132,7 +132,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             for name, one in stored.items()
         }
         return Checkpoint(architecture, tensors, facts)
-    except (KeyError, json.JSONDecodeError) as error:
+    except (KeyError, json.JSONDecodeError, RecursionError) as error:
         raise AskedWrongly(f"{path} is an incomplete byte network ({error})") from None
     except AskedWrongly as error:
         raise AskedWrongly(f"{path} does not fit together: {error}") from None

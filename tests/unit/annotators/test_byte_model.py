@@ -1,7 +1,9 @@
 """The byte model as an annotator: batches, subjects, embeddings, weights by path. Weights are random."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,3 +95,31 @@ def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnota
     (tmp_path / "cut.safetensors").write_bytes((tmp_path / "own.safetensors").read_bytes()[:999])
     with pytest.raises(AskedWrongly, match=r"cut\.safetensors cannot be read as a model"):
         load_byte_model(tmp_path / "cut.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("facts", "lacking"),
+    [
+        ([], "a calibration for types and relations"),
+        ({}, "a calibration for types and relations"),
+        ({"calibration": {"bytes": {"cta": 1.0}}}, "a calibration for types and relations"),
+        ({"calibration": {"bytes": {"cta": 1.0, "cpa": "warm"}}}, "a calibration for types"),
+        ({"calibration": {"bytes": {"cta": 0, "cpa": 1.0}}}, "a calibration that can be used"),
+        ({**FACTS, "held_out": {"byte_model/cta": 3}}, "a calibration that can be used"),
+    ],
+)
+def test_a_network_that_knows_too_little_of_itself_is_refused(
+    facts: Any, lacking: str, tmp_path: Path
+):
+    save_checkpoint(tmp_path / "own.safetensors", replace(with_facts(), facts=facts))
+    with pytest.raises(
+        AskedWrongly, match=rf"own\.safetensors is a byte network without {lacking}"
+    ):
+        load_byte_model(tmp_path / "own.safetensors")
+
+
+def test_a_network_without_a_head_for_columns_alone_is_refused(tmp_path: Path):
+    bare = replace(random_checkpoint(LAYOUTS["one level"]), facts=FACTS)
+    save_checkpoint(tmp_path / "own.safetensors", bare)
+    with pytest.raises(AskedWrongly, match="without a head cta_alone for 82 types"):
+        load_byte_model(tmp_path / "own.safetensors")
