@@ -14,13 +14,14 @@ def choosing_annotator(verb: Verb) -> Verb:
     verb = click.option(
         "--model",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Weights made by `aegir train ngrams`, instead of those that ship.",
+        help="Weights made by `aegir train export` for byte_model, else by `aegir train ngrams`, "
+        "instead of those that ship.",
     )(verb)
     return click.option(
         "--annotator",
         metavar="NAME",
         default="combined",
-        help="combined (default), ngrams or rules.",
+        help="combined (default), byte_model, ngrams or rules.",
     )(verb)
 
 
