@@ -239,9 +239,7 @@ def export(
     "calibrate",
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
 )
-@click.argument(
-    "folds", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False)
-)
+@click.argument("folds", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--data",
     type=click.Path(path_type=Path),

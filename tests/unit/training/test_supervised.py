@@ -130,9 +130,9 @@ def learnt(request: pytest.FixtureRequest, folder: Path) -> Trained:
 
 
 def test_held_out_columns_are_typed_and_related_well_above_the_majority(learnt: Trained) -> None:
-    # Measured: see docs/training.md; between always answering "Person/name" and the plateau at 1.
-    assert MAJORITY + 0.25 < learnt.figures["cta/micro_f1"] <= 1
-    assert 0.2 + 0.25 < learnt.figures["cpa/micro_f1"] <= 1
+    # Measured: 1.0 for each seed. Always answering the commonest label comes to a third and a fifth.
+    assert MAJORITY + 0.5 < learnt.figures["cta/micro_f1"] <= 1
+    assert 0.2 + 0.5 < learnt.figures["cpa/micro_f1"] <= 1
 
 
 def test_most_answers_do_not_depend_on_the_order_of_columns(learnt: Trained) -> None:
