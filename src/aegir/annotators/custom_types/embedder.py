@@ -12,8 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import as_file, files
-from pathlib import Path
+from importlib.resources import files
 from typing import Protocol
 
 import numpy as np
@@ -51,12 +50,8 @@ def load_embedder() -> Embedder:
     """The models that ship with Aegir."""
     from aegir.annotators import byte_model, ngrams
 
-    parts: list[Embeds] = [ngrams.load_ngrams()]
-    digests = [_digest(ngrams.MODEL_FILE)]
-    if _weights(byte_model.MODEL_FILE).is_file():
-        parts.append(byte_model.load_byte_model())
-        digests.append(_digest(byte_model.MODEL_FILE))
-    return Embedder(tuple(parts), fingerprint_of(digests))
+    digests = [_digest(module.MODEL_FILE) for module in (ngrams, byte_model)]
+    return Embedder((ngrams.load_ngrams(), byte_model.load_byte_model()), fingerprint_of(digests))
 
 
 def fingerprint_of(digests: Sequence[str]) -> str:
@@ -64,11 +59,6 @@ def fingerprint_of(digests: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:FINGERPRINT_LENGTH]
 
 
-def _weights(name: str) -> Path:
-    with as_file(files("aegir.annotators") / "weights" / name) as path:
-        return path
-
-
 def _digest(name: str) -> str:
-    with _weights(name).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with (files("aegir.annotators") / "weights" / name).open("rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()

@@ -46,7 +46,7 @@ class Head:
         """(columns,) log odds of being of the type; row by row, so that neighbours change nothing."""
         x = _unit(embeddings, self.centre, self.scale)
         found = np.array([row @ self.weights + self.bias for row in x])
-        return np.minimum(found, self.ceiling)
+        return np.asarray(np.minimum(found, self.ceiling))
 
 
 @dataclass(frozen=True, slots=True)
