@@ -1,5 +1,9 @@
 """The configuration of training: the files that ship can be read, and what cannot work is refused before it starts."""
 
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +13,8 @@ from aegir.config.settings import settings_from
 from aegir.errors import AskedWrongly
 from aegir.training.byte_config import ByteTraining, read_byte_training
 
-CONFIGS = sorted((Path(__file__).parents[3] / "configs").glob("*.toml"))
+ROOT = Path(__file__).parents[3]
+CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
@@ -64,3 +69,20 @@ def test_what_cannot_work_is_refused_before_it_starts(given: dict[str, Any], sen
     with pytest.raises(AskedWrongly) as refused:
         settings_from(given, ByteTraining(), "c.toml")
     assert str(refused.value).startswith(sentence)
+
+
+def settings(given: Any, above: str = "") -> Iterator[tuple[str, str]]:
+    """Name and default of every setting, as the page spells them; both phases are PHASE."""
+    for one in fields(given):
+        name = "PHASE" if one.name in ("pretrain", "supervised") else one.name
+        value = getattr(given, one.name)
+        if is_dataclass(value):
+            yield from settings(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", json.dumps(value)
+
+
+def test_the_page_lists_every_setting_with_its_default() -> None:
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([A-Za-z_.]+)` \| (.+?) \| .+ \|$", page.split("## Settings")[1], re.M)
+    assert rows == list(dict.fromkeys(settings(ByteTraining())))
