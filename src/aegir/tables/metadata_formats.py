@@ -15,7 +15,7 @@ https://docs.getdbt.com/reference/model-properties.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.tables.annotation import ColumnAnnotation, TableAnnotation
@@ -125,12 +125,7 @@ def relative_path(source: str) -> str:
     if source.startswith(("http://", "https://")):
         return source
     path = PureWindowsPath(source)
-    if (
-        path.is_absolute()
-        or path.drive
-        or PurePosixPath(source).is_absolute()
-        or ".." in path.parts
-    ):
+    if path.root or path.drive or ".." in path.parts:
         return path.name or "table"
     return path.as_posix() if path.name else "table"
 
