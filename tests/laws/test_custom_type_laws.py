@@ -17,6 +17,7 @@ from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 
 WIDTH, COLUMNS = 6, 5
+TABLE = Table("t", (Column(None, ("",)), *(Column(None, ("x",)),) * (COLUMNS - 1)))
 
 
 def taught(seed: int, count: int) -> list[CustomType]:
@@ -39,7 +40,7 @@ def taught(seed: int, count: int) -> list[CustomType]:
 def scores(seed: int) -> tuple[TableScores, np.ndarray]:
     random = np.random.default_rng(seed)
     types = random.dirichlet(np.ones(len(TYPE_NAMES)), COLUMNS).astype(np.float32)
-    types[0] = 0  # a column without values
+    types[0] = 0
     relations = np.zeros((COLUMNS, len(RELATION_NAMES)), np.float32)
     embeddings = random.normal(size=(COLUMNS, WIDTH)).astype(np.float32)
     return TableScores(types, relations, None, (FineGuess(),) * COLUMNS), embeddings
@@ -49,7 +50,7 @@ def scores(seed: int) -> tuple[TableScores, np.ndarray]:
 def test_claims_and_types_share_what_the_types_had(seed: int, count: int):
     before, embeddings = scores(seed)
     annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Embedder((), ""))
-    after = annotator.claim(before, embeddings)
+    after = annotator.claim(TABLE, before, embeddings)
     claims = after.custom or ((),) * COLUMNS
     assert not claims[0]
     for was, now, claimed in zip(before.types[1:], after.types[1:], claims[1:], strict=True):
@@ -64,9 +65,8 @@ def test_claims_and_types_share_what_the_types_had(seed: int, count: int):
 def test_a_claimed_column_is_answered_with_the_surest_claim(seed: int, count: int):
     before, embeddings = scores(seed)
     annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Embedder((), ""))
-    after = annotator.claim(before, embeddings)
-    table = Table("t", (Column(None, ("x",)),) * COLUMNS)
-    answers = decide(table, after, "x").columns
+    after = annotator.claim(TABLE, before, embeddings)
+    answers = decide(TABLE, after, "x").columns
     for claimed, column in zip(after.custom, answers, strict=False):
         confidences = [one.confidence for one in claimed]
         assert confidences == sorted(confidences, reverse=True)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 Embeddings = npt.NDArray[np.float32]
 
-RIDGE = 0.3
+RIDGE = 1.0
 """How strongly weights are held back, against a mean squared error of 1."""
 PRIOR = 0.05
 """One column in twenty is of the type: what the odds assume of tables to come."""

@@ -46,15 +46,17 @@ class WithCustomTypes:
         scores = self._annotator.score(tables)
         embedded = self._embedder.embed(tables)
         return [
-            self.claim(one, embeddings) if len(embeddings) else one
-            for one, embeddings in zip(scores, embedded, strict=True)
+            self.claim(table, one, embeddings)
+            for table, one, embeddings in zip(tables, scores, embedded, strict=True)
         ]
 
-    def claim(self, scores: TableScores, embeddings: npt.NDArray[np.float32]) -> TableScores:
+    def claim(
+        self, table: Table, scores: TableScores, embeddings: npt.NDArray[np.float32]
+    ) -> TableScores:
         """The scores of one table after the taught types have seen its columns (columns, D)."""
         log_odds = np.stack([one.head.log_odds(embeddings) for one in self.types], axis=1)
         odds = np.where(log_odds >= 0, np.exp(np.clip(log_odds, 0, MOST_LOG_ODDS)), 0.0)
-        odds[~scores.types.any(axis=1)] = 0  # nothing is known of a column without values
+        odds[[not column.present for column in table.columns]] = 0  # nothing is known of these
         if not odds.any():
             return scores
         left = 1 / (1 + odds.sum(axis=1, keepdims=True))

@@ -50,7 +50,7 @@ def validate_type(
         scored = annotator.score([labelled.table for labelled in batch])
         embedded = embedder.embed([labelled.table for labelled in batch])
         for labelled, scores, embeddings in zip(batch, scored, embedded, strict=True):
-            claimed = both.claim(scores, embeddings) if len(embeddings) else scores
+            claimed = both.claim(labelled.table, scores, embeddings)
             before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
             for accepted, was, now in zip(labelled.cta, before.columns, after.columns, strict=True):
                 if one.name in accepted:

@@ -21,6 +21,7 @@ from aegir.errors import AskedWrongly
 from aegir.model.network import ByteModel
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.readers import read_tables
+from aegir.tables.table import Table
 from aegir.tables.writers import FORMATS, render_text
 from aegir.training.background_tables import background_tables
 from aegir.vocabulary.types import TYPE_NAMES
@@ -98,6 +99,16 @@ def test_abstaining_on_a_taught_type_names_it_as_the_best_guess(hospital: Path, 
     found = list(annotate_sources([str(hospital / "lab.csv")], annotator, Thresholds(0.99, 0.99)))
     assert found[0].columns[0].type is None
     assert found[0].columns[0].runners_up[0].label == "Patient/id"
+
+
+def test_a_taught_type_is_answered_where_the_annotator_knows_nothing(
+    hospital: Path, learnt: Learnt
+):
+    annotator = WithCustomTypes(load_annotator("rules"), [learnt.type], ngrams_only())
+    assert answers(hospital, load_annotator("rules"), "lab.csv")[0].columns[0].type is None
+    assert answers(hospital, annotator, "lab.csv")[0].columns[0].type == "Patient/id"
+    empty = Table("none", ())
+    assert not len(annotator.score([empty])[0].types)
 
 
 def test_two_types_that_claim_a_column_share_it_by_their_odds(hospital: Path, learnt: Learnt):
