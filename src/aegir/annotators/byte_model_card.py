@@ -61,7 +61,7 @@ def _shape(checkpoint: Checkpoint, size: int) -> str:
 ## Size
 
 {numbers / 1e6:.2f} million numbers, {grams / 1e6:.2f} million of them embeddings of hashed n-grams; {size / 1e6:.1f} MB on disk
-(n-grams int8, other matrices float16). Layout `{architecture.layout}`, widths {list(architecture.widths)}, column
+(large matrices int8, small ones float16). Layout `{architecture.layout}`, widths {list(architecture.widths)}, column
 vectors of {architecture.column_width}, {architecture.table_blocks} RWKV-7 block over the columns of a table."""
 
 

@@ -5,7 +5,7 @@
                linear layers (`….weight` of column, hidden, out, heads, subject), which are (out, in)
     grams      `grams.hashes` (rows,) sorted: which hash has which row of `reader.embedding.grams`
 
-On disk the n-gram rows are int8 with a scale each, other matrices float16, vectors float32. In memory all are
+On disk large matrices are int8 with a scale per row, small ones float16, vectors float32. In memory all are
 float32. What is loaded and saved again gives the same bytes; a wrong, cut or foreign file is refused in one
 sentence, and nothing in a file is ever executed.
 """
@@ -28,7 +28,11 @@ from aegir.model.shapes import expected_shapes
 
 FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
-GRAM_SCALES = "reader.embedding.grams.scales"
+SCALES = ".scales"
+"""Ending of the tensor that holds what one step of each row of an int8 matrix is worth."""
+GRAM_SCALES = GRAMS + SCALES
+LARGE = 8192
+"""Matrices of so many numbers are kept as int8."""
 GRAM_HASHES = "grams.hashes"
 HALF_LIMIT = 65504
 """The largest number of float16."""
@@ -100,10 +104,10 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     }
     stored: Arrays = {}
     for name, tensor in checkpoint.tensors.items():
-        if name == GRAMS:
-            stored[GRAMS], stored[GRAM_SCALES] = _shrunk(np.asarray(tensor, np.float32))
-        elif name == GRAM_HASHES:
+        if name == GRAM_HASHES:
             stored[name] = tensor
+        elif name == GRAMS or (tensor.ndim == 2 and tensor.size >= LARGE):
+            stored[name], stored[name + SCALES] = _shrunk(np.asarray(tensor, np.float32))
         else:
             if np.abs(tensor).max(initial=0) > HALF_LIMIT:
                 raise AskedWrongly(
@@ -124,9 +128,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
     try:
         architecture = Architecture.from_dict(json.loads(metadata["architecture"]))
         facts = json.loads(metadata["facts"])
-        scales = stored.pop(GRAM_SCALES, None)
-        if scales is not None and GRAMS in stored:
-            stored[GRAMS] = _widened(stored[GRAMS], scales)
+        for scales in [name for name in stored if name.endswith(SCALES)]:
+            if (name := scales.removesuffix(SCALES)) in stored:
+                stored[name] = _widened(name, stored[name], stored.pop(scales))
         tensors = {
             name: one if name == GRAM_HASHES else one.astype(np.float32)
             for name, one in stored.items()
@@ -150,10 +154,12 @@ def _shrunk(rows: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.ND
     return steps.astype(np.int8), scales
 
 
-def _widened(rows: npt.NDArray[Any], scales: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def _widened(
+    name: str, rows: npt.NDArray[Any], scales: npt.NDArray[Any]
+) -> npt.NDArray[np.float32]:
     if rows.ndim != 2 or scales.shape != rows.shape[:1]:
         raise AskedWrongly(
-            f"tensor {GRAM_SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
+            f"tensor {name}{SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
             "expected one scale per row"
         )
     return rows.astype(np.float32) * scales.astype(np.float32)[:, None]

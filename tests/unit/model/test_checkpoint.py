@@ -15,6 +15,7 @@ from aegir.model.checkpoint import (
     FORMAT,
     GRAM_HASHES,
     GRAM_SCALES,
+    LARGE,
     GRAMS,
     Checkpoint,
     load_checkpoint,
@@ -62,14 +63,15 @@ def test_what_is_loaded_is_close_to_what_was_saved(checkpoint: Checkpoint, saved
     for name, tensor in checkpoint.tensors.items():
         found = loaded.tensors[name]
         assert found.dtype == (np.int32 if name == GRAM_HASHES else np.float32)
-        step = 0 if tensor.ndim == 1 else np.abs(tensor).max() / (250 if name == GRAMS else 2000)
+        in_bytes = name == GRAMS or (tensor.ndim == 2 and tensor.size >= LARGE)
+        step = 0 if tensor.ndim == 1 else np.abs(tensor).max() / (250 if in_bytes else 2000)
         np.testing.assert_allclose(found, tensor, rtol=0, atol=step, err_msg=name)
     symbols = text_columns([50, 20])
     before, after = (ByteModel(one) for one in (checkpoint, loaded))
     np.testing.assert_allclose(
         after.vectors(after.read(symbols[:, :3])),
         before.vectors(before.read(symbols[:, :3])),
-        atol=0.05,
+        atol=0.1,
     )
 
 
@@ -82,11 +84,13 @@ def test_saved_again_it_is_the_same_file(saved: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(twice.tensors[name], tensor)
 
 
-def test_the_file_is_small_because_grams_are_bytes_and_matrices_half(saved: Path) -> None:
+def test_the_file_is_small_because_large_matrices_are_bytes_and_small_ones_half(saved: Path) -> None:
     tensors, _ = read_safetensors(saved)
     assert tensors[GRAMS].dtype == np.int8
     assert tensors[GRAM_SCALES].shape == (601,)
-    assert tensors["reader.stage.up"].dtype == np.float16
+    assert tensors["heads.cpa.weight"].dtype == np.float16  # 108 x 64
+    assert tensors["mixer.hidden.weight"].dtype == np.int8
+    assert tensors["mixer.hidden.weight.scales"].shape == (128,)
     assert tensors["reader.stage.norm.bias"].dtype == np.float32
 
 
