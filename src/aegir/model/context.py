@@ -75,7 +75,7 @@ class TableContext:
         left = budget_bytes - int(self.sizes[chosen].sum())
         relevance = self.likeness[list(targets)].mean(axis=0)
         nearest = np.zeros(len(self.pool), np.float32)
-        if subject in self.pool and subject not in targets:
+        if subject is not None and subject in self.pool and subject not in targets:
             nearest = self._to_pool(int(np.searchsorted(self.pool, subject)))
         free = ~np.isin(self.pool, chosen)
         sizes = self.sizes[self.pool]
