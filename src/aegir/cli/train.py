@@ -176,7 +176,8 @@ def _train_bytes(
     silent = os.environ.get("RANK", "0") != "0"
     progress = TrainingProgress(settings.phase(phase).steps, silent)
     try:
-        done = run(settings, phase, folder, progress, start, resume)
+        with training_packages():  # some are loaded when they are needed
+            done = run(settings, phase, folder, progress, start, resume)
     finally:
         progress.close()
     progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
@@ -231,7 +232,8 @@ def export(
     settings = _with_data(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
-    figures = export_run(run, settings, build_corpus(settings), out, facts)
+    with training_packages():  # some are loaded when they are needed
+        figures = export_run(run, settings, build_corpus(settings), out, facts)
     tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
 
 
@@ -270,6 +272,8 @@ def calibrate(
         from aegir.training.sources import read_training_tables
         from aegir.training.supervised import ANSWERS
 
+    from aegir.model.safetensors_file import replace_file
+
     answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
     temperatures, figures = calibrate_bytes(answers)
     combined = None
@@ -279,7 +283,7 @@ def calibrate(
         figures |= more
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = facts_of(temperatures, combined, figures, scores_per_class(answers))
-    out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
     for name, judgement in figures.items():
         tell(
             f"{name}: {judgement.columns} columns, micro F1 {judgement.micro_f1:.4f}, "

@@ -156,7 +156,10 @@ def test_precision_and_min_confidence_together_take_the_stricter():
         ),
         ({"min_confidence": -1}, "min_confidence is -1; expected a number from 0 to 1"),
         ({"annotator": "combind"}, "unknown annotator 'combind'; did you mean 'combined'?"),
-        ({"annotator": "zzz"}, "unknown annotator 'zzz'; there are combined, byte_model, ngrams, rules"),
+        (
+            {"annotator": "zzz"},
+            "unknown annotator 'zzz'; there are combined, byte_model, ngrams, rules",
+        ),
         ({"rows": 0}, "rows is 0"),
     ],
 )

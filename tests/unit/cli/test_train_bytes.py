@@ -1,11 +1,14 @@
 """`aegir train pretrain | supervised | export | data`: one sentence for what is asked wrongly, files for what is not."""
 
 import json
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from aegir.training.byte_run import CHECKPOINT
+from aegir.training.data_engine.generators.people import _voice
 from command_line import Finished, run
 from small_runs import write_settings
 
@@ -212,3 +215,31 @@ def test_data_asked_wrongly_is_told_what_there_is(folder: Path, config: Path):
     refused(run("train", "data", "--source", "glod"), "unknown source 'glod'; did you mean 'gold'?")
     refused(run("train", "data", "--source", "gold=x"), "gives 'x' tables; expected a whole number")
     refused(run("train", "data", folder / "none.toml"), "cannot read")
+
+
+@pytest.mark.parametrize("verb", ["pretrain", "supervised", "export"])
+def test_a_package_that_is_missed_late_is_named(
+    verb: str, trained: Finished, folder: Path, config: Path, tmp_path: Path
+):
+    given = (folder / "run", config) if verb == "export" else (config,)
+    _voice.cache_clear()
+    with patch.dict(sys.modules, {"faker": None}):
+        done = run("train", verb, *given, "--out", tmp_path / "out")
+    assert done.code == 1
+    assert done.said[-1] == (
+        "aegir: training needs faker; install it with: pip install 'aegir[train]'"
+    )
+
+
+def test_a_calibration_that_cannot_be_written_leaves_the_old_one(
+    trained: Finished, folder: Path, tmp_path: Path
+):
+    out = tmp_path / "calibration.json"
+    out.write_text("the old one")
+    asked = ("train", "calibrate", folder / "run", "--data", folder, "--out", out)
+    with patch("aegir.model.safetensors_file.os.fsync", side_effect=OSError(28, "No space left")):
+        refused(run(*asked), "calibration.json cannot be written (No space left)", "untouched")
+    assert out.read_text() == "the old one"
+    assert list(tmp_path.iterdir()) == [out]
+    assert run(*asked).code == 0
+    assert set(json.loads(out.read_text())["calibration"]["bytes"]) == {"cta", "cpa"}

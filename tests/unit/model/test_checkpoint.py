@@ -84,7 +84,9 @@ def test_saved_again_it_is_the_same_file(saved: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(twice.tensors[name], tensor)
 
 
-def test_the_file_is_small_because_large_matrices_are_bytes_and_small_ones_half(saved: Path) -> None:
+def test_the_file_is_small_because_large_matrices_are_bytes_and_small_ones_half(
+    saved: Path,
+) -> None:
     tensors, _ = read_safetensors(saved)
     assert tensors[GRAMS].dtype == np.int8
     assert tensors[GRAM_SCALES].shape == (601,)
