@@ -219,8 +219,10 @@ def test_data_asked_wrongly_is_told_what_there_is(folder: Path, config: Path):
 
 @pytest.mark.parametrize("verb", ["pretrain", "supervised", "export"])
 def test_a_package_that_is_missed_late_is_named(
-    verb: str, trained: Finished, folder: Path, config: Path, tmp_path: Path
+    verb: str, trained: Finished, folder: Path, tmp_path: Path
 ):
+    config = tmp_path / "made_up.toml"
+    config.write_text("[data]\nsources = { synthetic = 20 }\n")
     given = (folder / "run", config) if verb == "export" else (config,)
     _voice.cache_clear()
     with patch.dict(sys.modules, {"faker": None}):
