@@ -1,6 +1,6 @@
 """From a training run to the file that ships: checked for life, stripped of what only training needs.
 
-    export_run(Path("runs/bytes"), config, Path("bytes.safetensors"), calibration)
+    export_run(Path("runs/bytes"), config, corpus, Path("bytes.safetensors"), calibration)
 
 The optimiser and the auxiliary heads stay behind. A network that no longer tells its inputs apart is refused.
 """

@@ -1,7 +1,7 @@
 """Training the byte network: next symbols and headers of unlabelled tables first, then types and relations.
 
-    aegir train pretrain configs/small.toml --out runs/pretrained
-    aegir train supervised configs/small.toml --from runs/pretrained --out runs/bytes
+    aegir train pretrain configs/tiny.toml --out runs/pretrained
+    aegir train supervised configs/tiny.toml --from runs/pretrained --out runs/bytes
 
 A run folder holds config.toml, environment.json, metrics.jsonl and checkpoint.safetensors: network, optimiser and step.
 Killed at any moment and resumed, a run ends with the bits of one that was not. Under `torchrun` every process reads
