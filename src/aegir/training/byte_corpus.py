@@ -6,6 +6,7 @@ Folds are made of groups of tables (same site, or the same rows) and are over va
 else over all tables. A table that shares a group with a held-out one is kept out as well.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,16 @@ class Corpus:
     """For each, the ending of its task's name: empty where answers count towards calibration."""
     unknown: Mapping[str, int]
     """Labels that are none of our types or relations, and so are left out; with their columns."""
+
+    def fingerprint(self) -> str:
+        """The same for the same tables in the same use, whichever process read them."""
+        digest = hashlib.blake2b(digest_size=8)
+        for part in (self.training, self.held_out):
+            digest.update(b"part")
+            for example in part:
+                cells = [(column.name, column.values) for column in example.table.columns]
+                digest.update(repr((example.source, example.labels, cells)).encode())
+        return digest.hexdigest()
 
     def to_look_at(self, most: int) -> tuple[Example, ...]:
         """Tables to judge a network by: those kept out, else some of the others, spread over all sources."""

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from aegir.errors import AskedWrongly
+from aegir.errors import AegirError, AskedWrongly
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.rewards.health_rules import RULES
 from aegir.seeding import Seeds
@@ -82,6 +82,8 @@ def train(
     watch.say("reading tables")
     corpus = build_corpus(config)
     mixture = corpus.mixture(phase, config.seed)
+    tables = corpus.fingerprint()
+    _refuse_other_tables(processes, tables)
     saved = read_learner(folder / CHECKPOINT) if resume else None
     before = read_learner(checkpoint_of(start)) if start and not saved else None
     grams = _grams(corpus, config, saved or before)
@@ -90,6 +92,10 @@ def train(
     first = 0
     if saved:
         _refuse_other_phase(saved[2], name, folder)
+        if saved[2].get("tables", tables) != tables:
+            raise AskedWrongly(
+                f"the tables are not those {folder} began with; resume it with the same data"
+            )
         restore(learner, saved[0], folder / CHECKPOINT)
         first = saved[1]
         if processes.rank == 0:
@@ -97,6 +103,10 @@ def train(
         watch.say(f"going on after step {first} of {phase.steps}")
     elif before:
         taken, left = start_from(net, before[0])
+        if not taken:
+            raise AskedWrongly(
+                f"nothing in {start} fits this configuration; start from a run of the same architecture"
+            )
         watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
     index = GramIndex.of(grams)
     watch.say(_describe(corpus, mixture, net))
@@ -107,6 +117,7 @@ def train(
         )
     facts = {
         "phase": name,
+        "tables": tables,
         "heads": {head: list(classes) for head, classes in corpus.heads.items()},
     }
 
@@ -134,6 +145,13 @@ def train(
     if name == "supervised" and corpus.held_out and processes.rank == 0:
         save_answers(folder / ANSWERS, held_out_answers(net, corpus, index))
     return Trained(net, index, grams, corpus.heads, corpus, figures)
+
+
+def _refuse_other_tables(processes: Processes, fingerprint: str) -> None:
+    """Processes that read other tables would learn from what another keeps out."""
+    own = torch.tensor(float(int(fingerprint[:12], 16)), dtype=torch.float64)
+    if float(processes.add_up(own)) != float(own) * processes.count:
+        raise AegirError("the processes of this run read different tables; give all the same data")
 
 
 def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNetwork:

@@ -53,7 +53,7 @@ def members(
 
         def cell() -> str:
             count = random.randint(1, min(4, len(used))) if listing else 1
-            drawn = {choose(random, used) for _ in range(count)}
+            drawn = dict.fromkeys(choose(random, used) for _ in range(count))  # in the order drawn
             return " ".join(one(member) for member in sorted(drawn, key=lambda _: random.random()))
 
         return cell

@@ -38,7 +38,11 @@ _LATIN = tuple(locale for locale in _LOCALES if locale not in ("ru_RU", "ja_JP")
 def _voice(locale: str) -> "Faker":
     from faker import Faker
 
-    return Faker(locale)
+    voice: Any = Faker(locale)
+    for provider in voice.providers:
+        if "it_IT" in type(provider).__module__ and hasattr(provider, "cities"):
+            provider.cities = sorted(provider.cities)  # faker takes them out of a set
+    return cast("Faker", voice)
 
 
 def speaker(random: Random, locales: tuple[str, ...] = _LOCALES) -> "Faker":
