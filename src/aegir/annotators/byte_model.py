@@ -7,6 +7,7 @@ subject for relations only. Several threads may share one annotator.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -26,6 +27,8 @@ from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
 MODEL_FILE = "bytes.safetensors"
+CELLS_READ = 6
+"""Cells of a column that are read: tables of training mostly have five rows, and every cell costs time."""
 PART_COLUMNS = 64
 PART_SYMBOLS = 16_384
 """Columns of similar length are read together, up to so many symbols."""
@@ -98,6 +101,7 @@ class ByteModelAnnotator:
     def _read(self, tables: Sequence[Table]) -> tuple[list[Symbols], F32]:
         """The symbols and the vector (columns, width) of every column of every table."""
         reading = self.model.architecture.reading
+        reading = replace(reading, cells=min(reading.cells, CELLS_READ))
         symbols = [encode_column(column, reading) for table in tables for column in table.columns]
         vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
         for part in _parts(symbols):

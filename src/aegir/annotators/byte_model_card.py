@@ -22,7 +22,7 @@ _USE = """\
 ## What it is for
 
 Typing columns of tables on a plain CPU: 82 column types (CTA) and 108 relations to the subject column (CPA) of
-Schema.org, as the SOTAB v2 benchmark spells them. It reads up to eight cells of a column as raw bytes, the header if there
+Schema.org, as the SOTAB v2 benchmark spells them. It reads up to six cells of a column as raw bytes, the header if there
 is one, and every column in the light of its siblings. Confidence is calibrated on held-out tables; below a threshold of
 your choice it abstains. What the equations are: [model.md](model.md)."""
 _LIMITS = """\
