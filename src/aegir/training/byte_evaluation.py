@@ -25,7 +25,7 @@ I64 = npt.NDArray[np.int64]
 TABLES_AT_ONCE = 32
 ALIVE = {
     "representation/spread": Rule("representation/spread", low=0.1),
-    "prediction/overrated": Rule("prediction/overrated", high=3.0),
+    "prediction/overrated": Rule("prediction/overrated", high=5.0),
 }
 MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
