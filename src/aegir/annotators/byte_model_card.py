@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from aegir.annotators.byte_model import MODEL_FILE
-from aegir.model.checkpoint import Checkpoint, load_checkpoint
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, load_checkpoint
 
 SCARCE = 5
 """Classes with fewer held-out columns are listed without a verdict."""
@@ -54,13 +54,14 @@ def card(checkpoint: Checkpoint, size: int) -> str:
 
 
 def _shape(checkpoint: Checkpoint, size: int) -> str:
-    numbers = sum(tensor.size for tensor in checkpoint.tensors.values())
+    weights = [tensor for name, tensor in checkpoint.tensors.items() if name != GRAM_HASHES]
+    numbers = sum(tensor.size for tensor in weights)
     grams = checkpoint.tensors["reader.embedding.grams"].size
     architecture = checkpoint.architecture
     return f"""\
 ## Size
 
-{numbers / 1e6:.2f} million numbers, {grams / 1e6:.2f} million of them embeddings of hashed n-grams; {size / 1e6:.1f} MB on disk
+{numbers / 1e6:.2f} million weights, {grams / 1e6:.2f} million of them embeddings of hashed n-grams; {size / 1e6:.1f} MB on disk
 (large matrices int8, small ones float16). Layout `{architecture.layout}`, widths {list(architecture.widths)}, column
 vectors of {architecture.column_width}, {architecture.table_blocks} RWKV-7 block over the columns of a table."""
 

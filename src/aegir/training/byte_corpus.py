@@ -139,10 +139,12 @@ def _folds(
 ) -> Mapping[int, int]:
     """Group to fold; NO_FOLD for groups that no fold keeps out."""
     settings = config.held_out
-    if not EVERY_FOLD <= settings.fold < settings.folds or settings.folds < 2:
+    if settings.folds < 2:
+        raise AskedWrongly(f"held_out.folds is {settings.folds}; expected 2 or more")
+    if not EVERY_FOLD <= settings.fold < settings.folds:
         raise AskedWrongly(
             f"held_out.fold is {settings.fold} of {settings.folds} folds; "
-            f"expected 0 to {max(settings.folds, 2) - 1}, or -1 to keep none out"
+            f"expected 0 to {settings.folds - 1}, or -1 to keep none out"
         )
     judged = _judged(tables)
     # One entry per column, as the n-gram recipe counts them, so that both keep the same tables out.

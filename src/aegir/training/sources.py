@@ -101,7 +101,8 @@ def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
     ]
     if not found:
         names = ", ".join(source.file for source in KNOWN_SOURCES)
-        raise AskedWrongly(f"no training tables in {', '.join(map(str, paths))}; expected {names}")
+        places = ", ".join(map(str, paths)) or "no folder at all"
+        raise AskedWrongly(f"no training tables in {places}; expected {names}")
     return found
 
 
