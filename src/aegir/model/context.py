@@ -94,13 +94,6 @@ class TableContext:
         return row
 
 
-def choose_context(
-    columns: Sequence[Symbols], target: int, budget_bytes: int, subject: int | None = None
-) -> list[int]:
-    """The columns to read beside one column; for all columns of a table, keep its `TableContext`."""
-    return TableContext.of(columns).choose([target], budget_bytes, subject)
-
-
 def _pair_counts(symbols: Symbols) -> F32:
     """(PAIR_BUCKETS,) how often each pair of neighbouring symbols comes, hashed."""
     pairs = symbols[:-1].astype(np.uint32) * np.uint32(512) + symbols[1:].astype(np.uint32)

@@ -4,11 +4,17 @@ import numpy as np
 import pytest
 
 from aegir.model.byte_encoding import Symbols
-from aegir.model.context import TableContext, choose_context
+from aegir.model.context import TableContext
 
 
 def column(text: str) -> Symbols:
     return np.array([*text.encode()], np.int16)
+
+
+def choose_context(
+    columns: list[Symbols], target: int, budget: int, subject: int | None = None
+) -> list[int]:
+    return TableContext.of(columns).choose([target], budget, subject)
 
 
 CITIES = [column(text) for text in ("oslo bergen oslo", "bergen oslo bergen", "bergen bergen o")]

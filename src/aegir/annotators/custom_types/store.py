@@ -113,13 +113,6 @@ def load_types(folder: Path | None) -> list[CustomType]:
     return sorted((load_type(path) for path in type_files(folder)), key=lambda one: one.name)
 
 
-def find_type(folder: Path | None, name: str) -> CustomType | None:
-    """The type of this name, if it was taught."""
-    if folder is None or not (path := file_of(folder, name)).is_file():
-        return None
-    return load_type(path)
-
-
 def forget_type(folder: Path | None, name: str) -> None:
     """Remove the type's file."""
     if folder is not None and (path := file_of(folder, name)).is_file():
