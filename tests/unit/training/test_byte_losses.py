@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from aegir.errors import AskedWrongly
 from aegir.nets.annotator import DROPPED, ByteNetwork
+from aegir.nets.chunking import Boundaries
 from aegir.seeding import Seeds
 from aegir.training.byte_batches import (
     Augmentation,
@@ -22,7 +24,7 @@ from aegir.training.byte_batches import (
 from aegir.training.byte_config import ByteTraining
 from aegir.training.byte_corpus import Corpus, build_corpus
 from aegir.training.byte_examples import NO_LABEL
-from aegir.training.byte_losses import LossWeights, loss_of
+from aegir.training.byte_losses import LossWeights, _ratio_loss, loss_of
 from aegir.training.supervised import build_network
 from small_runs import settings_in
 
@@ -196,3 +198,17 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path, config: ByteTrain
     nowhere = replace(config, data=replace(config.data, folders=(str(tmp_path / "no"),)))
     with pytest.raises(AskedWrongly, match=r"there is no .*no, which data\.folders names"):
         build_corpus(nowhere)
+
+
+def test_the_ratio_loss_of_several_parts_leans_as_that_of_one() -> None:
+    """Training leaves out what does not depend on p, so that processes only have to add up."""
+    p = torch.rand(4, 9, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    mask = torch.arange(9) < torch.tensor([[9], [4], [7], [2]])
+    boundary = (p >= 0.5) & mask
+    Boundaries(p, boundary, mask).ratio_loss(5.0).backward()
+    whole, p.grad = p.grad, None
+    rows = (slice(0, 1), slice(1, 4))
+    parts = [SimpleNamespace(boundaries=[Boundaries(p[r], boundary[r], mask[r])]) for r in rows]
+    _ratio_loss(parts, 5.0, lambda total: total)[0].backward()
+    torch.testing.assert_close(p.grad, whole)
+    assert whole.abs().max() > 1e-3
