@@ -43,3 +43,12 @@ def abstaining(default: float) -> Callable[[Verb], Verb]:
         )(verb)
 
     return decorate
+
+
+data_folders = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Folders of tables, instead of the file's; may be repeated.",
+)
+"""Where a training configuration finds its tables."""

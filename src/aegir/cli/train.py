@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aegir.cli.options import data_folders
 from aegir.cli.talk import tell
 from aegir.cli.train_data import data_report
 from aegir.cli.training_packages import training_packages
@@ -115,12 +116,7 @@ def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.Path(path_type=Path),
                 help="A run folder or checkpoint whose weights to begin with.",
             ),
-            click.option(
-                "--data",
-                type=click.Path(path_type=Path),
-                multiple=True,
-                help="Folders of tables, instead of the file's; may be repeated.",
-            ),
+            data_folders,
             click.option("--resume", is_flag=True, help="Go on with the run in --out."),
             click.option("--fold", type=int, help="The fold kept out, -1 for none."),
             click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
@@ -207,12 +203,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
     type=click.Path(path_type=Path, dir_okay=False),
     help="What `aegir train calibrate` found; without it confidence is not calibrated.",
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Folders of tables, instead of the file's; may be repeated.",
-)
+@data_folders
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

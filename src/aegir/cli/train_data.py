@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from aegir.cli.options import data_folders
 from aegir.cli.training_packages import training_packages
 from aegir.errors import AskedWrongly
 
@@ -15,12 +16,7 @@ from aegir.errors import AskedWrongly
     "data", epilog="Example: aegir train data --source gold --source synthetic=400 --data data/"
 )
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Folders of tables, instead of the file's; may be repeated.",
-)
+@data_folders
 @click.option(
     "--source",
     "sources",
