@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.performance import F1Report, compute_f1
+from aegir.errors import UsageError
+from aegir.metrics import F1Report, compute_f1
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
@@ -48,14 +48,14 @@ def run(options: Options) -> Result:
 
 
 def find_pairs(folder: Path) -> list[tuple[Path, Path]]:
-    """Training and validation files that belong together; AskedWrongly when there are none."""
+    """Training and validation files that belong together; UsageError when there are none."""
     pairs = [
         (train, val)
         for train in sorted(folder.glob("*_train.jsonl"))
         if (val := train.with_name(train.name.replace("_train.jsonl", "_val.jsonl"))).is_file()
     ]
     if not pairs:
-        raise AskedWrongly(
+        raise UsageError(
             f"{folder} has no pair NAME_train.jsonl and NAME_val.jsonl of labelled tables"
         )
     return pairs

@@ -12,9 +12,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from aegir.rewards.agreement import Metric, krippendorff_alpha
-from aegir.rewards.agreement_bootstrap import alpha_interval
-from aegir.rewards.ratings import Ratings
+from aegir.raters.agreement import Metric, krippendorff_alpha
+from aegir.raters.agreement_bootstrap import alpha_interval
+from aegir.raters.ratings import Ratings
 from aegir.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options

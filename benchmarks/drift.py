@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aegir.rewards.drift_watch import DriftWatch
+from aegir.observe.drift_watch import DriftWatch
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most

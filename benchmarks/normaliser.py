@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from aegir.rewards.exact_moments import EMPTY, Moments
+from aegir.observe.exact_moments import EMPTY, Moments
 from aegir.rewards.running_normalizer import RunningNormalizer
 from aegir.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds

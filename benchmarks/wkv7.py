@@ -13,7 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
@@ -21,7 +21,7 @@ from benchmarks.result import Measurement, Ratio, Result, at_least
 
 for needed in ("torch", "numba"):
     if find_spec(needed) is None:
-        raise AskedWrongly(f"{needed} is not installed; pip install 'aegir[train]'")
+        raise UsageError(f"{needed} is not installed; pip install 'aegir[train]'")
 
 import numba  # noqa: E402
 import torch  # noqa: E402

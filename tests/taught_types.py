@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 from aegir.annotators.custom_types.embedder import Embedder
-from aegir.annotators.ngrams import load_ngrams
+from aegir.annotators.ngrams.annotator import load_ngrams
 
 EXAMPLES = ("wards.csv:patient", "visits.csv:patient_no")
 NOT = ("bills.csv:invoice_no",)

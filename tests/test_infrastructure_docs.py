@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aegir.rewards.health import expected
-from aegir.rewards.health_rules import RULES
+from aegir.health.monitor import expected
+from aegir.health.rules import RULES
 from aegir.rl import curriculum_strategies
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,7 +9,7 @@ the environment scores its rollouts. The last completion is empty, so its reward
 
 import math
 
-from aegir.rl.adapters import AtroposReward, completion_text
+from aegir.plugins.adapters import AtroposReward, completion_text
 
 
 def score(completions, solution):

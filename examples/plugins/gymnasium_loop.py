@@ -10,11 +10,11 @@ loop: watch the curriculum give them different levels.
 import gymnasium
 import numpy as np
 
+from aegir.health.monitor import check, measure_rewards
 from aegir.observe.performance_tracker import APIPerformanceTracker
 from aegir.observe.prometheus import render_prometheus
-from aegir.rewards.health import check, measure_rewards
+from aegir.plugins.gymnasium_wrapper import AegirWrapper
 from aegir.rl.curriculum import Curriculum
-from aegir.rl.gymnasium_wrapper import AegirWrapper
 
 LEVELS = 50
 

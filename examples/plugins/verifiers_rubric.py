@@ -10,7 +10,7 @@ called in the documented form, so that this runs anywhere.
 import asyncio
 import importlib.util
 
-from aegir.rl.adapters import as_group_reward, completion_text
+from aegir.plugins.adapters import as_group_reward, completion_text
 
 
 def score(completions, answers):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aegir.annotators.annotate import Annotations, annotate
-    from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
+    from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
     from aegir.tables.readers import read_tables
     from aegir.tables.table import Column, Table
 
@@ -27,10 +27,10 @@ __all__ = [
 _HOMES = {
     "Annotations": "aegir.annotators.annotate",
     "Column": "aegir.tables.table",
-    "ColumnAnnotation": "aegir.tables.annotation",
-    "Guess": "aegir.tables.annotation",
+    "ColumnAnnotation": "aegir.answers.annotation",
+    "Guess": "aegir.answers.annotation",
     "Table": "aegir.tables.table",
-    "TableAnnotation": "aegir.tables.annotation",
+    "TableAnnotation": "aegir.answers.annotation",
     "annotate": "aegir.annotators.annotate",
     "read_tables": "aegir.tables.readers",
 }

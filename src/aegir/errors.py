@@ -11,17 +11,17 @@ class AegirError(Exception):
     exit_code = 1
 
 
-class AskedWrongly(AegirError):
+class UsageError(AegirError):
     """A flag, a name, a configuration or a file that cannot be used as it was given."""
 
     exit_code = 2
 
 
-class UnreadableTable(AskedWrongly):
+class UnreadableTable(UsageError):
     """A file or object that holds no table Aegir can read; the sentence names it."""
 
 
-class VerdictIsNo(AegirError):
+class CheckFailed(AegirError):
     """The work was done and the answer is no: a score below `--at-least`, a check that fails."""
 
     exit_code = 3

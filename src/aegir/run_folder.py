@@ -29,7 +29,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
+from aegir.files import replace_file
 
 METRICS, CONFIG, ENVIRONMENT = "metrics.jsonl", "config.toml", "environment.json"
 VERSIONS_OF = ("aegir", "numpy", "torch", "gymnasium", "safetensors")
@@ -54,14 +55,14 @@ class RunFolder:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         if not self.path.is_dir():
-            raise AskedWrongly(f"there is no run folder {self.path}; give the folder of a run")
+            raise UsageError(f"there is no run folder {self.path}; give the folder of a run")
 
     @classmethod
     def create(cls, path: Path | str, config: Mapping[str, Any] | None = None) -> "RunFolder":
         """Begin a run: make the folder, write its settings and where it runs. A run is never overwritten."""
         folder = Path(path)
         if (folder / METRICS).exists():
-            raise AskedWrongly(
+            raise UsageError(
                 f"{folder} holds a run already; choose another folder, or continue it with RunFolder"
             )
         try:
@@ -71,7 +72,7 @@ class RunFolder:
             (folder / ENVIRONMENT).write_text(text, encoding="utf-8")
             (folder / METRICS).touch()
         except OSError as error:
-            raise AskedWrongly(f"cannot write run folder {folder}: {error.strerror}") from None
+            raise UsageError(f"cannot write run folder {folder}: {error.strerror}") from None
         return cls(folder)
 
     def record(self, step: int, **values: Any) -> None:
@@ -91,9 +92,7 @@ class RunFolder:
         path = self.path / METRICS
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         rows = ((line, _read_row(line)) for line in lines)
-        beside = self.path / (METRICS + ".part")
-        beside.write_bytes(b"".join(line for line, row in rows if row and row["step"] <= step))
-        beside.replace(path)
+        replace_file(path, b"".join(line for line, row in rows if row and row["step"] <= step))
 
     def history(self) -> RunHistory:
         """All steps that were recorded whole."""
@@ -101,7 +100,7 @@ class RunFolder:
         try:
             lines = path.read_bytes().split(b"\n")
         except OSError:
-            raise AskedWrongly(
+            raise UsageError(
                 f"{self.path} has no {METRICS}; expected one JSON object per line, each with a step"
             ) from None
         steps, notes = [], []
@@ -170,7 +169,7 @@ def _toml_value(path: tuple[str, ...], value: Any) -> str:
         return "[" + ", ".join(_toml_value(path, part) for part in value) + "]"
     if hasattr(value, "item"):
         return _toml_value(path, value.item())
-    raise AskedWrongly(
+    raise UsageError(
         f"setting {'.'.join(path)} is a {type(value).__name__}; "
         "expected text, a number, a boolean or a list of these"
     )
@@ -200,7 +199,7 @@ def _plain(name: str, value: Any) -> Any:
         return [_plain(name, part) for part in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise AskedWrongly(
+    raise UsageError(
         f"figure {name} is a {type(value).__name__}; expected a number, text, a list or an array"
     )
 

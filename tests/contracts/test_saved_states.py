@@ -5,17 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
+from aegir.health.monitor import HealthMonitor
+from aegir.observe.drift_verdict import DriftVerdict
+from aegir.observe.drift_watch import DriftWatch
 from aegir.observe.latency_sketch import LatencySketch
 from aegir.observe.performance_tracker import APIPerformanceTracker
-from aegir.rewards.agreement_stream import AgreementStream
+from aegir.plugins.adapters import AtroposReward
+from aegir.raters.agreement_stream import AgreementStream
+from aegir.raters.ensemble import RewardEnsemble
 from aegir.rewards.combined import CombinedReward
-from aegir.rewards.drift_verdict import DriftVerdict
-from aegir.rewards.drift_watch import DriftWatch
-from aegir.rewards.ensemble import RewardEnsemble
-from aegir.rewards.health import HealthMonitor
 from aegir.rewards.running_normalizer import RunningNormalizer
-from aegir.rl.adapters import AtroposReward
 from aegir.rl.curriculum import Curriculum
 
 
@@ -67,7 +67,7 @@ def test_a_state_that_lacks_a_key_is_refused_by_its_name_and_changes_nothing(nam
     keeper = MAKERS[name]()
     before = repr(keeper.state_dict())
     state = {other: value for other, value in keeper.state_dict().items() if other != key}
-    with pytest.raises(AskedWrongly, match=f"'{key}'") as caught:
+    with pytest.raises(UsageError, match=f"'{key}'") as caught:
         keeper.load_state_dict(state)
     assert "\n" not in str(caught.value)
     assert repr(keeper.state_dict()) == before
@@ -76,7 +76,7 @@ def test_a_state_that_lacks_a_key_is_refused_by_its_name_and_changes_nothing(nam
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("state", [{}, None, []], ids=["empty", "none", "list"])
 def test_what_is_no_state_gets_a_sentence(name, state):
-    with pytest.raises(AskedWrongly, match=r"\w+"):
+    with pytest.raises(UsageError, match=r"\w+"):
         MAKERS[name]().load_state_dict(state)
 
 
@@ -105,7 +105,7 @@ def test_what_holds_arrays_says_so(name):
 )
 def test_a_tracker_merges_no_broken_state(state, sentence):
     tracker = measured_tracker()
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         tracker.merge(state)
     assert [one.calls for one in tracker.figures()] == [1]
 
@@ -113,5 +113,5 @@ def test_a_tracker_merges_no_broken_state(state, sentence):
 def test_moments_that_were_cut_off_are_named_by_their_key():
     state = fed_normalizer().state_dict()
     del state["moments"][0][1]["seen"]
-    with pytest.raises(AskedWrongly, match="key None of the saved normaliser has no 'seen'"):
+    with pytest.raises(UsageError, match="key None of the saved normaliser has no 'seen'"):
         RunningNormalizer().load_state_dict(state)

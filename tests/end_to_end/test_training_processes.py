@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from aegir.run_folder import RunFolder
-from aegir.training.byte_config import ByteTraining, read_byte_training
-from aegir.training.byte_learner import read_learner
-from aegir.training.byte_run import CHECKPOINT
-from aegir.training.supervised import train
+from aegir.training.byte_network.config import ByteTraining, read_byte_training
+from aegir.training.byte_network.learner import read_learner
+from aegir.training.byte_network.run import CHECKPOINT
+from aegir.training.byte_network.supervised import train
 from small_runs import Listener, train_small, write_settings
 
 pytestmark = pytest.mark.slow

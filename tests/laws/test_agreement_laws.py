@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.rewards.agreement import krippendorff_alpha
-from aegir.rewards.agreement_bootstrap import alpha_interval
-from aegir.rewards.agreement_stream import AgreementStream
+from aegir.raters.agreement import krippendorff_alpha
+from aegir.raters.agreement_bootstrap import alpha_interval
+from aegir.raters.agreement_stream import AgreementStream
 
 METRIC = st.sampled_from(["nominal", "ordinal", "interval", "ratio"])
 # Few distinct values, so that ties, constants and lonely ratings are common.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.annotator import Annotator, Thresholds
 from aegir.annotators.registry import load_annotator
-from aegir.tables.annotation import TableAnnotation
+from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.relations import RELATIONS
 from aegir.vocabulary.types import COLUMN_TYPES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.combined import combine_rewards
 from aegir.rewards.completion import compute_r_finish
 from aegir.rewards.hacks import (
@@ -36,7 +36,7 @@ SHAPE = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 4))
 
 
 def answers_or_refuses(function, *arguments, **named) -> None:
-    with np.errstate(over="ignore", invalid="ignore"), suppress(AskedWrongly):
+    with np.errstate(over="ignore", invalid="ignore"), suppress(UsageError):
         function(*arguments, **named)
 
 

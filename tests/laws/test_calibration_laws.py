@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.rewards.calibration import (
+from aegir.metrics import (
     expected_calibration_error,
     operating_point,
     threshold_for_precision,

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aegir.rewards.health import check
-from aegir.rewards.health_measures import (
+from aegir.health.measures import (
     measure_advantages,
     measure_ratios,
     measure_representation,
     measure_rewards,
 )
-from aegir.rewards.health_rules import RULES
+from aegir.health.monitor import check
+from aegir.health.rules import RULES
 
 ANY = st.lists(st.floats(), max_size=30)
 FINITE = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.rewards.exact_moments import EMPTY
-from aegir.rewards.group_advantages import cancels_in_group_advantages
+from aegir.observe.exact_moments import EMPTY
+from aegir.rewards.cancellation import cancels_in_group_advantages
 from aegir.rewards.running_normalizer import RunningNormalizer
 
 NUMBER = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from aegir.metrics import compute_f1
 from aegir.rewards.combined import combine_rewards
 from aegir.rewards.completion import compute_r_finish
 from aegir.rewards.hacks import wilson_interval
 from aegir.rewards.lambda_calibration import suggest_lambdas
 from aegir.rewards.parallelism import compute_r_parallel
-from aegir.rewards.performance import NO_LABEL, compute_f1, compute_r_perf
+from aegir.rewards.performance import NO_LABEL, compute_r_perf
 from aegir.rewards.routing import group_rows
 
 SHAPES = array_shapes(min_dims=3, max_dims=3, min_side=1, max_side=6)

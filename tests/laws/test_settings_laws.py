@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from aegir.config.settings import settings_from
 from aegir.model.architecture import Architecture
 from aegir.run_folder import render_toml
-from aegir.training.byte_batches import Augmentation
-from aegir.training.byte_config import ByteTraining, DataSettings, HeldOutSettings, Phase
-from aegir.training.byte_losses import LossWeights
+from aegir.training.byte_network.batches import Augmentation
+from aegir.training.byte_network.config import ByteTraining, DataSettings, HeldOutSettings, Phase
+from aegir.training.byte_network.losses import LossWeights
 
 SHARES = st.floats(0, 1)
 WEIGHTS = st.floats(0, 1e6)

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.tables.writers import (
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.writers import (
     CSV_HEADER,
     FORMATS,
     annotation_as_dict,

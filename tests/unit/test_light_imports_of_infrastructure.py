@@ -19,10 +19,10 @@ HEAVY = {
 MODULES = [
     "aegir.observe.performance_tracker",
     "aegir.observe.prometheus",
-    "aegir.rewards.drift_watch",
-    "aegir.rewards.health",
-    "aegir.rewards.run_health",
-    "aegir.rl.adapters",
+    "aegir.observe.drift_watch",
+    "aegir.health.monitor",
+    "aegir.health.run_health",
+    "aegir.plugins.adapters",
     "aegir.rl.curriculum",
     "aegir.run_folder",
 ]

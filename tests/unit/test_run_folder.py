@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.run_folder import RunFolder
 
 
@@ -110,7 +110,7 @@ def test_where_it_ran_is_written_down(run):
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
 def test_a_run_is_never_overwritten(run):
-    with pytest.raises(AskedWrongly, match="holds a run already"):
+    with pytest.raises(UsageError, match="holds a run already"):
         RunFolder.create(run.path)
 
 
@@ -125,5 +125,5 @@ def test_a_run_is_never_overwritten(run):
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(run, call, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         call(run)

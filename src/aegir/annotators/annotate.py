@@ -15,12 +15,12 @@ from typing import overload
 from aegir.annotators.annotator import Annotator, Thresholds, decide
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
-from aegir.errors import AegirError, AskedWrongly, UnreadableTable
-from aegir.tables.annotation import TableAnnotation
+from aegir.answers.annotation import TableAnnotation
+from aegir.answers.writers import FORMATS, render_text
+from aegir.errors import AegirError, UnreadableTable, UsageError
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
-from aegir.tables.writers import FORMATS, render_text
 
 COLUMNS_AT_ONCE = 512
 ROWS = 200
@@ -60,7 +60,7 @@ class Annotations(Sequence[TableAnnotation]):
     def to(self, format_name: str) -> str:
         """The annotations as json, jsonl, csv, frictionless, csvw or dbt text."""
         if format_name not in FORMATS:
-            raise AskedWrongly(f"unknown format {format_name!r}; there are {', '.join(FORMATS)}")
+            raise UsageError(f"unknown format {format_name!r}; there are {', '.join(FORMATS)}")
         return FORMATS[format_name](self.tables)
 
 
@@ -81,7 +81,7 @@ def annotate(
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
-        raise AskedWrongly(f"rows is {rows}; at least 1 row must be sampled")
+        raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
     chosen = load_annotator(annotator, None if model is None else Path(model))
     if custom_types:
         chosen = with_custom_types(chosen)
@@ -100,11 +100,11 @@ def choose_thresholds(
 ) -> Thresholds:
     """The confidences below which to abstain, from either way of asking."""
     if not 0 <= min_confidence <= 1:
-        raise AskedWrongly(f"min_confidence is {min_confidence}; expected a number from 0 to 1")
+        raise UsageError(f"min_confidence is {min_confidence}; expected a number from 0 to 1")
     if precision is None:
         return Thresholds(min_confidence, min_confidence)
     if not 0 < precision < 1:
-        raise AskedWrongly(f"precision is {precision}; expected a number between 0 and 1")
+        raise UsageError(f"precision is {precision}; expected a number between 0 and 1")
     by_precision = thresholds_for(annotator, precision)
     return Thresholds(
         max(by_precision.types, min_confidence), max(by_precision.relations, min_confidence)

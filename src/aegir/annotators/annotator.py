@@ -18,7 +18,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aegir.tables.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.privacy import PERSONAL_TYPES, is_personal

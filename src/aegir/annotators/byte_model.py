@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
-from aegir.annotators.ngrams import evidence_of, softmax
+from aegir.annotators.ngrams.annotator import evidence_of
 from aegir.annotators.subject import choose_subject
-from aegir.errors import AskedWrongly
+from aegir.arrays import F32, softmax
+from aegir.errors import UsageError
 from aegir.model.byte_encoding import Symbols, encode_column, pad
 from aegir.model.checkpoint import Checkpoint, load_checkpoint
 from aegir.model.network import ByteModel
@@ -34,8 +35,6 @@ PART_SYMBOLS = 16_384
 """Columns of similar length are read together, up to so many symbols."""
 SUBJECT_SCALE = 4.0
 """A likely subject and an unlikely one differ by about this much in the network's log odds."""
-
-F32 = npt.NDArray[np.float32]
 
 
 class ByteModelAnnotator:
@@ -152,7 +151,7 @@ def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
         return _shipped()
     checkpoint = load_checkpoint(path)
     if lacking := _lacking(checkpoint):
-        raise AskedWrongly(
+        raise UsageError(
             f"{path} is a byte network without {lacking}; make one with: aegir train export"
         )
     return ByteModelAnnotator(ByteModel(checkpoint))

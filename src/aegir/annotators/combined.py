@@ -14,12 +14,12 @@ import numpy as np
 
 from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.ngram_features import F32
-from aegir.annotators.ngrams import NgramsAnnotator, softmax
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX, fine_guess
-from aegir.errors import AskedWrongly
+from aegir.arrays import F32, softmax
+from aegir.errors import UsageError
 from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -45,7 +45,7 @@ class CombinedAnnotator:
         self.ngrams, self.byte_model = ngrams, byte_model
         facts = byte_model.model.facts
         if "combined" not in facts["calibration"]:
-            raise AskedWrongly(
+            raise UsageError(
                 "these weights of the byte model were never combined with n-grams; use --annotator "
                 "byte_model, or export them with what `aegir train calibrate` found"
             )

@@ -12,14 +12,15 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from aegir.annotators.annotator import Annotator, Thresholds, decide
-from aegir.errors import AskedWrongly
-from aegir.rewards.calibration import (
+from aegir.answers.annotation import ColumnAnnotation
+from aegir.errors import UsageError
+from aegir.metrics import (
+    F1Report,
     OperatingPoint,
+    compute_f1,
     expected_calibration_error,
     operating_point,
 )
-from aegir.rewards.performance import F1Report, compute_f1
-from aegir.tables.annotation import ColumnAnnotation
 from aegir.tables.labelled import LabelledTable, Task
 from aegir.vocabulary.relations import RELATIONS
 from aegir.vocabulary.types import COLUMN_TYPES
@@ -77,7 +78,7 @@ def evaluate(
         ]
     gold = [accepted for labelled in tables for accepted in labelled.labels(task) if accepted]
     if not gold:
-        raise AskedWrongly(f"no column has a {task!r} label, so there is nothing to score")
+        raise UsageError(f"no column has a {task!r} label, so there is nothing to score")
     annotator.score([tables[0].table])  # so that lazy loading is not timed
     started = time.process_time()
     answers = _answers(annotator, tables, task, thresholds)

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from aegir.annotators.annotator import Annotator, Thresholds
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 DEFAULT = "combined"
 
@@ -13,13 +13,13 @@ DEFAULT = "combined"
 def _combined(model: Path | None) -> Annotator:
     from aegir.annotators.byte_model import load_byte_model
     from aegir.annotators.combined import CombinedAnnotator
-    from aegir.annotators.ngrams import load_ngrams
+    from aegir.annotators.ngrams.annotator import load_ngrams
 
     return CombinedAnnotator(load_ngrams(model), load_byte_model())
 
 
 def _ngrams(model: Path | None) -> Annotator:
-    from aegir.annotators.ngrams import load_ngrams
+    from aegir.annotators.ngrams.annotator import load_ngrams
 
     return load_ngrams(model)
 
@@ -34,7 +34,7 @@ def _rules(model: Path | None) -> Annotator:
     from aegir.annotators.rules_annotator import RulesAnnotator
 
     if model is not None:
-        raise AskedWrongly("the annotator 'rules' has no weights; leave --model out")
+        raise UsageError("the annotator 'rules' has no weights; leave --model out")
     return RulesAnnotator()
 
 
@@ -51,7 +51,7 @@ def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
     if name not in ANNOTATORS:
         near = get_close_matches(name, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
-        raise AskedWrongly(f"unknown annotator {name!r}; {hint}")
+        raise UsageError(f"unknown annotator {name!r}; {hint}")
     return ANNOTATORS[name](model)
 
 
@@ -59,7 +59,7 @@ def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
     """Confidences from which this annotator reached the precision on tables it had not seen."""
     points = getattr(annotator, "operating_points", None)
     if points is None:
-        raise AskedWrongly(
+        raise UsageError(
             f"the annotator {annotator.name!r} has no validation figures to choose a threshold by; "
             "use --min-confidence"
         )
@@ -70,7 +70,7 @@ def _threshold(points: list[list[float]], wanted: float, task: str) -> float:
     reached = [threshold for precision, threshold, _ in points if precision >= wanted - 1e-9]
     if not reached:
         best = max((precision for precision, _, _ in points), default=0.0)
-        raise AskedWrongly(
+        raise UsageError(
             f"precision {wanted} was not reached on validation tables for {task}; "
             f"the highest that was is {best}"
         )

@@ -6,7 +6,8 @@ letter, and that people put subjects first, is added here, the same way for all 
 
 import numpy as np
 
-from aegir.annotators.ngram_features import CELLS_PER_VIEW, F32
+from aegir.annotators.ngrams.features import CELLS_PER_VIEW
+from aegir.arrays import F32
 from aegir.tables.table import Table
 
 LEFTNESS = 0.15

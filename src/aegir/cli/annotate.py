@@ -12,7 +12,7 @@ from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
     from aegir.annotators.annotate import Failure
-    from aegir.tables.annotation import TableAnnotation
+    from aegir.answers.annotation import TableAnnotation
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
@@ -118,9 +118,9 @@ def _without(
 
     Only an earlier answer, left in a folder that is read again, may be written over.
     """
+    from aegir.answers.earlier_output import is_earlier_output
     from aegir.cli.output import check_format
-    from aegir.errors import AskedWrongly
-    from aegir.tables.earlier_output import is_earlier_output
+    from aegir.errors import UsageError
 
     check_format(format_name)
     if out is None or not out.exists():
@@ -130,7 +130,7 @@ def _without(
         return files
     named = any(Path(source).exists() and out.samefile(source) for source in sources)
     if named or not is_earlier_output(out, format_name):
-        raise AskedWrongly(f"--out {out} would write over a table to be read; give another name")
+        raise UsageError(f"--out {out} would write over a table to be read; give another name")
     tell(f"{out} is an earlier answer; it is written anew, not read")
     return kept
 
@@ -164,8 +164,8 @@ class _Embedding:
         self, answers: Iterable["TableAnnotation"], failures: list["Failure"]
     ) -> Iterator["TableAnnotation"]:
         from aegir.annotators.annotate import Failure
+        from aegir.answers.parquet_metadata import embed_annotation
         from aegir.errors import AegirError
-        from aegir.tables.parquet_metadata import embed_annotation
 
         for answer in answers:
             if answer.source is not None and answer.source.lower().endswith(PARQUET_SUFFIXES):
@@ -178,7 +178,7 @@ class _Embedding:
 
     def report(self) -> None:
         """Say where the answers went."""
-        from aegir.tables.parquet_metadata import ANNOTATION_KEY
+        from aegir.answers.parquet_metadata import ANNOTATION_KEY
 
         first = next(iter(self.files), "no Parquet file")
         where = first if len(self.files) < 2 else f"{len(self.files)} Parquet files"

@@ -85,7 +85,7 @@ def learn(
     from aegir.annotators.custom_types.learning import learn_type
     from aegir.annotators.custom_types.store import save_type
     from aegir.annotators.registry import load_annotator
-    from aegir.errors import VerdictIsNo
+    from aegir.errors import CheckFailed
 
     learnt = learn_type(
         name, examples, against, load_embedder(), load_annotator(), personal=personal, about=about
@@ -98,7 +98,7 @@ def learn(
     else:
         click.echo(_told(name, learnt.report, validation))
     if complaint is not None and not keep:
-        raise VerdictIsNo(f"{name} was not kept: {complaint} (--force keeps it anyway)")
+        raise CheckFailed(f"{name} was not kept: {complaint} (--force keeps it anyway)")
     if complaint is not None:
         tell(f"kept although {complaint}")
     path = save_type(types_folder(), learnt.type)

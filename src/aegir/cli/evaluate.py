@@ -42,11 +42,11 @@ def evaluate(
     from aegir.annotators.annotate import choose_thresholds
     from aegir.annotators.evaluation import evaluate as run
     from aegir.annotators.registry import load_annotator
-    from aegir.errors import AskedWrongly, VerdictIsNo
+    from aegir.errors import CheckFailed, UsageError
     from aegir.tables.labelled import read_labelled_tables
 
     if task not in ("cta", "cpa"):
-        raise AskedWrongly(f"--task is {task!r}; expected cta (types) or cpa (relations)")
+        raise UsageError(f"--task is {task!r}; expected cta (types) or cpa (relations)")
     tables = list(read_labelled_tables(data))
     chosen = load_annotator(annotator, model)
     thresholds = choose_thresholds(chosen, min_confidence, precision)
@@ -58,7 +58,7 @@ def evaluate(
     else:
         _show(result)
     if at_least is not None and not result.f1.micro_f1 >= at_least:  # not even for nan
-        raise VerdictIsNo(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
+        raise CheckFailed(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
 
 
 def _show(result: "Evaluation") -> None:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from aegir.errors import AskedWrongly
-from aegir.tables.annotation import TableAnnotation
+from aegir.answers.annotation import TableAnnotation
+from aegir.errors import UsageError
 
 STREAMED = ("text", "jsonl", "csv")
 
@@ -23,7 +23,7 @@ def write_annotations(
     annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
 ) -> None:
     """Write all annotations in one format to stdout or to a file."""
-    from aegir.tables.writers import FORMATS
+    from aegir.answers.writers import FORMATS
 
     check_format(format_name)
     if format_name in STREAMED:
@@ -36,11 +36,11 @@ def write_annotations(
 
 def check_format(format_name: str) -> None:
     """Refuse a format there is not, with those there are."""
-    from aegir.tables.writers import FORMATS
+    from aegir.answers.writers import FORMATS
 
     if format_name not in ("text", *FORMATS):
         names = ", ".join(("text", *FORMATS))
-        raise AskedWrongly(f"unknown format {format_name!r}; there are {names}")
+        raise UsageError(f"unknown format {format_name!r}; there are {names}")
 
 
 def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:
@@ -56,11 +56,11 @@ def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path 
             for number, annotation in enumerate(annotations):
                 _say(file, render(annotation, number == 0))
     except OSError as error:
-        raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None
+        raise UsageError(f"cannot write {out}: {error.strerror}") from None
 
 
 def _renderer(format_name: str, *, colour: bool) -> Callable[[TableAnnotation, bool], str]:
-    from aegir.tables.writers import FORMATS, render_text
+    from aegir.answers.writers import FORMATS, render_text
 
     def render(annotation: TableAnnotation, first: bool) -> str:
         if format_name == "text":
@@ -97,7 +97,7 @@ def _replace(out: Path, text: str) -> None:
         if not through:
             partial.replace(out)
     except OSError as error:
-        raise AskedWrongly(f"cannot write {out}: {error.strerror}") from None
+        raise UsageError(f"cannot write {out}: {error.strerror}") from None
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

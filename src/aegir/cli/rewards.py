@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from aegir.training.reward_report import ValidationReport
+    from aegir.training.reward_validation.report import ValidationReport
 
 
 @click.group("rewards")
@@ -32,9 +32,9 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
 
     Measured on a small router and on hand-made cases; also suggests lambdas. Leaves with 3 when a check fails.
     """
-    from aegir.errors import VerdictIsNo
-    from aegir.training.reward_validation import validate_rewards
-    from aegir.training.reward_validation_config import ValidationConfig, read_validation_config
+    from aegir.errors import CheckFailed
+    from aegir.training.reward_validation.config import ValidationConfig, read_validation_config
+    from aegir.training.reward_validation.validation import validate_rewards
 
     settings = ValidationConfig() if config is None else read_validation_config(config)
     report = validate_rewards(settings)
@@ -48,7 +48,7 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
         _show(report)
     if report.failures:
         first = report.failures[0]
-        raise VerdictIsNo(
+        raise CheckFailed(
             f"{len(report.failures)} of {len(report.checks)} reward checks failed, the first: "
             f"{first.kind} of {first.component}, {first.name}: {first.sentence}"
         )
@@ -57,8 +57,8 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
 def _write(report: "ValidationReport", out: Path) -> None:
     import json
 
-    from aegir.errors import AskedWrongly
-    from aegir.training.reward_report_page import render_page
+    from aegir.errors import UsageError
+    from aegir.training.reward_validation.report_page import render_page
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def _write(report: "ValidationReport", out: Path) -> None:
         (out / "report.json").write_text(text + "\n", encoding="utf-8")
         (out / "report.html").write_text(render_page(report), encoding="utf-8")
     except OSError as error:
-        raise AskedWrongly(f"cannot write into {out}: {error.strerror}") from None
+        raise UsageError(f"cannot write into {out}: {error.strerror}") from None
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.json'}", err=True)
 
 

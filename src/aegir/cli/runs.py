@@ -26,8 +26,8 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
 
     RUN is a folder with metrics.jsonl. Leaves with 3 when something is unwell.
     """
-    from aegir.rewards.health import Unwell
-    from aegir.rewards.run_health import check_run
+    from aegir.health.monitor import Unwell
+    from aegir.health.run_health import check_run
     from aegir.run_folder import RunFolder
 
     report = check_run(RunFolder(run).history(), mean_steps=false_alarm_every)

@@ -14,7 +14,7 @@ from aegir.cli.train_data import data_report
 from aegir.cli.training_packages import training_packages
 
 if TYPE_CHECKING:
-    from aegir.training.byte_config import ByteTraining, PhaseName
+    from aegir.training.byte_network.config import ByteTraining, PhaseName
 
 
 @click.group("train")
@@ -78,7 +78,7 @@ def train_ngrams(
     as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
-    from aegir.training.sources import raw_files, read_training_tables
+    from aegir.data.sources import raw_files, read_training_tables
 
     with training_packages():
         import joblib  # noqa: F401 (the recipe imports these late, after minutes of work)
@@ -160,8 +160,8 @@ def _train_bytes(
     from aegir.cli.training_progress import TrainingProgress
 
     with training_packages():
-        from aegir.training.byte_config import read_byte_training
-        from aegir.training.supervised import train as run
+        from aegir.training.byte_network.config import read_byte_training
+        from aegir.training.byte_network.supervised import train as run
 
     settings = _with_data(read_byte_training(config), data)
     if fold is not None:
@@ -216,9 +216,9 @@ def export(
 ) -> None:
     """Write a run's network as the small file that annotators read; a collapsed one is refused."""
     with training_packages():
-        from aegir.training.byte_config import read_byte_training
-        from aegir.training.byte_corpus import build_corpus
-        from aegir.training.byte_export import export_run, read_calibration
+        from aegir.training.byte_network.config import read_byte_training
+        from aegir.training.byte_network.corpus import build_corpus
+        from aegir.training.byte_network.export import export_run, read_calibration
 
     settings = _with_data(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -257,13 +257,13 @@ def calibrate(
 ) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
     with training_packages():
+        from aegir.data.sources import read_training_tables
+        from aegir.training.byte_network.supervised import ANSWERS
         from aegir.training.combine import calibrate_bytes, combine, facts_of, scores_per_class
         from aegir.training.held_out import load_answers, stack_folds
         from aegir.training.ngrams import compatibility_of
-        from aegir.training.sources import read_training_tables
-        from aegir.training.supervised import ANSWERS
 
-    from aegir.model.safetensors_file import replace_file
+    from aegir.files import replace_file
 
     answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
     temperatures, figures = calibrate_bytes(answers)

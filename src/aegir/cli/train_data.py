@@ -9,7 +9,7 @@ import click
 
 from aegir.cli.options import data_folders
 from aegir.cli.training_packages import training_packages
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 
 @click.command(
@@ -39,15 +39,15 @@ def data_report(
     """
     switches: Mapping[str, bool | int] = dict(map(_switch, sources))
     if config is None and not switches:
-        raise AskedWrongly("give a configuration or at least one --source, such as gold")
+        raise UsageError("give a configuration or at least one --source, such as gold")
     with (
         training_packages()
     ):  # also around the work: what makes tables up is loaded when it is asked to
-        from aegir.training.data_engine.engine import build_tables
-        from aegir.training.data_engine.report import EngineReport
+        from aegir.data.engine import build_tables
+        from aegir.data.report import EngineReport
 
         if config is not None:
-            from aegir.training.byte_config import read_byte_training
+            from aegir.training.byte_network.config import read_byte_training
 
             settings = read_byte_training(config)
             seed = settings.seed if seed is None else seed
@@ -61,5 +61,5 @@ def _switch(text: str) -> tuple[str, bool | int]:
     """`gold` is all of gold; `gold=40` is forty tables of it."""
     name, given, count = text.partition("=")
     if given and not count.isdecimal():
-        raise AskedWrongly(f"--source {text} gives {count!r} tables; expected a whole number")
+        raise UsageError(f"--source {text} gives {count!r} tables; expected a whole number")
     return name, int(count) if given else True

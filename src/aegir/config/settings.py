@@ -20,7 +20,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 Settings = TypeVar("Settings")
 
@@ -35,9 +35,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise AskedWrongly(f"cannot read {path}: {error.strerror}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise AskedWrongly(f"{path} is no TOML file: {error}") from None
+        raise UsageError(f"{path} is no TOML file: {error}") from None
 
 
 def settings_from(given: Mapping[str, Any], defaults: Settings, path: str) -> Settings:
@@ -67,7 +67,7 @@ def check_numbers(
         )
         if broken:
             words = " and ".join(f"{word} {one}" for word, one in bounds.items() if one is not None)
-            raise AskedWrongly(f"{name} is {value}; expected a number {words}")
+            raise UsageError(f"{name} is {value}; expected a number {words}")
 
 
 def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:
@@ -78,23 +78,23 @@ def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> 
         if key not in values:
             near = difflib.get_close_matches(key, names, 1, 0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-            raise AskedWrongly(f"unknown key {where}; {hint}")
+            raise UsageError(f"unknown key {where}; {hint}")
         inner = f"{section}.{key}" if section else key
         values[key] = _value(values[key], value, where, path, inner)
     try:
         return type(defaults)(**values)
-    except AskedWrongly as error:
-        raise AskedWrongly(f"{error} ({f'[{section}] of ' if section else ''}{path})") from None
+    except UsageError as error:
+        raise UsageError(f"{error} ({f'[{section}] of ' if section else ''}{path})") from None
 
 
 def _value(default: Any, given: Any, where: str, path: str, section: str) -> Any:
     if is_dataclass(default) or isinstance(default, Mapping):
         if not isinstance(given, dict):
-            raise AskedWrongly(f"{where} is {given!r}; expected a section [{section}]")
+            raise UsageError(f"{where} is {given!r}; expected a section [{section}]")
         return _build(default, given, path, section) if is_dataclass(default) else given
     expected = _expected(default, given)
     if expected:
-        raise AskedWrongly(f"{where} is {given!r}; expected {expected}")
+        raise UsageError(f"{where} is {given!r}; expected {expected}")
     if isinstance(default, float):
         return float(given)
     return tuple(given) if isinstance(default, tuple) else given

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 _BLOCKS = re.compile(r"w(\d{1,2})")
 _EXAMPLE = '["w1", ["w3"], "w1"]'
@@ -76,7 +76,7 @@ class Architecture:
         for width in (*self.widths, self.column_width):
             _at_least("a width", width, 1)
             if width % self.head_size:
-                raise AskedWrongly(
+                raise UsageError(
                     f"width {width} is not a multiple of head_size {self.head_size}; "
                     f"try {-(-width // self.head_size) * self.head_size}"
                 )
@@ -86,7 +86,7 @@ class Architecture:
         """The outermost stage."""
         levels = _depth(self.layout)
         if len(self.widths) != levels:
-            raise AskedWrongly(
+            raise UsageError(
                 f"layout {self.layout} has {levels} levels but there are {len(self.widths)} widths; "
                 "give one width per level, outermost first"
             )
@@ -108,7 +108,7 @@ class Architecture:
         settings = dict(given)
         if "widths" in settings:
             if not isinstance(settings["widths"], list | tuple):
-                raise AskedWrongly(f"widths are {settings['widths']!r}; expected a list of numbers")
+                raise UsageError(f"widths are {settings['widths']!r}; expected a list of numbers")
             settings["widths"] = tuple(settings["widths"])
         if "reading" in settings:
             _known(settings["reading"], Reading, "architecture.reading")
@@ -119,15 +119,15 @@ class Architecture:
 def _known(given: Any, kind: type, where: str) -> None:
     names = [one.name for one in fields(kind)]
     if not isinstance(given, Mapping):
-        raise AskedWrongly(f"{where} is {given!r}; expected settings among {', '.join(names)}")
+        raise UsageError(f"{where} is {given!r}; expected settings among {', '.join(names)}")
     for key in given:
         if key not in names:
-            raise AskedWrongly(f"{where} has no setting {key!r}; expected {', '.join(names)}")
+            raise UsageError(f"{where} has no setting {key!r}; expected {', '.join(names)}")
 
 
 def _at_least(name: str, value: Any, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise AskedWrongly(f"{name} is {value!r}; expected a whole number from {low}")
+        raise UsageError(f"{name} is {value!r}; expected a whole number from {low}")
 
 
 def _depth(layout: Any) -> int:
@@ -140,11 +140,11 @@ def _parse(layout: Any, widths: tuple[int, ...]) -> Stage:
     if isinstance(layout, list | tuple) and len(layout) == 3:
         inner = _parse(layout[1], widths[1:])
         return Stage(widths[0], _blocks(layout[0]), inner, _blocks(layout[2]))
-    raise AskedWrongly(f"{layout!r} is no layout of stages; expected something like {_EXAMPLE}")
+    raise UsageError(f"{layout!r} is no layout of stages; expected something like {_EXAMPLE}")
 
 
 def _blocks(word: Any) -> int:
     found = _BLOCKS.fullmatch(word) if isinstance(word, str) else None
     if not found:
-        raise AskedWrongly(f"{word!r} is no number of blocks; expected w0 to w99, as in {_EXAMPLE}")
+        raise UsageError(f"{word!r} is no number of blocks; expected w0 to w99, as in {_EXAMPLE}")
     return int(found[1])

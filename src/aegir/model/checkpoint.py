@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
+from aegir.files import replace_file
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GRAM_SPACE
-from aegir.model.safetensors_file import Arrays, read_safetensors, replace_file, safetensors_bytes
+from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 from aegir.model.shapes import expected_shapes
 
 FORMAT = "aegir-bytes-1"
@@ -54,12 +55,12 @@ class Checkpoint:
         expected = expected_shapes(self.architecture, classes)
         expected[GRAM_HASHES] = (self.architecture.gram_rows,)
         if missing := sorted(set(expected) - set(self.tensors)):
-            raise AskedWrongly(
+            raise UsageError(
                 f"tensor {missing[0]} is missing ({len(missing)} of {len(expected)} are); "
                 f"layout {json.dumps(self.architecture.layout)} needs it"
             )
         if extra := sorted(set(self.tensors) - set(expected)):
-            raise AskedWrongly(
+            raise UsageError(
                 f"tensor {extra[0]} has no place in layout {json.dumps(self.architecture.layout)} "
                 f"({len(extra)} tensors have none)"
             )
@@ -77,12 +78,12 @@ def _check(
     name: str, tensor: npt.NDArray[Any], shape: tuple[int, ...], architecture: Architecture
 ) -> None:
     if tensor.shape != shape:
-        raise AskedWrongly(
+        raise UsageError(
             f"tensor {name} has shape {tensor.shape}; layout {json.dumps(architecture.layout)} with "
             f"widths {list(architecture.widths)} expects {shape}"
         )
     if not np.isfinite(tensor).all():
-        raise AskedWrongly(
+        raise UsageError(
             f"tensor {name} holds numbers that are not finite; train again from before"
         )
 
@@ -90,7 +91,7 @@ def _check(
 def _check_hashes(hashes: npt.NDArray[Any]) -> None:
     inside = hashes.dtype == np.int32 and ((hashes >= 0) & (hashes < GRAM_SPACE)).all()
     if not inside or (np.diff(hashes) <= 0).any():
-        raise AskedWrongly(
+        raise UsageError(
             f"tensor {GRAM_HASHES} must hold rising whole numbers (int32) from 0 to {GRAM_SPACE - 1}"
         )
 
@@ -110,7 +111,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
             stored[name], stored[name + SCALES] = _shrunk(np.asarray(tensor, np.float32))
         else:
             if np.abs(tensor).max(initial=0) > HALF_LIMIT:
-                raise AskedWrongly(
+                raise UsageError(
                     f"tensor {name} holds numbers beyond {HALF_LIMIT}, which a file cannot keep; "
                     "the training has gone astray"
                 )
@@ -122,7 +123,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read a file that `save_checkpoint` wrote."""
     stored, metadata = read_safetensors(path)
     if (found := metadata.get("format")) != FORMAT:
-        raise AskedWrongly(
+        raise UsageError(
             f"{path} is not a byte network of this version (format {found!r}, expected {FORMAT!r})"
         )
     try:
@@ -137,9 +138,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         }
         return Checkpoint(architecture, tensors, facts)
     except (KeyError, json.JSONDecodeError, RecursionError) as error:
-        raise AskedWrongly(f"{path} is an incomplete byte network ({error})") from None
-    except AskedWrongly as error:
-        raise AskedWrongly(f"{path} does not fit together: {error}") from None
+        raise UsageError(f"{path} is an incomplete byte network ({error})") from None
+    except UsageError as error:
+        raise UsageError(f"{path} does not fit together: {error}") from None
 
 
 def _shrunk(rows: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
@@ -158,7 +159,7 @@ def _widened(
     name: str, rows: npt.NDArray[Any], scales: npt.NDArray[Any]
 ) -> npt.NDArray[np.float32]:
     if rows.ndim != 2 or scales.shape != rows.shape[:1]:
-        raise AskedWrongly(
+        raise UsageError(
             f"tensor {name}{SCALES} has shape {scales.shape} for rows of shape {rows.shape}; "
             "expected one scale per row"
         )

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aegir.arrays import F32
 from aegir.model.dense import rows_times, to_length_one
-from aegir.model.ragged import F32, Flags, Ragged
+from aegir.model.ragged import Flags, Ragged
 
 P_MARGIN = np.float32(1e-4)
 """Boundary probabilities are kept this far from 0 and 1 in the moving average."""

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import F32
 from aegir.model.byte_encoding import Symbols
 from aegir.model.dense import to_length_one
-from aegir.model.ragged import F32
 
 RELEVANCE = 0.6
 """How much likeness to the target counts; the rest is unlikeness to what was chosen before."""

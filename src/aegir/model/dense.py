@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.model.ragged import F32
+from aegir.arrays import F32
 
 TILE = 32
 """Rows multiplied at a time; a last tile that is not full is filled with zeros."""

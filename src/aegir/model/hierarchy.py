@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aegir.arrays import F32
 from aegir.model.architecture import Stage
 from aegir.model.chunking import Boundaries, BoundaryRouter, dechunk
 from aegir.model.dense import LayerNorm, Tensors, rows_times
-from aegir.model.ragged import F32, Flags, Ragged
+from aegir.model.ragged import Flags, Ragged
 from aegir.model.rwkv7 import Block, BlockState, run_blocks
 from aegir.model.wkv7 import Recurrence
 

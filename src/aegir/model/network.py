@@ -18,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import F32, I64
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
 from aegir.model.context import WHOLE_COLUMNS, TableContext
 from aegir.model.dense import LayerNorm, Linear, Tensors
 from aegir.model.hierarchy import Level, StageNet, StageOutput
-from aegir.model.ragged import F32, I64, Ragged
+from aegir.model.ragged import Ragged
 from aegir.model.reader_state import ReaderState
 from aegir.model.table_mixer import SUBJECT, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps

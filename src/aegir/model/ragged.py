@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
+from aegir.arrays import F32, I64
+
 Flags = npt.NDArray[np.bool_]
 
 

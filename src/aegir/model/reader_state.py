@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GramReader
 from aegir.model.hierarchy import StageState
@@ -42,15 +42,15 @@ def state_from_arrays(
 ) -> ReaderState:
     """The state that `state_to_arrays` took apart; refused if it is of another architecture."""
     if "stage.started" not in arrays:
-        raise AskedWrongly("the state has no stage.started; expected what state_to_arrays gave")
+        raise UsageError("the state has no stage.started; expected what state_to_arrays gave")
     empty = ReaderState.start(architecture, len(arrays["stage.started"]))
     expected = dict(_named(empty, ""))
     if odd := sorted(set(expected) ^ set(arrays)):
         kind = "lacks" if odd[0] in expected else "has a foreign"
-        raise AskedWrongly(f"the state {kind} {odd[0]}; it was made by a model of another layout")
+        raise UsageError(f"the state {kind} {odd[0]}; it was made by a model of another layout")
     for name, like in expected.items():
         if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-            raise AskedWrongly(
+            raise UsageError(
                 f"{name} of the state is {arrays[name].dtype} {arrays[name].shape}; "
                 f"this model expects {like.dtype} {like.shape}"
             )

@@ -21,8 +21,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from aegir.arrays import F32
 from aegir.model.dense import LayerNorm, Tensors, rows_times, squashed, standardised, to_length_one
-from aegir.model.ragged import F32, Ragged
+from aegir.model.ragged import Ragged
 from aegir.model.wkv7 import Recurrence, Steps
 
 LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))

@@ -1,9 +1,6 @@
 """Safetensors files as we keep them: the same content gives the same bytes, and a failed save loses nothing."""
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -38,25 +35,4 @@ def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
             return {key: file.get_tensor(key) for key in file.keys()}, metadata  # noqa: SIM118
     except (OSError, SafetensorError, TypeError, AttributeError) as error:
         said = str(error).strip().rstrip(".") or type(error).__name__
-        raise AskedWrongly(f"{path} cannot be read as a model ({said})") from None
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: a full disk or a sudden end leaves what was there before."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o644)  # temporary files are private
-            Path(name).replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise AskedWrongly(
-            f"{path} cannot be written ({error.strerror or error}); what was there before is untouched"
-        ) from None
+        raise UsageError(f"{path} cannot be read as a model ({said})") from None

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aegir.arrays import F32, I64
 from aegir.model.architecture import Architecture
 from aegir.model.dense import LayerNorm, Linear, Tensors
-from aegir.model.ragged import F32, I64, Ragged
+from aegir.model.ragged import Ragged
 from aegir.model.rwkv7 import Block, BlockState
 from aegir.model.wkv7 import wkv7_chunked
 

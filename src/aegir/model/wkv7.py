@@ -23,7 +23,8 @@ from typing import Protocol
 
 import numpy as np
 
-from aegir.model.ragged import F32, I64, Ragged
+from aegir.arrays import F32, I64
+from aegir.model.ragged import Ragged
 
 CHUNK = 16
 HALF = CHUNK // 2

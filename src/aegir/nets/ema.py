@@ -33,7 +33,7 @@ def ema(
     chosen = choose_implementation("average", implementation, ("numba", "reference"), z)
     if chosen == "reference":
         return ema_reference(z, p, initial, mask)
-    from aegir.nets.ema_numba import ema_numba
+    from aegir.nets.kernels.ema_numba import ema_numba
 
     return ema_numba(z, p, initial, mask)
 

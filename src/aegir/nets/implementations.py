@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 
 def choose_implementation(of: str, asked: str, available: Sequence[str], like: torch.Tensor) -> str:
@@ -17,9 +17,9 @@ def choose_implementation(of: str, asked: str, available: Sequence[str], like: t
         return next(name for name in available if name != "fla" and _obstacle(name, like) is None)
     if asked not in available:
         names = ", ".join(("auto", *available))
-        raise AskedWrongly(f"unknown implementation {asked!r} of the {of}; there are {names}")
+        raise UsageError(f"unknown implementation {asked!r} of the {of}; there are {names}")
     if obstacle := _obstacle(asked, like):
-        raise AskedWrongly(f"the {of} cannot run as {asked!r}: {obstacle}; 'auto' takes what can")
+        raise UsageError(f"the {of} cannot run as {asked!r}: {obstacle}; 'auto' takes what can")
     return asked
 
 

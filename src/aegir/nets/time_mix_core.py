@@ -52,7 +52,7 @@ def time_mix_core(
     chosen = choose_implementation("time mix", implementation, ("numba", "reference"), r)
     if chosen == "reference":
         return time_mix_core_reference(*given, state, mask)
-    from aegir.nets.time_mix_numba import time_mix_core_numba
+    from aegir.nets.kernels.time_mix_numba import time_mix_core_numba
 
     if state is None:
         state = r.new_zeros(r.shape[0], *r.shape[2:], r.shape[-1])

@@ -32,8 +32,8 @@ def shifted(x: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
 class _TokenMix(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Any:
-        from aegir.nets.compiled import run_kernel
-        from aegir.nets.token_mix_numba import mix_forwards
+        from aegir.nets.kernels.compiled import run_kernel
+        from aegir.nets.kernels.token_mix_numba import mix_forwards
 
         x, before, mix = inputs
         out = x.new_empty(len(mix), *x.shape)
@@ -44,8 +44,8 @@ class _TokenMix(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, gradient: Any) -> Any:
-        from aegir.nets.compiled import run_kernel
-        from aegir.nets.token_mix_numba import mix_backwards
+        from aegir.nets.kernels.compiled import run_kernel
+        from aegir.nets.kernels.token_mix_numba import mix_backwards
 
         x, before, mix = ctx.saved_tensors
         to_x, to_before = torch.empty_like(x), torch.empty_like(before)

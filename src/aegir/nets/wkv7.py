@@ -181,7 +181,7 @@ def _wkv7_fla(
 
 def _recurrence(name: str) -> Recurrence:
     if name == "numba":
-        from aegir.nets.wkv7_numba import wkv7_numba
+        from aegir.nets.kernels.wkv7_numba import wkv7_numba
 
         return wkv7_numba
     return {"reference": wkv7_reference, "chunked": wkv7_chunked, "fla": _wkv7_fla}[name]

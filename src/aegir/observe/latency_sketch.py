@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.arrays import Floats
+from aegir.errors import UsageError
 from aegir.observe.saved_state import check_state
-
-F64 = npt.NDArray[np.float64]
 
 SHORTEST = 1e-9
 """Seconds; what a nanosecond clock can tell apart."""
@@ -38,7 +37,7 @@ class LatencySketch:
 
     def __init__(self, relative_error: float = 0.01) -> None:
         if not 1e-4 <= relative_error < 1:
-            raise AskedWrongly(
+            raise UsageError(
                 f"relative_error is {relative_error}; expected 0.0001 to below 1, such as 0.01"
             )
         self.relative_error = relative_error
@@ -54,7 +53,7 @@ class LatencySketch:
         """How many durations were added."""
         return int(self._counts.sum())
 
-    def add(self, seconds: F64 | Sequence[float]) -> int:
+    def add(self, seconds: Floats | Sequence[float]) -> int:
         """Add durations; the answer is how many were left out: NaN, negative, infinite or above 292 years."""
         given = np.asarray(seconds, np.float64).ravel()
         kept = given[(given >= 0) & (given <= LONGEST)]  # NaN is neither
@@ -76,9 +75,7 @@ class LatencySketch:
     def quantiles(self, shares: Sequence[float]) -> tuple[float | None, ...]:
         """Several quantiles in one pass."""
         if not all(0 <= share <= 1 for share in shares):
-            raise AskedWrongly(
-                f"quantiles {list(shares)} were asked for; expected shares of 0 to 1"
-            )
+            raise UsageError(f"quantiles {list(shares)} were asked for; expected shares of 0 to 1")
         upto = np.cumsum(self._counts)
         count = int(upto[-1])
         if not count:
@@ -91,7 +88,7 @@ class LatencySketch:
     def merge(self, other: "LatencySketch") -> None:
         """Take in another sketch of the same relative error."""
         if other.relative_error != self.relative_error:
-            raise AskedWrongly(
+            raise UsageError(
                 f"a sketch of relative error {other.relative_error} cannot join one of "
                 f"{self.relative_error}; give both the same"
             )
@@ -137,7 +134,7 @@ class LatencySketch:
             "largest": self.largest if count else None,
         }
 
-    def _bucket_of(self, seconds: F64) -> npt.NDArray[np.intp]:
+    def _bucket_of(self, seconds: Floats) -> npt.NDArray[np.intp]:
         scaled = np.maximum(seconds, SHORTEST) / SHORTEST
         return np.ceil(np.log(scaled) / self._log_growth).astype(np.intp)
 

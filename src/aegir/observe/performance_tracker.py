@@ -38,7 +38,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.observe.latency_sketch import LONGEST, LatencySketch
 from aegir.observe.meter import Figures as Figures
 from aegir.observe.meter import Meter
@@ -58,7 +58,7 @@ class APIPerformanceTracker:
 
     def __init__(self, relative_error: float = 0.01, most_keys: int = 1000) -> None:
         if most_keys < 1:
-            raise AskedWrongly(f"most_keys is {most_keys}; expected at least 1")
+            raise UsageError(f"most_keys is {most_keys}; expected at least 1")
         LatencySketch(relative_error)  # refuses a wrong error now, not at the first record
         self.relative_error = relative_error
         self.most_keys = most_keys
@@ -92,7 +92,7 @@ class APIPerformanceTracker:
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
             name = operation or function.__qualname__
             if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-                raise AskedWrongly(
+                raise UsageError(
                     f"{name} is a generator, and calling one does no work yet; "
                     "put `with tracker.measure(…)` inside it instead"
                 )
@@ -135,7 +135,7 @@ class APIPerformanceTracker:
         state = other.state_dict() if isinstance(other, APIPerformanceTracker) else other
         _check_tracker(state)
         if state["relative_error"] != self.relative_error:
-            raise AskedWrongly(
+            raise UsageError(
                 f"a tracker of relative error {state['relative_error']} cannot join one of "
                 f"{self.relative_error}; give both the same"
             )

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.routing import Bools, Floats, read_floats, refuse_unless
+from aegir.arrays import Bools, Floats, read_floats
+from aegir.errors import UsageError
+from aegir.rewards.routing import refuse_unless
 
 PARTS = ("perf", "parallel", "finish")
 MISSING = ("leave_out", "neutral")
@@ -115,9 +116,7 @@ def combine_rewards(
     shapes = {name: part.shape for name, part in parts.items()}
     if len(set(shapes.values())) > 1 or parts["perf"].ndim != 1:
         said = ", ".join(f"r_{name} {shape}" for name, shape in shapes.items())
-        raise AskedWrongly(
-            f"the rewards have shapes {said}; expected one number per episode in each"
-        )
+        raise UsageError(f"the rewards have shapes {said}; expected one number per episode in each")
     refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
     strengths = read_lambdas(lambdas)
     total = np.where(np.isfinite(parts["perf"]), parts["perf"], np.nan)
@@ -199,9 +198,7 @@ class CombinedReward:
             episodes = int(state["episodes"])
             missing = {part: int(state["missing"][part]) for part in PARTS}
         except (KeyError, TypeError, ValueError) as error:
-            raise AskedWrongly(
-                f"this is no state of a CombinedReward: {error!r} is wrong"
-            ) from None
+            raise UsageError(f"this is no state of a CombinedReward: {error!r} is wrong") from None
         self._episodes, self._missing = episodes, missing
 
 
@@ -210,7 +207,7 @@ def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
     try:
         strengths = Lambdas(*map(float, lambdas))
     except (TypeError, ValueError):
-        raise AskedWrongly(
+        raise UsageError(
             f"lambdas are {lambdas!r}; expected two numbers, (parallel, finish)"
         ) from None
     for name, value in zip(("lambda_parallel", "lambda_finish"), strengths, strict=True):

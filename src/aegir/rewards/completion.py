@@ -28,16 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.routing import (
-    Bools,
-    Floats,
-    Ints,
-    read_floats,
-    read_pools,
-    read_routing,
-    refuse_unless,
-)
+from aegir.arrays import Bools, Floats, Ints, read_floats
+from aegir.errors import UsageError
+from aegir.rewards.routing import read_pools, read_routing, refuse_unless
 
 KINDS = ("always on", "always off", "same pattern")
 
@@ -96,12 +89,12 @@ def compute_r_finish(
     done = read_floats(answered, "answered")
     done = done[:, None] if done.ndim == 1 and shape[1] == 1 else done
     if done.shape != shape:
-        raise AskedWrongly(
+        raise UsageError(
             f"answered has shape {done.shape}; activations say there are {shape} columns"
         )
     real = routing.real
     if (strange := done[real & ~np.isnan(done) & ~((done == 0.0) | (done == 1.0))]).size:
-        raise AskedWrongly(f"answered holds {strange[0]}; expected 0, 1, or nan where unknown")
+        raise UsageError(f"answered holds {strange[0]}; expected 0, 1, or nan where unknown")
     known = real & ~np.isnan(done)
     columns = known.sum(1)
     coverage = np.where(columns > 0, (known & (done == 1)).sum(1) / np.maximum(columns, 1), np.nan)

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.arrays import Floats, read_floats
+from aegir.errors import UsageError
 from aegir.rewards.completion import follows_commonest
 from aegir.rewards.parallelism import ParallelWeights, judge_activations
-from aegir.rewards.routing import Floats, read_floats, read_routing
+from aegir.rewards.routing import read_routing
 
 Z = 2.576
 """Two-sided 99 %: each bound errs in 1 of 200 cases when the true share is at the limit."""
@@ -171,7 +172,7 @@ def _paired(coverage: npt.ArrayLike, right: npt.ArrayLike, when: str) -> Floats:
     """(E, 2) of the episodes that have both."""
     both = [read_floats(coverage, f"coverage_{when}"), read_floats(right, f"right_{when}")]
     if both[0].ndim != 1 or both[0].shape != both[1].shape:
-        raise AskedWrongly(
+        raise UsageError(
             f"coverage and right {when} have shapes {both[0].shape} and {both[1].shape}; "
             "expected one number per episode in each"
         )

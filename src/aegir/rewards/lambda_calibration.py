@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.rewards.routing import read_floats, refuse_unless
+from aegir.arrays import read_floats
+from aegir.rewards.routing import refuse_unless
 
 
 @dataclass(frozen=True, slots=True)

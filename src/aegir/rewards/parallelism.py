@@ -27,16 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.routing import (
-    Bools,
-    Floats,
-    Ints,
-    read_floats,
-    read_pools,
-    read_routing,
-    refuse_unless,
-)
+from aegir.arrays import Bools, Floats, Ints, read_floats
+from aegir.errors import UsageError
+from aegir.rewards.routing import read_pools, read_routing, refuse_unless
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +125,7 @@ def judge_activations(
         _spread(gain, activations.shape, name) for name, gain in given.items() if gain is not None
     ]
     if not gains:
-        raise AskedWrongly(
+        raise UsageError(
             "neither score_gain nor path_gain was given; r_parallel pays only for activations that gain"
         )
     helped = np.any([np.isfinite(gain) & (gain > least_gain) for gain in gains], axis=0)
@@ -146,7 +139,7 @@ def _spread(gain: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     if given.ndim == 2 and shape[1] == 1 and given.shape == (shape[0], shape[2]):
         return given[:, None, :]  # activations came as (B, N), so did their gains
     if given.shape != shape[: given.ndim]:
-        raise AskedWrongly(
+        raise UsageError(
             f"{name} has shape {given.shape}; expected {shape}, {shape[:2]} or {shape[:1]}"
         )
     return np.broadcast_to(given.reshape(given.shape + (1,) * (3 - given.ndim)), shape)

@@ -12,16 +12,12 @@ Promises
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from aegir.arrays import Bools, Floats, Ints, read_array, read_floats
+from aegir.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +46,7 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
     if given.ndim == 2:
         given = given[:, None, :]
     if given.ndim != 3 or given.shape[2] == 0:
-        raise AskedWrongly(
+        raise UsageError(
             f"activations have shape {given.shape}; expected (episodes, decisions, specialists) "
             "or (episodes, specialists) with at least one specialist"
         )
@@ -59,7 +55,7 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
     wrong = real & known & ~((given == 0.0) | (given == 1.0)).all(axis=2)
     if wrong.any():
         episode, decision = (int(axis[0]) for axis in np.nonzero(wrong))
-        raise AskedWrongly(
+        raise UsageError(
             f"activations of episode {episode}, decision {decision} are "
             f"{given[episode, decision].tolist()}; expected 0 or 1 (threshold scores first)"
         )
@@ -79,7 +75,7 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
     """
     values = read_floats(rows, "rows")
     if values.ndim == 0:
-        raise AskedWrongly(f"rows are the single number {values}; expected one row per decision")
+        raise UsageError(f"rows are the single number {values}; expected one row per decision")
     inverse = read_names(episode, len(values), "episode", "row")
     counts = np.bincount(inverse)
     order = np.argsort(inverse, kind="stable")
@@ -93,26 +89,14 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
     return padded, decided
 
 
-def read_floats(values: npt.ArrayLike, name: str) -> Floats:
-    """The values as float64; None and masked ones become nan. One sentence when they are no numbers."""
-    try:
-        if isinstance(values, np.ma.MaskedArray):
-            return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise AskedWrongly(
-            f"{name} cannot be read as one array of numbers ({error}); expected rows of equal length"
-        ) from None
-
-
 def read_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Bools:
     """A mask of this shape; all true when there is none. For one decision per episode, (E,) will do."""
     if mask is None:
         return np.ones(shape, bool)
-    given = _as_array(mask, name)
+    given = read_array(mask, name)
     given = given[:, None] if given.ndim == 1 and shape[1:] == (1,) else given
     if given.shape != shape or given.dtype != np.bool_:
-        raise AskedWrongly(
+        raise UsageError(
             f"{name} is {given.dtype} of shape {given.shape}; expected true or false of shape {shape}"
         )
     return given
@@ -125,27 +109,20 @@ def read_pools(pool: npt.ArrayLike | None, episodes: int) -> Ints | None:
 
 def read_names(names: npt.ArrayLike, number: int, name: str, of: str) -> Ints:
     """0, 1, … for each distinct name, in ascending order; one name is needed for each of `number` things."""
-    given = _as_array(names, name)
+    given = read_array(names, name)
     if given.shape != (number,):
-        raise AskedWrongly(
+        raise UsageError(
             f"{name} has shape {given.shape}; expected one name for each of {number} {of}s"
         )
     try:
         return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
     except TypeError:
-        raise AskedWrongly(
+        raise UsageError(
             f"{name} mixes names that cannot be compared; expected all numbers or all text"
         ) from None
-
-
-def _as_array(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise AskedWrongly(f"{name} has rows of unequal length; expected one array") from None
 
 
 def refuse_unless(is_right: bool, name: str, value: object, expected: str) -> None:
     """One sentence for a setting that cannot be used."""
     if not is_right:
-        raise AskedWrongly(f"{name} is {value!r}; expected {expected}")
+        raise UsageError(f"{name} is {value!r}; expected {expected}")

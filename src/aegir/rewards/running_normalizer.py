@@ -32,12 +32,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.arrays import Floats
+from aegir.errors import UsageError
+from aegir.observe.exact_moments import EMPTY, Moments
 from aegir.observe.saved_state import check_state
-from aegir.rewards.exact_moments import EMPTY, Moments
-from aegir.rewards.group_advantages import cancels_in_group_advantages
+from aegir.rewards.cancellation import cancels_in_group_advantages
 
-Floats = npt.NDArray[np.float64]
 Key = str | int | None
 
 
@@ -62,13 +62,13 @@ class NormalizerSettings:
 
     def __post_init__(self) -> None:
         if self.half_life is not None and not 0 < self.half_life < math.inf:
-            raise AskedWrongly(f"half_life is {self.half_life}; expected samples above 0, or None")
+            raise UsageError(f"half_life is {self.half_life}; expected samples above 0, or None")
         if self.clip is not None and not 0 < self.clip < math.inf:
-            raise AskedWrongly(f"clip is {self.clip}; expected a number above 0, or None")
+            raise UsageError(f"clip is {self.clip}; expected a number above 0, or None")
         if not self.warm_up >= 2:  # nan is not either
-            raise AskedWrongly(f"warm_up is {self.warm_up}; expected at least 2 samples")
+            raise UsageError(f"warm_up is {self.warm_up}; expected at least 2 samples")
         if not 0 < self.smallest_std < math.inf:
-            raise AskedWrongly(f"smallest_std is {self.smallest_std}; expected above 0")
+            raise UsageError(f"smallest_std is {self.smallest_std}; expected above 0")
 
 
 class RunningNormalizer:
@@ -229,7 +229,7 @@ class RunningNormalizer:
     def _refuse_other_settings(self, other: Mapping[str, Any], whose: str) -> None:
         for name, mine in asdict(self.settings).items():
             if other.get(name) != mine:
-                raise AskedWrongly(
+                raise UsageError(
                     f"{whose} has {name}={other.get(name)}, this one {mine}; they must be the same"
                 )
 
@@ -240,13 +240,13 @@ def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         numbers = np.asarray(values)
     except ValueError:
-        raise AskedWrongly("rewards have rows of unequal length; expected one array") from None
+        raise UsageError("rewards have rows of unequal length; expected one array") from None
     if numbers.dtype.kind in "fiub":
         return numbers
     try:
         return numbers.astype(np.float64)  # None becomes nan
     except (TypeError, ValueError):
-        raise AskedWrongly(
+        raise UsageError(
             "rewards hold something that is not a number; use nan for missing"
         ) from None
 
@@ -261,16 +261,16 @@ def _places_by_key(
         return [(keys, slice(None))]
     listed: list[Key] = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
     if len(listed) != size:
-        raise AskedWrongly(f"{size} rewards came with {len(listed)} keys; expected one key each")
+        raise UsageError(f"{size} rewards came with {len(listed)} keys; expected one key each")
     numbers: dict[Key, int] = {}
     try:
         codes = np.array([numbers.setdefault(key, len(numbers)) for key in listed], np.intp)
     except TypeError:
-        raise AskedWrongly(
+        raise UsageError(
             "a key is neither text nor a whole number, such as a task's name"
         ) from None
     if odd := [key for key in numbers if not (key is None or isinstance(key, str | int))]:
-        raise AskedWrongly(f"key {odd[0]!r} is neither text nor a whole number")
+        raise UsageError(f"key {odd[0]!r} is neither text nor a whole number")
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(len(numbers) + 1))
     return [(key, order[bounds[i] : bounds[i + 1]]) for key, i in numbers.items()]

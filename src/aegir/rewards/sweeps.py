@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aegir.arrays import Floats
 from aegir.rewards.completion import FinishWeights, compute_r_finish
 from aegir.rewards.parallelism import ParallelWeights, compute_r_parallel
 from aegir.rewards.performance import NO_LABEL, compute_r_perf
-from aegir.rewards.routing import Floats
 
 COLUMNS, SPECIALISTS = 20, 4
 Line = tuple[Sequence[float], Sequence[float]]

@@ -25,8 +25,8 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.routing import Floats, read_floats
+from aegir.arrays import Floats, read_floats
+from aegir.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,14 @@ def compute_stage_times(main: npt.ArrayLike, helpers: npt.ArrayLike) -> StageTim
     """
     mains, aids = read_floats(main, "main"), read_floats(helpers, "helpers")
     if mains.ndim != 2 or aids.ndim != 3 or aids.shape[:2] != mains.shape:
-        raise AskedWrongly(
+        raise UsageError(
             f"main has shape {mains.shape} and helpers {aids.shape}; expected (episodes, stages) "
             "and (episodes, stages, helpers)"
         )
     for name, times in (("main", mains), ("helpers", aids)):
         wrong = times[(times < 0) | np.isinf(times)]
         if wrong.size:
-            raise AskedWrongly(f"{name} holds {wrong[0]}; expected durations, 0 or more")
+            raise UsageError(f"{name} holds {wrong[0]}; expected durations, 0 or more")
     ran = np.nan_to_num(aids, nan=0.0)
     longest = ran.max(2, initial=0.0)
     return StageTimes((mains + longest).sum(1), (mains + ran.sum(2)).sum(1))
@@ -131,20 +131,20 @@ def _read(steps: Iterable[TimedStep]) -> dict[str, TimedStep]:
     by_name: dict[str, TimedStep] = {}
     for step in steps:
         if step.name in by_name:
-            raise AskedWrongly(f"two steps are called {step.name!r}; give each a name of its own")
+            raise UsageError(f"two steps are called {step.name!r}; give each a name of its own")
         if isinstance(step.after, str):
-            raise AskedWrongly(
+            raise UsageError(
                 f"step {step.name!r} comes after {step.after!r}; expected a tuple of names, ({step.after!r},)"
             )
         if not (isinstance(step.duration, Real) and 0 <= step.duration < math.inf):
-            raise AskedWrongly(
+            raise UsageError(
                 f"step {step.name!r} took {step.duration!r}; expected a finite duration, 0 or more"
             )
         by_name[step.name] = step
     for step in by_name.values():
         for earlier in step.after:
             if earlier not in by_name:
-                raise AskedWrongly(f"step {step.name!r} comes after {earlier!r}, which is no step")
+                raise UsageError(f"step {step.name!r} comes after {earlier!r}, which is no step")
     return by_name
 
 
@@ -162,7 +162,7 @@ def _in_order(by_name: Mapping[str, TimedStep]) -> list[str]:
             if waiting[later] == 0:
                 order.append(later)
     if len(order) < len(by_name):
-        raise AskedWrongly(f"the steps wait for each other in a circle: {_circle(by_name, order)}")
+        raise UsageError(f"the steps wait for each other in a circle: {_circle(by_name, order)}")
     return order
 
 

@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
+from aegir.arrays import I64, Floats
+from aegir.errors import UsageError
 from aegir.observe.saved_state import check_state
-from aegir.rl.curriculum_strategies import F64, I64, Measured, make_strategy
+from aegir.rl.curriculum_strategies import Measured, make_strategy
 from aegir.rl.curriculum_strategies import Strategy as Strategy
 from aegir.rl.curriculum_strategies import register_strategy as register_strategy
 from aegir.rl.sum_tree import SumTree
@@ -45,13 +46,13 @@ class Curriculum:
         items: int,
         strategy: str | Strategy = "competence",
         *,
-        difficulty: Sequence[float] | F64 | None = None,
+        difficulty: Sequence[float] | Floats | None = None,
         exploration: float = 0.02,
         forgetting: float = 0.95,
         seed: int = 0,
     ) -> None:
         if items < 1:
-            raise AskedWrongly(f"a curriculum of {items} items; expected at least 1")
+            raise UsageError(f"a curriculum of {items} items; expected at least 1")
         _check_share("exploration", exploration)
         _check_share("forgetting", forgetting)
         self.items, self.exploration, self.forgetting = items, exploration, forgetting
@@ -68,7 +69,7 @@ class Curriculum:
     def draw(self, count: int, *, distinct: bool = False) -> I64:
         """`count` items by weight, with replacement, or all different."""
         if count < 0 or (distinct and count > self.items):
-            raise AskedWrongly(f"{count} draws were asked of a curriculum of {self.items} items")
+            raise UsageError(f"{count} draws were asked of a curriculum of {self.items} items")
         self._drawn += count
         return self._draw_distinct(count) if distinct else self._draw_any(count)
 
@@ -118,7 +119,7 @@ class Curriculum:
         one: tuple[Any, ...] = (item, won, lost, recent, lasting)  # it said that it takes numbers
         weight = float(self._strategy.weigh(Measured(*one)))
         if not 0 <= weight < math.inf:
-            raise AskedWrongly(self._wrong_weight(weight))
+            raise UsageError(self._wrong_weight(weight))
         self._tree.set_one(item, weight + self._floor)
         if len(others):
             self._tree.set_many(others, self._weigh(others))
@@ -129,7 +130,7 @@ class Curriculum:
         chosen = np.asarray(items, np.int64)
         return Measured(chosen, *self._known[chosen].T)
 
-    def probabilities(self) -> F64:
+    def probabilities(self) -> Floats:
         """The chance of each item to be drawn next."""
         weights = self._tree.weights
         total = weights.sum()
@@ -169,7 +170,7 @@ class Curriculum:
         keys = ("strategy", "strategy_state", "known", "tries", "weights", "counts", "random")
         check_state(state, "the saved curriculum", *keys)
         if (state["strategy"], len(state["tries"])) != (self.strategy_name, self.items):
-            raise AskedWrongly(
+            raise UsageError(
                 f"the saved curriculum has {len(state['tries'])} items and strategy "
                 f"{state['strategy']!r}, this one {self.items} and {self.strategy_name!r}"
             )
@@ -203,7 +204,7 @@ class Curriculum:
         self._tree.set_many(found, kept[found])
         return found
 
-    def _learn(self, items: I64, went: F64) -> None:
+    def _learn(self, items: I64, went: Floats) -> None:
         """One try of each of these different items."""
         known, keep = self._known[items], self.forgetting
         known[:, 0] = 1 + keep * (known[:, 0] - 1) + went
@@ -212,15 +213,15 @@ class Curriculum:
         known[:, 3] += LASTING_RATE * (went - known[:, 3])
         self._known[items] = known
 
-    def _weigh(self, items: I64) -> F64:
+    def _weigh(self, items: I64) -> Floats:
         given = np.asarray(self._strategy.weigh(self.measured(items)), float)
         if given.shape != items.shape:
-            raise AskedWrongly(
+            raise UsageError(
                 f"strategy {self.strategy_name!r} gave weights of shape {given.shape} for "
                 f"{len(items)} items; expected one weight per item"
             )
         if not (wanted := np.isfinite(given) & (given >= 0)).all():
-            raise AskedWrongly(self._wrong_weight(float(given[~wanted][0])))
+            raise UsageError(self._wrong_weight(float(given[~wanted][0])))
         return given + self._floor
 
     def _wrong_weight(self, weight: float) -> str:
@@ -229,27 +230,25 @@ class Curriculum:
             "expected a finite number of 0 or more"
         )
 
-    def _check(self, items: I64, went: F64) -> None:
+    def _check(self, items: I64, went: Floats) -> None:
         if len(items) != len(went):
-            raise AskedWrongly(
-                f"{len(items)} items but {len(went)} successes; expected one per item"
-            )
+            raise UsageError(f"{len(items)} items but {len(went)} successes; expected one per item")
         if len(items) and not (items.min() >= 0 and items.max() < self.items):
             wrong = items[(items < 0) | (items >= self.items)][0]
-            raise AskedWrongly(f"item {wrong} is not one of 0 to {self.items - 1}")
+            raise UsageError(f"item {wrong} is not one of 0 to {self.items - 1}")
         if not (np.isnan(went) | ((went >= 0) & (went <= 1))).all():
             wrong_one = went[~(np.isnan(went) | ((went >= 0) & (went <= 1)))][0]
-            raise AskedWrongly(
+            raise UsageError(
                 f"a success of {wrong_one}; expected 0 to 1, or NaN when it could not be told"
             )
 
 
-def _difficulty(given: Sequence[float] | F64 | None, items: int) -> F64 | None:
+def _difficulty(given: Sequence[float] | Floats | None, items: int) -> Floats | None:
     if given is None:
         return None
     difficulty = np.asarray(given, float).ravel()
     if len(difficulty) != items or not np.isfinite(difficulty).all():
-        raise AskedWrongly(
+        raise UsageError(
             f"difficulty has {len(difficulty)} numbers for {items} items, "
             "or one that is not finite; expected one finite number per item"
         )
@@ -259,22 +258,22 @@ def _difficulty(given: Sequence[float] | F64 | None, items: int) -> F64 | None:
 def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
     given = np.asarray(items).ravel()
     if given.size and given.dtype.kind not in "iu":
-        raise AskedWrongly(f"items are {given.dtype}; expected whole numbers, as `draw` gives them")
+        raise UsageError(f"items are {given.dtype}; expected whole numbers, as `draw` gives them")
     return given.astype(np.int64)
 
 
-def _numbers(successes: Sequence[float] | npt.NDArray[Any]) -> F64:
+def _numbers(successes: Sequence[float] | npt.NDArray[Any]) -> Floats:
     try:
         return np.asarray(successes, float).ravel()  # None becomes NaN
     except (TypeError, ValueError):
-        raise AskedWrongly(
+        raise UsageError(
             "successes are not all numbers; expected 0 to 1, or NaN when it could not be told"
         ) from None
 
 
 def _check_share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
-        raise AskedWrongly(f"{name} is {value}; expected 0 to 1")
+        raise UsageError(f"{name} is {value}; expected 0 to 1")
 
 
 def _rounds(items: I64) -> list[npt.NDArray[np.intp]]:

@@ -22,12 +22,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from aegir.errors import AskedWrongly
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from aegir.arrays import I64, Floats
+from aegir.errors import UsageError
 
 NONE: I64 = np.zeros(0, np.int64)
 """No items."""
@@ -38,29 +35,29 @@ class Measured:
     """What is known of some items; every field is an array with one entry per item."""
 
     items: I64
-    won: F64
+    won: Floats
     """a of the Beta posterior: successes so far (forgotten slowly), plus 1."""
-    lost: F64
+    lost: Floats
     """b: failures, plus 1."""
-    recent: F64
+    recent: Floats
     """Success over the last few tries (exponential mean)."""
-    lasting: F64
+    lasting: Floats
     """Success over many tries."""
 
     @property
-    def success(self) -> F64:
+    def success(self) -> Floats:
         """Posterior mean of the success rate."""
         return self.won / (self.won + self.lost)
 
     @property
-    def deviation(self) -> F64:
+    def deviation(self) -> Floats:
         """Posterior standard deviation: how little is known."""
         both = self.won + self.lost
-        spread: F64 = (self.won * self.lost / (both * both * (both + 1))) ** 0.5
+        spread: Floats = (self.won * self.lost / (both * both * (both + 1))) ** 0.5
         return spread
 
     @property
-    def learnability(self) -> F64:
+    def learnability(self) -> Floats:
         """Posterior mean of p (1 - p)."""
         both = self.won + self.lost
         return self.won * self.lost / (both * (both + 1))
@@ -74,14 +71,14 @@ class Strategy(ABC):
     full_claim: ClassVar[float] = 1.0
     """The weight of an item that deserves practice most; exploration is a share of it. 0: no exploration."""
 
-    def begin(self, items: int, difficulty: F64 | None) -> None:  # noqa: B027 (few need it)
+    def begin(self, items: int, difficulty: Floats | None) -> None:  # noqa: B027 (few need it)
         """Told once, before anything else; difficulty is what the user knows beforehand, or None."""
 
     @abstractmethod
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         """A weight of 0 or more for each item."""
 
-    def learn(self, items: I64, successes: F64) -> I64:  # noqa: ARG002
+    def learn(self, items: I64, successes: Floats) -> I64:  # noqa: ARG002
         """Told after each update; returns *other* items whose weight must be computed anew."""
         return NONE
 
@@ -106,7 +103,7 @@ class Uniform(Strategy):
 
     takes_numbers = True
 
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         return measured.won * 0 + 1
 
 
@@ -116,7 +113,7 @@ class Competence(Strategy):
     takes_numbers = True
     full_claim = 1 / 16
 
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         return measured.learnability * measured.learnability
 
 
@@ -125,7 +122,7 @@ class LearningProgress(Strategy):
 
     takes_numbers = True
 
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         return abs(measured.recent - measured.lasting) + 0.5 * measured.deviation
 
 
@@ -141,7 +138,7 @@ class EasyFirst(Strategy):
 
     def __init__(self, bands: int = 10, mastery: float = 0.7) -> None:
         if bands < 1 or not 0 < mastery < 1:
-            raise AskedWrongly(
+            raise UsageError(
                 f"easy-first got {bands} bands and mastery {mastery}; "
                 "expected at least 1 band and a share between 0 and 1"
             )
@@ -149,9 +146,9 @@ class EasyFirst(Strategy):
         self.open = 1
         self._won, self._lost = 1.0, 1.0
 
-    def begin(self, items: int, difficulty: F64 | None) -> None:
+    def begin(self, items: int, difficulty: Floats | None) -> None:
         if difficulty is None:
-            raise AskedWrongly(
+            raise UsageError(
                 "easy-first needs difficulty=, a number per item (larger is harder); "
                 "without one use competence, which measures it"
             )
@@ -159,10 +156,10 @@ class EasyFirst(Strategy):
         rank[np.argsort(difficulty, kind="stable")] = np.arange(items)
         self._band = rank * self.bands // items
 
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         return (self._band[measured.items] < self.open) * np.float64(1)
 
-    def learn(self, items: I64, successes: F64) -> I64:
+    def learn(self, items: I64, successes: Floats) -> I64:
         hardest = successes[self._band[items] == self.open - 1]
         return self._advance(float(hardest.sum()), float((1 - hardest).sum()))
 
@@ -197,10 +194,10 @@ class EasyFirst(Strategy):
 class _Formula(Strategy):
     """A user's function without memory."""
 
-    def __init__(self, function: Callable[[Measured], F64]) -> None:
+    def __init__(self, function: Callable[[Measured], Floats]) -> None:
         self._function = function
 
-    def weigh(self, measured: Measured) -> F64:
+    def weigh(self, measured: Measured) -> Floats:
         return self._function(measured)
 
 
@@ -213,11 +210,11 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 
 
 def register_strategy(
-    name: str, strategy: type[Strategy] | Callable[[Measured], F64]
-) -> type[Strategy] | Callable[[Measured], F64]:
+    name: str, strategy: type[Strategy] | Callable[[Measured], Floats]
+) -> type[Strategy] | Callable[[Measured], Floats]:
     """Make a strategy known by name: a subclass of `Strategy`, or a function from `Measured` to weights."""
     if name in STRATEGIES:
-        raise AskedWrongly(f"there is a curriculum strategy {name!r} already; choose another name")
+        raise UsageError(f"there is a curriculum strategy {name!r} already; choose another name")
     if isinstance(strategy, type) and issubclass(strategy, Strategy):
         STRATEGIES[name] = strategy
     else:
@@ -232,5 +229,5 @@ def make_strategy(strategy: str | Strategy) -> tuple[str, Strategy]:
         return type(strategy).__name__, strategy
     if strategy not in STRATEGIES:
         known = ", ".join(sorted(STRATEGIES))
-        raise AskedWrongly(f"unknown curriculum strategy {strategy!r}; there are {known}")
+        raise UsageError(f"unknown curriculum strategy {strategy!r}; there are {known}")
     return strategy, STRATEGIES[strategy]()

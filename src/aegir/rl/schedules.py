@@ -19,7 +19,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.combined import Lambdas, read_lambdas
 
 ROUNDING = 1e-9
@@ -70,17 +70,17 @@ class SmoothLambdas:
     def __post_init__(self) -> None:
         _check_stages(self.stages)
         if not 0 < self.width <= 1:
-            raise AskedWrongly(f"width is {self.width}; expected above 0 and at most 1")
+            raise UsageError(f"width is {self.width}; expected above 0 and at most 1")
         reached = 0.0
         for centre, _ in self._changes():
             if centre - self.width / 2 < reached - ROUNDING:
-                raise AskedWrongly(
+                raise UsageError(
                     f"width is {self.width}, so the change around {centre:g} begins before {reached:g}; "
                     "expected one change to end before the next begins"
                 )
             reached = centre + self.width / 2
         if reached > 1 + ROUNDING:
-            raise AskedWrongly(
+            raise UsageError(
                 f"width is {self.width}, so the last change ends at {reached:g}, above 1"
             )
         if self.end is not None:
@@ -117,7 +117,7 @@ class LinearSchedule:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.start) and math.isfinite(self.end)):
-            raise AskedWrongly(f"a line from {self.start} to {self.end}; expected finite numbers")
+            raise UsageError(f"a line from {self.start} to {self.end}; expected finite numbers")
 
     def __call__(self, progress: float) -> float:
         _check_progress(progress)
@@ -133,11 +133,11 @@ def _check_stages(stages: tuple[Stage, ...]) -> None:
     ends = [stage.until for stage in stages]
     rising = all(a < b for a, b in zip([0.0, *ends], ends, strict=False))
     if not ends or not rising or ends[-1] != 1.0:
-        raise AskedWrongly(f"the stages end at {ends}; expected rising shares of training up to 1")
+        raise UsageError(f"the stages end at {ends}; expected rising shares of training up to 1")
     for stage in stages:
         read_lambdas(stage.lambdas)
 
 
 def _check_progress(progress: float) -> None:
     if not 0 <= progress <= 1:
-        raise AskedWrongly(f"progress is {progress}; expected the share of training done, 0 to 1")
+        raise UsageError(f"progress is {progress}; expected the share of training done, 0 to 1")

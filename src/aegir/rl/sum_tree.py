@@ -13,10 +13,8 @@ Promises
 from array import array
 
 import numpy as np
-import numpy.typing as npt
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from aegir.arrays import I64, Floats
 
 
 class SumTree:
@@ -24,7 +22,7 @@ class SumTree:
 
     __slots__ = ("_leaves", "_sums", "_view", "items")
 
-    def __init__(self, weights: F64) -> None:
+    def __init__(self, weights: Floats) -> None:
         self.items = len(weights)
         self._leaves = 1 << max(self.items - 1, 0).bit_length()
         # An array and a numpy view share memory: single numbers are read three times faster from the array.
@@ -38,11 +36,11 @@ class SumTree:
         return self._sums[1]
 
     @property
-    def weights(self) -> F64:
+    def weights(self) -> Floats:
         """A copy of all weights."""
         return self._view[self._leaves : self._leaves + self.items].copy()
 
-    def fill(self, weights: F64) -> None:
+    def fill(self, weights: Floats) -> None:
         """Replace all weights, in O(n)."""
         assert len(weights) == self.items
         self._view[self._leaves : self._leaves + self.items] = weights
@@ -61,7 +59,7 @@ class SumTree:
             at >>= 1
             sums[at] = sums[2 * at] + sums[2 * at + 1]
 
-    def set_many(self, items: I64, weights: F64) -> None:
+    def set_many(self, items: I64, weights: Floats) -> None:
         """Change many weights; of an item given twice the last weight counts."""
         view = self._view
         at = items + self._leaves
@@ -85,7 +83,7 @@ class SumTree:
                 at += 1
         return at - leaves
 
-    def find_many(self, shares: F64) -> I64:
+    def find_many(self, shares: Floats) -> I64:
         """The items at these shares of the total; equal to `find` one by one."""
         view = self._view
         rest = shares * view[1]

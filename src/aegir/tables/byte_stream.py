@@ -18,7 +18,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 WHOLE = 4 << 20
 HEAD = 256 << 10
@@ -91,7 +91,7 @@ class ByteStream:
                 raise
             self.damage, piece = describe_damage(error), b""
         if isinstance(piece, str):
-            raise AskedWrongly("a text file object was given; open the file in binary mode ('rb')")
+            raise UsageError("a text file object was given; open the file in binary mode ('rb')")
         self._ended = not piece
         return piece or b""
 

@@ -16,12 +16,12 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES, has_known_suffix
 
 
 def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
-    """Expand files, folders and patterns; `AskedWrongly` for what leads to no table."""
+    """Expand files, folders and patterns; `UsageError` for what leads to no table."""
     found: dict[Path, None] = {}
     for given in paths:
         found.update(dict.fromkeys(_expand(given)))
@@ -31,7 +31,7 @@ def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
 def _expand(given: str | Path) -> list[Path]:
     path = Path(given)
     if given == "":  # Path("") would be this folder; most likely a variable that is not set
-        raise AskedWrongly("the name of a table is empty; give a file, a folder or a pattern")
+        raise UsageError("the name of a table is empty; give a file, a folder or a pattern")
     if str(given) == "-":
         return [path]
     try:
@@ -40,16 +40,16 @@ def _expand(given: str | Path) -> list[Path]:
         if path.exists() or path.is_symlink():
             return [path]
     except (OSError, ValueError) as error:
-        raise AskedWrongly(f"{str(given)!r} cannot be looked at ({error})") from error
+        raise UsageError(f"{str(given)!r} cannot be looked at ({error})") from error
     if glob.has_magic(str(given)):
         return _matching(str(given))
-    raise AskedWrongly(f"there is no file or folder {given}")
+    raise UsageError(f"there is no file or folder {given}")
 
 
 def _in_folder(folder: Path) -> list[Path]:
     files = sorted(_walk(folder))
     if not files:
-        raise AskedWrongly(
+        raise UsageError(
             f"the folder {folder} holds no tables; Aegir looks for {_suffix_list()}; "
             "name a file to read it whatever its suffix"
         )
@@ -86,7 +86,7 @@ def _matching(pattern: str) -> list[Path]:
     files = sorted(real.values())
     known = [path for path in files if has_known_suffix(path.name)]
     if not files:
-        raise AskedWrongly(f"no file matches {pattern}")
+        raise UsageError(f"no file matches {pattern}")
     # A pattern such as *.dat names its suffix on purpose.
     return known or files
 

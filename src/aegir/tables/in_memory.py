@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.assembling import assemble_table
 from aegir.tables.cell_text import cell_text, column_text
 from aegir.tables.columnar import read_arrow_object
@@ -22,7 +22,7 @@ LAZY_ROWS = 100_000
 def read_in_memory(source: Any, request: Request) -> Table:
     """Sample one table from an object."""
     if type(source).__name__ == "Series":
-        raise AskedWrongly("a Series is one column without a table; give series.to_frame()")
+        raise UsageError("a Series is one column without a table; give series.to_frame()")
     if type(source).__name__ == "LazyFrame":
         return _from_lazy(source, request)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
@@ -33,7 +33,7 @@ def read_in_memory(source: Any, request: Request) -> Table:
         return _from_columns(source, request)
     if isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source):
         return _from_records(source, request)
-    raise AskedWrongly(
+    raise UsageError(
         f"cannot read a table from {type(source).__name__}; give a path, an open binary file, a "
         "DataFrame, an Arrow table, a dict of lists or a list of dicts"
     )
@@ -58,7 +58,7 @@ def _from_lazy(frame: Any, request: Request) -> Table:
         head = frame.head(LAZY_ROWS + 1).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise AskedWrongly(f"the LazyFrame cannot be collected ({reason})") from error
+        raise UsageError(f"the LazyFrame cannot be collected ({reason})") from error
     table = read_arrow_object(head.head(LAZY_ROWS), request)
     if len(head) <= LAZY_ROWS:
         return replace(table, total_rows=len(head))
@@ -69,12 +69,12 @@ def _from_lazy(frame: Any, request: Request) -> Table:
 def _from_columns(columns: Mapping[Any, Any], request: Request) -> Table:
     for name, values in columns.items():
         if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-            raise AskedWrongly(
+            raise UsageError(
                 f"column {name!r} is a {type(values).__name__}; each column must be a list of values"
             )
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
-        raise AskedWrongly(
+        raise UsageError(
             f"columns have {min(lengths)} to {max(lengths)} values; all must be equally long"
         )
     total = next(iter(lengths), 0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.table import Column, Table
 
 Task = Literal["cta", "cpa"]
@@ -40,7 +40,7 @@ class LabelledTable:
 
 
 def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
-    """The tables of a .jsonl or .jsonl.gz file; AskedWrongly names the line that is not one."""
+    """The tables of a .jsonl or .jsonl.gz file; UsageError names the line that is not one."""
     number = 0
     try:
         with (
@@ -52,25 +52,25 @@ def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
                 if line.strip():
                     yield _parse(line, f"{path}:{number}")
     except UnicodeDecodeError as error:
-        raise AskedWrongly(f"{path}:{number + 1} is not UTF-8 text ({error.reason})") from None
+        raise UsageError(f"{path}:{number + 1} is not UTF-8 text ({error.reason})") from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise AskedWrongly(f"cannot read labelled tables from {path}: {reason}") from None
+        raise UsageError(f"cannot read labelled tables from {path}: {reason}") from None
     if number == 0:
-        raise AskedWrongly(f"{path} is empty; expected one table as a JSON object per line")
+        raise UsageError(f"{path} is empty; expected one table as a JSON object per line")
 
 
 def _parse(line: str, where: str) -> LabelledTable:
     try:
         record = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise AskedWrongly(f"{where} is not JSON ({error}); expected one table per line") from None
+        raise UsageError(f"{where} is not JSON ({error}); expected one table per line") from None
     columns = record.get("columns") if isinstance(record, dict) else None
     if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
-        raise AskedWrongly(f'{where} has no list of columns; expected {{"id", "columns": […]}}')
+        raise UsageError(f'{where} has no list of columns; expected {{"id", "columns": […]}}')
     subject = record.get("subject")
     if subject is not None and not (isinstance(subject, int) and 0 <= subject < len(columns)):
-        raise AskedWrongly(f"{where}: subject is {subject!r}; expected a column number or null")
+        raise UsageError(f"{where}: subject is {subject!r}; expected a column number or null")
     parsed = tuple(_column(column, f"{where}, column {i}") for i, column in enumerate(columns))
     rows = max((len(column.values) for column in parsed), default=0)
     filled = tuple(
@@ -88,9 +88,9 @@ def _parse(line: str, where: str) -> LabelledTable:
 def _column(column: dict[str, object], where: str) -> Column:
     values, name = column.get("values"), column.get("name")
     if not isinstance(values, list):
-        raise AskedWrongly(f"{where} has no list of values")
+        raise UsageError(f"{where} has no list of values")
     if name is not None and not isinstance(name, str):
-        raise AskedWrongly(f"{where}: name is {name!r}; expected text or null")
+        raise UsageError(f"{where}: name is {name!r}; expected text or null")
     return Column(name, tuple("" if value is None else str(value) for value in values))
 
 
@@ -99,5 +99,5 @@ def _labels(label: object, where: str) -> tuple[str, ...]:
         return ()
     accepted = label if isinstance(label, list) else [label]
     if not all(isinstance(one, str) for one in accepted):
-        raise AskedWrongly(f"{where}: a label is {label!r}; expected text, a list of texts or null")
+        raise UsageError(f"{where}: a label is {label!r}; expected text, a list of texts or null")
     return tuple(accepted)

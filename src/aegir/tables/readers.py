@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.byte_stream import ByteStream, sample_file, sample_stream
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
@@ -40,7 +40,7 @@ def read_tables(
 ) -> Iterator[Table]:
     """Every table of a source, each with `rows` sampled rows; `name` replaces the source's own."""
     if rows < 1:
-        raise AskedWrongly(f"rows is {rows}; at least 1 row must be sampled")
+        raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":

@@ -20,11 +20,9 @@ from aegir.annotators.combined import (
     rule_out_relations,
     usual_types,
 )
-from aegir.annotators.ngram_features import F32, I64
-from aegir.annotators.ngrams import softmax
 from aegir.annotators.rules.verdict import Verdict
-from aegir.rewards.calibration import expected_calibration_error, threshold_for_precision
-from aegir.rewards.performance import compute_f1
+from aegir.arrays import F32, I64, softmax
+from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 
 TEMPERATURES = tuple(float(t) for t in np.geomspace(0.2, 3.0, 60))
 RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)

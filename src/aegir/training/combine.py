@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from aegir.annotators.combined import mix_log_probabilities
-from aegir.annotators.ngram_features import F32
+from aegir.arrays import F32
+from aegir.data.sources import TrainingTable
 from aegir.training.calibrate import (
     Calibration,
     HeldOut,
@@ -29,7 +30,6 @@ from aegir.training.calibrate import (
     fit_temperature,
 )
 from aegir.training.held_out import aligned, with_verdicts
-from aegir.training.sources import TrainingTable
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 

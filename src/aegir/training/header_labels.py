@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.header_text import header_view
-from aegir.annotators.ngram_features import F32, View
-from aegir.annotators.ngram_model import SCORES, TYPES, HashedLinear, NgramModel
-from aegir.annotators.ngrams import NgramsAnnotator
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.ngrams.features import View
+from aegir.annotators.ngrams.header_text import header_view
+from aegir.annotators.ngrams.model import SCORES, TYPES, HashedLinear, NgramModel
 from aegir.annotators.rules_annotator import TYPE_INDEX
+from aegir.arrays import F32
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.linear_fit import Targets, fit_hashed_linear, sparse_rows

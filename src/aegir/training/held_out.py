@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.rules.judge import judge_columns
-from aegir.errors import AskedWrongly
-from aegir.model.safetensors_file import read_safetensors, replace_file, safetensors_bytes
+from aegir.data.sources import TrainingTable
+from aegir.errors import UsageError
+from aegir.files import replace_file
+from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.tables.table import Column
 from aegir.training.calibrate import HeldOut, stack
-from aegir.training.sources import TrainingTable
 
 FORMAT = "aegir-held-out-1"
 _ARRAYS = ("logits", "labels", "table", "type_logits")
@@ -46,7 +47,7 @@ def load_answers(path: Path) -> dict[str, HeldOut]:
     """Read what `save_answers` wrote."""
     tensors, metadata = read_safetensors(path)
     if metadata.get("format") != FORMAT:
-        raise AskedWrongly(
+        raise UsageError(
             f"{path} holds no held-out answers (format {metadata.get('format')!r}, expected {FORMAT!r})"
         )
     return {
@@ -67,7 +68,7 @@ def stack_folds(parts: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
     stacked = {task: stack([part[task] for part in parts if task in part]) for task in tasks}
     for task, answers in stacked.items():
         if len(set(answers.names)) < len(answers):
-            raise AskedWrongly(f"some {task} columns are held out in more than one of the folds")
+            raise UsageError(f"some {task} columns are held out in more than one of the folds")
     return stacked
 
 
@@ -76,7 +77,7 @@ def aligned(first: HeldOut, second: HeldOut) -> tuple[HeldOut, HeldOut]:
     place = {name: i for i, name in enumerate(second.names)}
     shared = [i for i, name in enumerate(first.names) if name in place]
     if not shared:
-        raise AskedWrongly("the two models were not held out on the same columns")
+        raise UsageError("the two models were not held out on the same columns")
     there = np.array([place[first.names[i]] for i in shared])
     return first.at(np.array(shared)), second.at(there)
 
@@ -88,5 +89,5 @@ def with_verdicts(answers: HeldOut, tables: Sequence[TrainingTable]) -> HeldOut:
         found |= zip(column_names(table), table.labelled.table.columns, strict=True)
     missing = [name for name in answers.names if name not in found]
     if missing:
-        raise AskedWrongly(f"{missing[0]} and {len(missing) - 1} more columns are not in the data")
+        raise UsageError(f"{missing[0]} and {len(missing) - 1} more columns are not in the data")
     return replace(answers, verdicts=tuple(judge_columns([found[n] for n in answers.names])))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.ngram_features import BUCKETS, F32, I64, SparseRows, View, hashed_features
-from aegir.annotators.ngram_model import (
+from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features
+from aegir.annotators.ngrams.model import (
     NO_SIBLING,
     RELATIONS,
     SCORES,
@@ -22,6 +22,7 @@ from aegir.annotators.ngram_model import (
     HashedLinear,
     weigh,
 )
+from aegir.arrays import F32, I64
 
 RARE = 2
 """A bucket must occur in this many training views."""

@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.ngram_features import F32, I64, SparseRows, views_of
-from aegir.annotators.ngram_model import TYPES, Dense, HashedLinear, NgramModel, context_features
-from aegir.annotators.ngrams import pick_subject
+from aegir.annotators.ngrams.annotator import pick_subject
+from aegir.annotators.ngrams.features import SparseRows, views_of
+from aegir.annotators.ngrams.model import TYPES, Dense, HashedLinear, NgramModel, context_features
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import TYPE_INDEX
-from aegir.errors import AskedWrongly
+from aegir.arrays import F32, I64
+from aegir.data.leakage import fold_of_group, group_tables
+from aegir.data.sources import TrainingTable, types_of_relations
+from aegir.errors import UsageError
 from aegir.tables.table import Table
 from aegir.training.calibrate import (
     Calibration,
@@ -37,7 +40,6 @@ from aegir.training.calibrate import (
 )
 from aegir.training.header_labels import HeaderModel, fit_headers, no_headers
 from aegir.training.held_out import column_names, save_answers
-from aegir.training.leakage import fold_of_group, group_tables
 from aegir.training.linear_fit import (
     Targets,
     fit_context,
@@ -47,7 +49,6 @@ from aegir.training.linear_fit import (
     score_rows,
     sparse_rows,
 )
-from aegir.training.sources import TrainingTable, types_of_relations
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -211,7 +212,7 @@ def cross_validate(
         if examples.tables[table].source.is_validation
     ]
     if len(set(validation)) < config.folds:
-        raise AskedWrongly(
+        raise UsageError(
             f"{len(set(validation))} validation tables cannot make {config.folds} folds; "
             "give a file whose name ends in _val.jsonl, or fewer --folds"
         )

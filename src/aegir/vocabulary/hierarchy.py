@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.vocabulary.classes import PARENTS, ROOTS, class_path
 from aegir.vocabulary.fine_types import FINE_TYPES, FineType
 from aegir.vocabulary.relations import RELATIONS, Relation
@@ -72,12 +72,12 @@ def _children() -> dict[tuple[str, ...], tuple[str, ...]]:
     return {path: tuple(sorted(names)) for path, names in below.items()}
 
 
-def _unknown(name: str, known: Iterable[str]) -> AskedWrongly:
+def _unknown(name: str, known: Iterable[str]) -> UsageError:
     # Case apart, people mostly know the name: 'Telephone' should find 'telephone'.
     by_lower = {candidate.lower(): candidate for candidate in known}
     near = [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3)]
     if near:
-        return AskedWrongly(
+        return UsageError(
             f"unknown name {name!r}; did you mean {' or '.join(repr(each) for each in near)}?"
         )
-    return AskedWrongly(f"unknown name {name!r}; see all names with: aegir types list")
+    return UsageError(f"unknown name {name!r}; see all names with: aegir types list")

@@ -13,8 +13,8 @@ import pytest
 import aegir
 from aegir.annotators.annotate import Annotations, annotate, choose_thresholds
 from aegir.annotators.registry import ANNOTATORS, load_annotator, thresholds_for
-from aegir.errors import AskedWrongly, UnreadableTable
-from aegir.tables.writers import FORMATS
+from aegir.answers.writers import FORMATS
+from aegir.errors import UnreadableTable, UsageError
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COLUMNS = {
@@ -72,7 +72,7 @@ def test_weights_of_ones_own_are_named_by_their_path(tmp_path: Path):
     own = shutil.copy(shipped, tmp_path / "own.safetensors")
     for model in (own, str(own)):
         assert annotate(COLUMNS, model=model) == annotate(COLUMNS)
-    with pytest.raises(AskedWrongly, match=r"no\.safetensors cannot be read as a model"):
+    with pytest.raises(UsageError, match=r"no\.safetensors cannot be read as a model"):
         annotate(COLUMNS, model="no.safetensors")
 
 
@@ -125,7 +125,7 @@ def test_a_higher_precision_never_means_a_lower_threshold(annotator: str):
     for percent in range(50, 100):
         try:
             reached.append(thresholds_for(chosen, percent / 100))
-        except AskedWrongly:
+        except UsageError:
             break
     assert len(reached) > 20
     for modest, strict in pairwise(reached):
@@ -164,16 +164,16 @@ def test_precision_and_min_confidence_together_take_the_stricter():
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_one_sentence(asked: dict, sentence: str):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         annotate(COLUMNS, **asked)
 
 
 def test_a_single_source_that_fails_raises_its_error(nasty: dict[str, Path]):
     with pytest.raises(UnreadableTable, match=r"empty\.csv"):
         annotate(nasty["empty.csv"])
-    with pytest.raises(AskedWrongly, match="there is no file or folder"):
+    with pytest.raises(UsageError, match="there is no file or folder"):
         annotate("nowhere.csv")
-    with pytest.raises(AskedWrongly, match="cannot read a table from int"):
+    with pytest.raises(UsageError, match="cannot read a table from int"):
         annotate(42)
 
 
@@ -209,7 +209,7 @@ def test_annotations_are_given_in_every_format(format_name: str):
 
 
 def test_an_unknown_format_is_refused_with_those_there_are():
-    with pytest.raises(AskedWrongly, match="unknown format 'xml'; there are json, jsonl, csv"):
+    with pytest.raises(UsageError, match="unknown format 'xml'; there are json, jsonl, csv"):
         annotate(COLUMNS).to("xml")
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.byte_models import LAYOUTS, random_checkpoint
 
 from aegir.annotators.byte_model import ByteModelAnnotator, _parts, load_byte_model
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.model.checkpoint import Checkpoint, save_checkpoint
 from aegir.model.network import ByteModel
 from aegir.tables.table import Column, Table
@@ -93,7 +93,7 @@ def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnota
     loaded = load_byte_model(tmp_path / "own.safetensors").score(TABLES)
     np.testing.assert_allclose(loaded[0].types, annotator.score(TABLES)[0].types, atol=0.02)
     (tmp_path / "cut.safetensors").write_bytes((tmp_path / "own.safetensors").read_bytes()[:999])
-    with pytest.raises(AskedWrongly, match=r"cut\.safetensors cannot be read as a model"):
+    with pytest.raises(UsageError, match=r"cut\.safetensors cannot be read as a model"):
         load_byte_model(tmp_path / "cut.safetensors")
 
 
@@ -112,14 +112,12 @@ def test_a_network_that_knows_too_little_of_itself_is_refused(
     facts: Any, lacking: str, tmp_path: Path
 ):
     save_checkpoint(tmp_path / "own.safetensors", replace(with_facts(), facts=facts))
-    with pytest.raises(
-        AskedWrongly, match=rf"own\.safetensors is a byte network without {lacking}"
-    ):
+    with pytest.raises(UsageError, match=rf"own\.safetensors is a byte network without {lacking}"):
         load_byte_model(tmp_path / "own.safetensors")
 
 
 def test_a_network_without_a_head_for_columns_alone_is_refused(tmp_path: Path):
     bare = replace(random_checkpoint(LAYOUTS["one level"]), facts=FACTS)
     save_checkpoint(tmp_path / "own.safetensors", bare)
-    with pytest.raises(AskedWrongly, match="without a head cta_alone for 82 types"):
+    with pytest.raises(UsageError, match="without a head cta_alone for 82 types"):
         load_byte_model(tmp_path / "own.safetensors")

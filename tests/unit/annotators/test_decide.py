@@ -10,7 +10,7 @@ from aegir.annotators.annotator import (
     best_guesses,
     decide,
 )
-from aegir.tables.annotation import Guess
+from aegir.answers.annotation import Guess
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES

@@ -7,7 +7,7 @@ import pytest
 
 from aegir.annotators.annotator import FineGuess, TableScores, Thresholds
 from aegir.annotators.evaluation import evaluate
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.relations import RELATION_NAMES
@@ -90,7 +90,7 @@ def test_relations_of_a_table_without_columns_do_not_trip_it():
 
 
 def test_nothing_labelled_is_refused():
-    with pytest.raises(AskedWrongly, match="no column has a 'cpa' label"):
+    with pytest.raises(UsageError, match="no column has a 'cpa' label"):
         evaluate(Parrot(), [labelled(("email 1", ("email",)))], "cpa")
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from aegir.annotators.annotate import annotate
-from aegir.tables.annotation_dict import annotation_as_dict
-from aegir.tables.parquet_metadata import embedded_annotation
-from aegir.tables.writers import FORMATS
+from aegir.answers.annotation_dict import annotation_as_dict
+from aegir.answers.parquet_metadata import embedded_annotation
+from aegir.answers.writers import FORMATS
 from command_line import run
 from nasty_files import REFUSED
 

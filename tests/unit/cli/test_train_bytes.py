@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.training.byte_run import CHECKPOINT
-from aegir.training.data_engine.generators.people import _voice
+from aegir.data.generators.people import _voice
+from aegir.training.byte_network.run import CHECKPOINT
 from command_line import Finished, run
 from small_runs import write_settings
 
@@ -110,7 +110,7 @@ def test_a_collapsed_run_is_refused_with_exit_code_3(
 ):
     from safetensors.torch import load_file, save_file
 
-    from aegir.training.byte_learner import read_learner
+    from aegir.training.byte_network.learner import read_learner
 
     _, step, facts = read_learner(folder / "run" / CHECKPOINT)
     tensors = load_file(folder / "run" / CHECKPOINT)
@@ -239,7 +239,7 @@ def test_a_calibration_that_cannot_be_written_leaves_the_old_one(
     out = tmp_path / "calibration.json"
     out.write_text("the old one")
     asked = ("train", "calibrate", folder / "run", "--data", folder, "--out", out)
-    with patch("aegir.model.safetensors_file.os.fsync", side_effect=OSError(28, "No space left")):
+    with patch("aegir.files.os.fsync", side_effect=OSError(28, "No space left")):
         refused(run(*asked), "calibration.json cannot be written (No space left)", "untouched")
     assert out.read_text() == "the old one"
     assert list(tmp_path.iterdir()) == [out]

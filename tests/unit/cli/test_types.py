@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aegir.cli.types import types as app
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.vocabulary.fine_types import FINE_TYPES
 from aegir.vocabulary.privacy import PERSONAL_TYPES
 
@@ -76,7 +76,7 @@ def test_show_as_json_gives_every_meaning_of_the_name():
 @pytest.mark.parametrize("arguments", [("show", "opningHours"), ("list", "--under", "Plcae")])
 def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]):
     result = run(*arguments)
-    assert isinstance(result.exception, AskedWrongly)
+    assert isinstance(result.exception, UsageError)
     assert "did you mean" in str(result.exception)
 
 

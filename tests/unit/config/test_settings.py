@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aegir.config.settings import check_numbers, read_settings, settings_from
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,15 @@ def test_a_whole_number_is_a_number_and_becomes_one() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(given: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(AskedWrongly) as refused:
+    with pytest.raises(UsageError) as refused:
         settings_from(given, Car(), "car.toml")
     assert str(refused.value).startswith(sentence)
 
 
 def test_files_that_are_missing_or_no_toml_are_named(tmp_path: Path) -> None:
-    with pytest.raises(AskedWrongly, match=r"cannot read .*no\.toml: No such file"):
+    with pytest.raises(UsageError, match=r"cannot read .*no\.toml: No such file"):
         read_settings(tmp_path / "no.toml", Car())
     for content in (b"name = ", b"\xff\xfe"):
         (tmp_path / "bad.toml").write_bytes(content)
-        with pytest.raises(AskedWrongly, match=r"bad\.toml is no TOML file: "):
+        with pytest.raises(UsageError, match=r"bad\.toml is no TOML file: "):
             read_settings(tmp_path / "bad.toml", Car())

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
+from aegir.files import replace_file
 from aegir.model.checkpoint import (
     FORMAT,
     GRAM_HASHES,
@@ -22,7 +23,7 @@ from aegir.model.checkpoint import (
     save_checkpoint,
 )
 from aegir.model.network import ByteModel
-from aegir.model.safetensors_file import read_safetensors, replace_file
+from aegir.model.safetensors_file import read_safetensors
 from byte_models import LAYOUTS, random_checkpoint, text_columns
 
 
@@ -47,7 +48,7 @@ def rewritten(path: Path, change: Any = None, **metadata: str) -> Path:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(AskedWrongly) as caught:
+    with pytest.raises(UsageError) as caught:
         load_checkpoint(path)
     said = str(caught.value)
     assert said.startswith(str(path))
@@ -117,7 +118,7 @@ def test_another_head_may_be_kept_but_types_and_relations_must_be_there(
     answers = ByteModel(more).head("fine", np.ones((2, 64), np.float32))
     np.testing.assert_array_equal(answers, np.full((2, 7), 65))
     rest = {name: one for name, one in checkpoint.tensors.items() if "heads.cpa" not in name}
-    with pytest.raises(AskedWrongly, match=r"^tensor heads\.cpa\.bias is missing \(2 of \d+ are\)"):
+    with pytest.raises(UsageError, match=r"^tensor heads\.cpa\.bias is missing \(2 of \d+ are\)"):
         replace(checkpoint, tensors=rest)
 
 
@@ -202,10 +203,10 @@ def test_hashes_that_are_none_are_refused(saved: Path, wrong: str) -> None:
 def test_weights_that_are_not_finite_are_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
     tensors = dict(checkpoint.tensors)
     tensors["reader.stage.up"] = np.full_like(tensors["reader.stage.up"], np.nan)
-    with pytest.raises(AskedWrongly, match=r"tensor reader\.stage\.up holds numbers that are not"):
+    with pytest.raises(UsageError, match=r"tensor reader\.stage\.up holds numbers that are not"):
         replace(checkpoint, tensors=tensors)
     tensors["reader.stage.up"] = np.full_like(tensors["reader.stage.up"], 1e6)
-    with pytest.raises(AskedWrongly, match=r"reader\.stage\.up holds numbers beyond 65504"):
+    with pytest.raises(UsageError, match=r"reader\.stage\.up holds numbers beyond 65504"):
         save_checkpoint(tmp_path / "m", replace(checkpoint, tensors=tensors))
     assert not (tmp_path / "m").exists()
 
@@ -219,14 +220,14 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(AskedWrongly, match=r"No space left on device\); what was there before"):
+    with pytest.raises(UsageError, match=r"No space left on device\); what was there before"):
         save_checkpoint(saved, replace(checkpoint, facts={"seed": 1}))
     assert saved.read_bytes() == before
     assert [one.name for one in saved.parent.iterdir()] == [saved.name]
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AskedWrongly, match="No such file or directory"):
+    with pytest.raises(UsageError, match="No such file or directory"):
         replace_file(tmp_path / "none" / "m", b"x")
 
 

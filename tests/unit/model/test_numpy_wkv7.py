@@ -6,7 +6,8 @@ Tolerance: answers reach about 80, and float32 keeps them within 1e-5 of it over
 import numpy as np
 import pytest
 
-from aegir.model.ragged import F32, Ragged
+from aegir.arrays import F32
+from aegir.model.ragged import Ragged
 from aegir.model.wkv7 import Recurrence, Steps, wkv7_chunked, wkv7_steps
 
 both = pytest.mark.parametrize("wkv7", [wkv7_steps, wkv7_chunked])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from aegir.nets.compiled import compiled, exponential, run_kernel
+from aegir.nets.kernels.compiled import compiled, exponential, run_kernel
 
 
 @compiled

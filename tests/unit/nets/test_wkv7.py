@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.nets.wkv7 import wkv7
 
 TOLERANCE = 3e-6
@@ -196,9 +196,9 @@ def test_two_python_threads_at_once_get_what_each_gets_alone() -> None:
 
 def test_an_implementation_that_cannot_run_is_refused_in_one_sentence() -> None:
     inputs = draw(1, 2, 1, 16, 16)
-    with pytest.raises(AskedWrongly, match=r"unknown implementation 'cpp'.*auto, fla, numba"):
+    with pytest.raises(UsageError, match=r"unknown implementation 'cpp'.*auto, fla, numba"):
         wkv7(*inputs, implementation="cpp")
-    with pytest.raises(AskedWrongly, match=r"as 'fla': the inputs are on cpu and it takes cuda"):
+    with pytest.raises(UsageError, match=r"as 'fla': the inputs are on cpu and it takes cuda"):
         wkv7(*inputs, implementation="fla")
-    with pytest.raises(AskedWrongly, match=r"torch.float64 and it takes torch.float32"):
+    with pytest.raises(UsageError, match=r"torch.float64 and it takes torch.float32"):
         wkv7(*inputs, implementation="numba")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.observe.latency_sketch import LatencySketch
 
 STREAMS = {
@@ -82,5 +82,5 @@ def test_saved_and_restored_it_is_the_same():
     ],
 )
 def test_wrong_questions_get_a_sentence(call, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         call()

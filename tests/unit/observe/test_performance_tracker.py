@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.observe.performance_tracker import FOLD_AT, APIPerformanceTracker
 
 
@@ -93,7 +93,7 @@ def test_functions_and_coroutines_are_timed_under_their_name():
 
 
 def test_a_generator_is_refused_because_calling_it_does_nothing_yet():
-    with pytest.raises(AskedWrongly, match="is a generator"):
+    with pytest.raises(UsageError, match="is a generator"):
 
         @APIPerformanceTracker().timed("a")
         def numbers():
@@ -190,13 +190,13 @@ def test_trackers_of_different_error_do_not_mix():
     coarse = APIPerformanceTracker(relative_error=0.05)
     coarse.record("a", "b", 1.0)
     tracker = APIPerformanceTracker()
-    with pytest.raises(AskedWrongly, match=r"relative error 0.05 cannot join one of 0.01"):
+    with pytest.raises(UsageError, match=r"relative error 0.05 cannot join one of 0.01"):
         tracker.merge(coarse)
     assert tracker.figures() == ()
 
 
 def test_wrong_settings_are_refused_at_once():
-    with pytest.raises(AskedWrongly, match="most_keys is 0"):
+    with pytest.raises(UsageError, match="most_keys is 0"):
         APIPerformanceTracker(most_keys=0)
-    with pytest.raises(AskedWrongly, match="relative_error is 2"):
+    with pytest.raises(UsageError, match="relative_error is 2"):
         APIPerformanceTracker(relative_error=2)

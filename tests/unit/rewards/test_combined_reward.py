@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.combined import CombinedReward, Lambdas, combine_rewards
 from aegir.rl.schedules import SmoothLambdas, StagedLambdas
 
@@ -83,7 +83,7 @@ def test_what_it_remembers_survives_json():
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert second.metrics() == first.metrics()
     assert second.metrics()["reward/perf_missing_share"] == 0.5
-    with pytest.raises(AskedWrongly, match="no state of a CombinedReward"):
+    with pytest.raises(UsageError, match="no state of a CombinedReward"):
         second.load_state_dict({"episodes": 1})
 
 
@@ -94,27 +94,27 @@ def test_latency_and_cost_ride_along_and_are_no_part_of_the_sum():
     assert kept.total == pytest.approx([0.8, 0.8])
     line = kept.as_dict()
     assert (line["time/critical_path"], line["time/total_work"]) == (4.0, 8.0)
-    with pytest.raises(AskedWrongly, match=r"the shape of total_work is \(1,\); expected \(2,\)"):
+    with pytest.raises(UsageError, match=r"the shape of total_work is \(1,\); expected \(2,\)"):
         combine_rewards([0, 0], [0, 0], [0, 0], total_work=[1])
 
 
 def test_lengths_that_disagree_are_refused():
-    with pytest.raises(AskedWrongly, match=r"r_perf \(2,\), r_parallel \(1,\)"):
+    with pytest.raises(UsageError, match=r"r_perf \(2,\), r_parallel \(1,\)"):
         combine_rewards([1, 2], [1], [1, 2])
 
 
 @pytest.mark.parametrize("wrong", [(-0.1, 0), (0, NAN), (np.inf, 0)])
 def test_lambdas_that_cannot_be_used_are_refused(wrong):
-    with pytest.raises(AskedWrongly, match="expected a number, 0 or more"):
+    with pytest.raises(UsageError, match="expected a number, 0 or more"):
         CombinedReward(*wrong)
 
 
 def test_an_unknown_rule_for_missing_parts_is_refused():
-    with pytest.raises(AskedWrongly, match="'leave_out' or 'neutral'"):
+    with pytest.raises(UsageError, match="'leave_out' or 'neutral'"):
         CombinedReward(missing="zero")
 
 
 @pytest.mark.parametrize("lambdas", [(0.1, 0.2, 0.3), (0.1,), 0.3, ("a", "b")])
 def test_anything_but_two_lambdas_is_refused_in_a_sentence(lambdas):
-    with pytest.raises(AskedWrongly, match="expected two numbers"):
+    with pytest.raises(UsageError, match="expected two numbers"):
         combine_rewards([1.0], [1.0], [1.0], lambdas)

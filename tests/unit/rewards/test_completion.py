@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.completion import FinishWeights, compute_r_finish
 
 A, B, BOTH, NONE = [1, 0], [0, 1], [1, 1], [0, 0]
@@ -79,7 +79,7 @@ def test_rows_of_one_decision_take_one_answer_each():
     [([[1, 1, 1]], "activations say there are"), ([[0.5, 1]], "answered holds 0.5; expected 0, 1")],
 )
 def test_answers_that_make_no_sense_are_refused(answered, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         compute_r_finish(answered, [[A, B]])
 
 
@@ -94,5 +94,5 @@ def test_answers_that_make_no_sense_are_refused(answered, sentence):
     ],
 )
 def test_weights_that_cannot_be_used_are_refused_at_once(wrong):
-    with pytest.raises(AskedWrongly, match="expected"):
+    with pytest.raises(UsageError, match="expected"):
         FinishWeights(**wrong)

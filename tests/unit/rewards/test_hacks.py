@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.hacks import (
     detect_constant_routing,
     detect_finish_inflation,
@@ -96,7 +96,7 @@ def test_with_nothing_to_judge_the_detectors_stay_silent_and_say_so():
 
 
 def test_lengths_that_disagree_are_refused():
-    with pytest.raises(AskedWrongly, match=r"right before have shapes \(2,\) and \(1,\)"):
+    with pytest.raises(UsageError, match=r"right before have shapes \(2,\) and \(1,\)"):
         detect_finish_inflation([1, 1], [1], [1, 1], [1, 1])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.lambda_calibration import measure_scale, suggest_lambdas
 
 PERF = [0, 1, 0, 1]
@@ -29,5 +29,5 @@ def test_one_value_has_a_mean_and_no_spread():
 
 
 def test_negative_shares_are_refused():
-    with pytest.raises(AskedWrongly, match="the share of finish is -1"):
+    with pytest.raises(UsageError, match="the share of finish is -1"):
         suggest_lambdas(PERF, PERF, PERF, (0.3, -1))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.parallelism import ParallelWeights, compute_r_parallel
 
 A, B, BOTH, NONE = [1, 0], [0, 1], [1, 1], [0, 0]
@@ -103,7 +103,7 @@ def test_no_episodes_give_no_rewards():
     ],
 )
 def test_arguments_that_disagree_are_refused(more, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         compute_r_parallel([[A, B]], **more)
 
 
@@ -111,5 +111,5 @@ def test_arguments_that_disagree_are_refused(more, sentence):
     "wrong", [{"alpha": -1}, {"beta": np.nan}, {"waste_cost": np.inf}, {"alpha": 0, "beta": 0}]
 )
 def test_weights_that_cannot_be_used_are_refused_at_once(wrong):
-    with pytest.raises(AskedWrongly, match="expected"):
+    with pytest.raises(UsageError, match="expected"):
         ParallelWeights(**wrong)

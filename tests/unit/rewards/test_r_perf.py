@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.performance import NO_LABEL, compute_r_perf
 
 GOLD = [[0, 0, 1, 1]]
@@ -50,5 +50,5 @@ def test_no_episodes_give_no_rewards():
     ],
 )
 def test_what_cannot_be_scored_is_refused_in_a_sentence(gold, predicted, average, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         compute_r_perf(gold, predicted, average=average)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.routing import group_rows, read_routing
 
 
@@ -62,7 +62,7 @@ def test_no_rows_make_no_episodes():
     ],
 )
 def test_what_is_no_routing_is_refused_in_a_sentence(activations, decided, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         read_routing(activations, decided)
 
 
@@ -76,5 +76,5 @@ def test_what_is_no_routing_is_refused_in_a_sentence(activations, decided, sente
     ],
 )
 def test_rows_that_cannot_be_grouped_are_refused(rows, episode, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         group_rows(rows, episode)

@@ -6,10 +6,11 @@ import warnings
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
-from aegir.rewards.exact_moments import CHUNK, EMPTY, Moments
-from aegir.rewards.group_advantages import cancels_in_group_advantages, group_advantages
+from aegir.errors import UsageError
+from aegir.observe.exact_moments import CHUNK, EMPTY, Moments
+from aegir.rewards.cancellation import cancels_in_group_advantages
 from aegir.rewards.running_normalizer import NormalizerHasNoEffect, RunningNormalizer
+from aegir.rl.advantages import group_advantages
 
 
 def test_the_worked_number_of_the_docstring():
@@ -213,21 +214,21 @@ def test_groups_without_a_difference_cannot_tell():
     ],
 )
 def test_settings_that_would_turn_into_nan_later_are_refused(settings, said):
-    with pytest.raises(AskedWrongly, match=said):
+    with pytest.raises(UsageError, match=said):
         RunningNormalizer(**settings)
 
 
 def test_bad_input_is_refused_in_a_sentence():
     normalizer = RunningNormalizer()
-    with pytest.raises(AskedWrongly, match="3 rewards came with 2 keys"):
+    with pytest.raises(UsageError, match="3 rewards came with 2 keys"):
         normalizer.update([1, 2, 3], keys=["a", "b"])
-    with pytest.raises(AskedWrongly, match="not a number"):
+    with pytest.raises(UsageError, match="not a number"):
         normalizer.update(["high"])
-    with pytest.raises(AskedWrongly, match="neither text nor a whole number"):
+    with pytest.raises(UsageError, match="neither text nor a whole number"):
         normalizer.update([1], keys=[2.5])
-    with pytest.raises(AskedWrongly, match="has half_life=5, this one None"):
+    with pytest.raises(UsageError, match="has half_life=5, this one None"):
         normalizer.merged(RunningNormalizer(half_life=5))
-    with pytest.raises(AskedWrongly, match="2 rewards came with 1 groups"):
+    with pytest.raises(UsageError, match="2 rewards came with 1 groups"):
         normalizer.normalize([1, 2], groups=[0])
 
 
@@ -260,9 +261,9 @@ def test_unchanged_values_during_warm_up_are_no_reason_to_warn():
 
 
 def test_input_that_cannot_be_read_is_refused_in_one_sentence():
-    with pytest.raises(AskedWrongly, match="rows of unequal length"):
+    with pytest.raises(UsageError, match="rows of unequal length"):
         RunningNormalizer().update([[1.0], [1.0, 2.0]])
-    with pytest.raises(AskedWrongly, match="warm_up is nan"):
+    with pytest.raises(UsageError, match="warm_up is nan"):
         RunningNormalizer(warm_up=float("nan"))  # type: ignore[arg-type]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rl.critical_path import (
     TimedStep,
     compute_critical_path,
@@ -79,7 +79,7 @@ def test_a_thousand_steps_in_a_row_are_no_trouble():
     ],
 )
 def test_what_is_no_graph_of_steps_is_refused_in_a_sentence(steps, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         compute_critical_path(steps)
 
 
@@ -92,5 +92,5 @@ def test_what_is_no_graph_of_steps_is_refused_in_a_sentence(steps, sentence):
     ],
 )
 def test_stage_times_that_make_no_sense_are_refused(main, helpers, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         compute_stage_times(main, helpers)

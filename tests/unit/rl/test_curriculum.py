@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rl.curriculum import Curriculum, Strategy, register_strategy
 from aegir.rl.curriculum_strategies import STRATEGIES, Measured
 
@@ -154,7 +154,7 @@ def test_a_strategy_of_your_own_is_a_function_with_a_name(monkeypatch):
     assert curriculum.probabilities() == pytest.approx([1 / 3, 2 / 3])
     curriculum.update_one(0, 1.0)  # (2.95, 1): 0.253 left
     assert curriculum.probabilities()[0] == pytest.approx((1 / 3.95) / (1 / 3.95 + 2 / 3))
-    with pytest.raises(AskedWrongly, match="there is a curriculum strategy 'hardest' already"):
+    with pytest.raises(UsageError, match="there is a curriculum strategy 'hardest' already"):
         register_strategy("hardest", lambda measured: measured.won)
 
 
@@ -193,7 +193,7 @@ def test_a_missing_outcome_teaches_nothing_and_is_counted():
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(call, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         call()
 
 
@@ -206,9 +206,9 @@ def test_empty_batches_change_nothing():
 
 def test_tries_that_are_no_numbers_are_refused_in_a_sentence():
     curriculum = Curriculum(3)
-    with pytest.raises(AskedWrongly, match="successes are not all numbers"):
+    with pytest.raises(UsageError, match="successes are not all numbers"):
         curriculum.update([0], ["won"])
-    with pytest.raises(AskedWrongly, match="items are float64; expected whole numbers"):
+    with pytest.raises(UsageError, match="items are float64; expected whole numbers"):
         curriculum.update_one(1.0, 1.0)
     curriculum.update_one(np.int64(1), 1.0)
     assert curriculum.metrics()["curriculum/tried_share"] == 1 / 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.rewards.combined import Lambdas
 from aegir.rl.schedules import LinearSchedule, SmoothLambdas, Stage, StagedLambdas
 
@@ -47,7 +47,7 @@ def test_the_clip_range_goes_from_02_to_01():
 @pytest.mark.parametrize("progress", [-0.01, 1.01, float("nan")])
 @pytest.mark.parametrize("schedule", [StagedLambdas(), SmoothLambdas(), LinearSchedule()])
 def test_progress_outside_0_to_1_is_refused(schedule, progress):
-    with pytest.raises(AskedWrongly, match="expected the share of training done"):
+    with pytest.raises(UsageError, match="expected the share of training done"):
         schedule(progress)
 
 
@@ -64,5 +64,5 @@ def test_progress_outside_0_to_1_is_refused(schedule, progress):
     ],
 )
 def test_schedules_that_cannot_be_used_are_refused_at_once(make, sentence):
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         make()

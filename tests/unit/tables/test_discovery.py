@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
 
@@ -49,14 +49,14 @@ def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path: Path) -> Non
 
 
 def test_a_missing_path_is_named() -> None:
-    with pytest.raises(AskedWrongly, match="no file or folder nowhere"):
+    with pytest.raises(UsageError, match="no file or folder nowhere"):
         find_table_files(["nowhere"])
-    with pytest.raises(AskedWrongly, match=r"no file matches nowhere/\*\.csv"):
+    with pytest.raises(UsageError, match=r"no file matches nowhere/\*\.csv"):
         find_table_files(["nowhere/*.csv"])
 
 
 def test_a_folder_without_tables_lists_the_suffixes(tmp_path: Path) -> None:
-    with pytest.raises(AskedWrongly, match=r"holds no tables; Aegir looks for \.csv \.tsv"):
+    with pytest.raises(UsageError, match=r"holds no tables; Aegir looks for \.csv \.tsv"):
         find_table_files([tmp_path])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 
 LINE = {
@@ -72,7 +72,7 @@ def test_a_table_without_id_is_named_by_its_line(tmp_path: Path):
     ids=lambda text: text[:40],
 )
 def test_a_line_that_is_no_table_is_named(tmp_path: Path, line: str, sentence: str):
-    with pytest.raises(AskedWrongly, match=sentence) as refused:
+    with pytest.raises(UsageError, match=sentence) as refused:
         read(tmp_path / "t.jsonl", f"{json.dumps(LINE)}\n{line}\n")
     assert "\n" not in str(refused.value)
 
@@ -93,12 +93,12 @@ def test_a_file_that_breaks_off_or_is_something_else_is_named(
 ):
     path = tmp_path / ("t.jsonl.gz" if "labelled" in sentence else "t.jsonl")
     path.write_bytes(content)
-    with pytest.raises(AskedWrongly, match=sentence) as refused:
+    with pytest.raises(UsageError, match=sentence) as refused:
         list(read_labelled_tables(path))
     assert str(path) in str(refused.value)
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path):
     for path, reason in ((tmp_path / "no.jsonl", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(AskedWrongly, match=reason):
+        with pytest.raises(UsageError, match=reason):
             list(read_labelled_tables(path))

@@ -17,7 +17,7 @@ import polars
 import pyarrow
 import pytest
 
-from aegir.errors import AskedWrongly, UnreadableTable
+from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.byte_stream import WHOLE, ByteStream, sample_file, sample_stream
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
@@ -137,7 +137,7 @@ def test_a_frame_without_names_has_no_headers() -> None:
     ],
 )
 def test_objects_without_a_table_are_refused_in_one_sentence(source: object, sentence: str) -> None:
-    with pytest.raises(AskedWrongly, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         list(read_tables(source))
 
 
@@ -147,7 +147,7 @@ def test_a_missing_file_is_named() -> None:
 
 
 def test_no_rows_cannot_be_asked_for() -> None:
-    with pytest.raises(AskedWrongly, match="rows is 0"):
+    with pytest.raises(UsageError, match="rows is 0"):
         list(read_tables({"a": [1]}, rows=0))
 
 

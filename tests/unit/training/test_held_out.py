@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.data.sources import Source, TrainingTable
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.training.calibrate import HeldOut
@@ -18,7 +19,6 @@ from aegir.training.held_out import (
     stack_folds,
     with_verdicts,
 )
-from aegir.training.sources import Source, TrainingTable
 
 MAILS = TrainingTable(
     LabelledTable(
@@ -48,7 +48,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path):
 
 def test_another_file_is_refused(tmp_path: Path):
     (tmp_path / "foreign").write_bytes(b"not answers")
-    with pytest.raises(AskedWrongly, match="foreign"):
+    with pytest.raises(UsageError, match="foreign"):
         load_answers(tmp_path / "foreign")
 
 
@@ -56,14 +56,14 @@ def test_columns_of_two_models_meet_by_name():
     first, second = aligned(answers("a", "b", "c"), answers("c", "x", "a"))
     assert first.names == second.names == ("a", "c")
     np.testing.assert_array_equal(second.logits[0], answers("c", "x", "a").logits[2])
-    with pytest.raises(AskedWrongly, match="not held out on the same columns"):
+    with pytest.raises(UsageError, match="not held out on the same columns"):
         aligned(answers("a"), answers("b"))
 
 
 def test_a_column_held_out_twice_is_refused():
     both = stack_folds([{"cta": answers("a")}, {"cta": answers("b")}])
     assert both["cta"].names == ("a", "b")
-    with pytest.raises(AskedWrongly, match="more than one of the folds"):
+    with pytest.raises(UsageError, match="more than one of the folds"):
         stack_folds([{"cta": answers("a")}, {"cta": answers("a", "b")}])
 
 
@@ -72,5 +72,5 @@ def test_rules_are_asked_about_the_named_column():
     judged = with_verdicts(answers("gold_val/mails#0"), [MAILS])
     assert dict(judged.verdicts[0].support)["email"] > 0
     gone = replace(answers("elsewhere#0"), names=("elsewhere#0",))
-    with pytest.raises(AskedWrongly, match="not in the data"):
+    with pytest.raises(UsageError, match="not in the data"):
         with_verdicts(gone, [MAILS])

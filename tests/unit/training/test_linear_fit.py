@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.ngram_features import hashed_features
-from aegir.annotators.ngram_model import SCORES, TYPES
-from aegir.annotators.ngrams import softmax
+from aegir.annotators.ngrams.features import hashed_features
+from aegir.annotators.ngrams.model import SCORES, TYPES
+from aegir.arrays import softmax
 from aegir.training.linear_fit import (
     Targets,
     fit_context,

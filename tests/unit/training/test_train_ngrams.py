@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from aegir.annotators.evaluation import evaluate
-from aegir.annotators.ngram_model import NgramModel
-from aegir.annotators.ngrams import NgramsAnnotator
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.registry import thresholds_for
-from aegir.errors import AskedWrongly
+from aegir.data.sources import raw_files, read_training_tables
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.ngrams import NgramTraining, train_ngrams
-from aegir.training.sources import raw_files, read_training_tables
 from aegir.vocabulary.types import TYPE_NAMES
 from synthetic_labels import write_synthetic_tables
 
@@ -107,7 +107,7 @@ def test_thresholds_for_a_precision_come_from_the_held_out_tables(model: NgramMo
 
 def test_too_few_validation_tables_for_the_folds_are_refused(data: Path):
     tables = read_training_tables([data / "made_up_train.jsonl"])
-    with pytest.raises(AskedWrongly, match=r"cannot make 2 folds; .* _val\.jsonl"):
+    with pytest.raises(UsageError, match=r"cannot make 2 folds; .* _val\.jsonl"):
         train_ngrams(tables, [], CONFIG, lambda line: None)
 
 
@@ -118,5 +118,5 @@ def test_labels_of_one_task_are_enough(data: Path, unseen: list[LabelledTable]):
     ]
     annotator = NgramsAnnotator(train_ngrams(tables, [], CONFIG, lambda line: None))
     assert evaluate(annotator, unseen, "cta").f1.micro_f1 > 0.8
-    with pytest.raises(AskedWrongly, match=r"precision 0\.9"):
+    with pytest.raises(UsageError, match=r"precision 0\.9"):
         thresholds_for(annotator, 0.9)

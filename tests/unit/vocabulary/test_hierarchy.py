@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.vocabulary.classes import PARENTS
 from aegir.vocabulary.fine_types import FINE_TYPES
 from aegir.vocabulary.hierarchy import children_of, is_a, lookup, meanings_of, path_of
@@ -66,14 +66,14 @@ def test_lookup_prefers_the_column_type_and_meanings_list_all():
     [("Telephone", "telephone"), ("adressLocality", "addressLocality"), ("Book/nam", "Book/name")],
 )
 def test_a_mistyped_name_is_answered_with_the_near_one(asked: str, meant: str):
-    with pytest.raises(AskedWrongly, match=f"unknown name '{asked}'; did you mean .*'{meant}'"):
+    with pytest.raises(UsageError, match=f"unknown name '{asked}'; did you mean .*'{meant}'"):
         lookup(asked)
 
 
 def test_a_name_like_nothing_we_know_points_to_the_list():
-    with pytest.raises(AskedWrongly, match="see all names with: aegir types list"):
+    with pytest.raises(UsageError, match="see all names with: aegir types list"):
         path_of("qqqqqqqq")
-    with pytest.raises(AskedWrongly):
+    with pytest.raises(UsageError):
         is_a("price", "qqqqqqqq")
 
 

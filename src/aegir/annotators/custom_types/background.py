@@ -1,6 +1,6 @@
 """Known columns that every new type is told apart from: the made-up tables that ship.
 
-They were made by `aegir.training.background_tables`. Reading them costs seconds, so a run that teaches a
+They were made by `aegir.data.background_tables`. Reading them costs seconds, so a run that teaches a
 type does it once.
 """
 

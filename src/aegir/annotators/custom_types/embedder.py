@@ -48,7 +48,8 @@ class Embedder:
 @cache
 def load_embedder() -> Embedder:
     """The models that ship with Aegir."""
-    from aegir.annotators import byte_model, ngrams
+    from aegir.annotators import byte_model
+    from aegir.annotators.ngrams import annotator as ngrams
 
     digests = [_digest(module.MODEL_FILE) for module in (ngrams, byte_model)]
     return Embedder((ngrams.load_ngrams(), byte_model.load_byte_model()), fingerprint_of(digests))

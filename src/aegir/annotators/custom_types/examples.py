@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
@@ -89,13 +89,13 @@ def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, i
     file, title, wanted = _split(place)
     if wanted is None:
         if not file.lower().endswith(LABELLED):
-            raise AskedWrongly(_names_no_column(file, title))
+            raise UsageError(_names_no_column(file, title))
         yield from _labelled(Path(file), name, of_type)
         return
     tables = [table for table in read_tables(file, rows=ROWS) if _is_called(table, title)]
     found = [(table, i) for table in tables for i in _indices(table, wanted)]
     if not found:
-        raise AskedWrongly(_no_such_column(file, title, wanted, tables))
+        raise UsageError(_no_such_column(file, title, wanted, tables))
     yield from found
 
 
@@ -112,7 +112,7 @@ def _split(place: str) -> tuple[str, str | None, str | None]:
         if Path(file).is_file():
             return file, title, wanted
     file = place.rpartition(":")[0] or place
-    raise AskedWrongly(f"there is no file {file}; expected FILE:COLUMN or labelled.jsonl")
+    raise UsageError(f"there is no file {file}; expected FILE:COLUMN or labelled.jsonl")
 
 
 def _is_called(table: Table, title: str | None) -> bool:
@@ -136,7 +136,7 @@ def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int
     if of_type and labels and name not in labels:
         near = get_close_matches(name, labels, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(labels)[:5])}"
-        raise AskedWrongly(f"no column of {path} is labelled {name!r}; {hint}")
+        raise UsageError(f"no column of {path} is labelled {name!r}; {hint}")
     for number, one in enumerate(tables):
         table = replace(one.table, source=f"{path}:{number}", subject=None)
         yield from ((table, i) for i in _chosen(one, name, of_type and bool(labels), of_type))

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-F64 = npt.NDArray[np.float64]
+from aegir.arrays import Floats
+
 Embeddings = npt.NDArray[np.float32]
 
 RIDGE = 1.0
@@ -34,15 +35,15 @@ NEWTON_STEPS = 50
 class Head:
     """Answers how likely columns are of one type."""
 
-    centre: F64
-    scale: F64
+    centre: Floats
+    scale: Floats
     """(D,) the mean and spread of known columns."""
-    weights: F64
+    weights: Floats
     bias: float
     ceiling: float
     """Log odds that are never exceeded."""
 
-    def log_odds(self, embeddings: Embeddings) -> F64:
+    def log_odds(self, embeddings: Embeddings) -> Floats:
         """(columns,) log odds of being of the type; row by row, so that neighbours change nothing."""
         x = _unit(embeddings, self.centre, self.scale)
         found = np.array([row @ self.weights + self.bias for row in x])
@@ -67,7 +68,7 @@ class Others:
     """Columns of other types (N, D), how much each counts, and which are held out together."""
 
     embeddings: Embeddings
-    weights: F64
+    weights: Floats
     groups: Sequence[int]
 
 
@@ -76,9 +77,9 @@ class Fitted:
     """A head, and the log odds that heads which had not seen a column give it."""
 
     head: Head
-    examples: F64
-    headless: F64
-    others: F64
+    examples: Floats
+    headless: Floats
+    others: Floats
 
 
 def fit_head(examples: Examples, others: Others) -> Fitted:
@@ -106,18 +107,18 @@ def fit_head(examples: Examples, others: Others) -> Fitted:
     return Fitted(head, *found)
 
 
-def probability(log_odds: F64) -> F64:
+def probability(log_odds: Floats) -> Floats:
     """Log odds as probabilities."""
     return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -500, 500))))
 
 
-def _unit(embeddings: Embeddings, centre: F64, scale: F64) -> F64:
+def _unit(embeddings: Embeddings, centre: Floats, scale: Floats) -> Floats:
     """(N, D) rows of length 1."""
     x = (embeddings.astype(np.float64) - centre) / scale
     return np.asarray(x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), LEAST_SPREAD))
 
 
-def _with_one(x: F64) -> F64:
+def _with_one(x: Floats) -> Floats:
     return np.hstack([x, np.ones((len(x), 1))])
 
 
@@ -127,12 +128,12 @@ def _folds(groups: Sequence[int]) -> npt.NDArray[np.int64]:
     return np.array([order[group] % len(FOLDS) for group in groups], np.int64)
 
 
-def _moments(x: F64, weights: F64) -> F64:
+def _moments(x: Floats, weights: Floats) -> Floats:
     """(D, D) weighted sums of products; the bias's column (D,) holds sums, its corner the total weight."""
     return np.asarray(x.T @ (x * weights[:, None]))
 
 
-def _ridge(inside: F64, outside: F64) -> F64:
+def _ridge(inside: Floats, outside: Floats) -> Floats:
     """(D,) least squares to +1 for examples (N, D) and -1 for others, given by their moments.
 
     Both sides count alike, however many there are of each.
@@ -146,7 +147,7 @@ def _ridge(inside: F64, outside: F64) -> F64:
     return np.linalg.solve(products + np.diag(penalty), (inside.mean(axis=0) - others[-1]) / 2)
 
 
-def _platt(inside: F64, outside: F64) -> tuple[float, float]:
+def _platt(inside: Floats, outside: Floats) -> tuple[float, float]:
     """Slope and offset that make log odds of scores (Platt 1999, with his softened targets).
 
     Newton's method on the cross entropy; a little ridge keeps it steady where scores do not overlap.

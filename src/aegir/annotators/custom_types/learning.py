@@ -28,7 +28,7 @@ from aegir.annotators.custom_types.examples import (
 )
 from aegir.annotators.custom_types.head import Embeddings, Examples, Fitted, Others, fit_head
 from aegir.annotators.custom_types.store import CustomType, check_name
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -119,7 +119,7 @@ def learn_type(
     parts = _enough(name, cut_examples(given, FEWEST))
     counter = read_examples(against, name, of_type=False)
     if clash := _both(given, counter):
-        raise AskedWrongly(f"{clash} is given as an example and with --not; choose one")
+        raise UsageError(f"{clash} is given as an example and with --not; choose one")
     background = embed_background(embedder, [one.column.name for one in given])
     beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
     fitted = fit_head(_read(parts, embedder), _others(background, beside, embedder))
@@ -141,7 +141,7 @@ def learn_type(
 
 def _enough(name: str, parts: list[Example]) -> list[Example]:
     if len(parts) < FEWEST:
-        raise AskedWrongly(
+        raise UsageError(
             f"{name} has {amount(len(parts), 'example')}, and {FEWEST} are needed; give more columns, or "
             f"longer ones: {LEAST_CELLS} cells that are not empty make an example"
         )

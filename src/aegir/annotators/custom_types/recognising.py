@@ -23,7 +23,7 @@ from aegir.annotators.annotator import Annotator, CustomGuess, FineGuess, TableS
 from aegir.annotators.custom_types.embedder import Embedder, load_embedder
 from aegir.annotators.custom_types.folder import type_files, types_folder
 from aegir.annotators.custom_types.store import CustomType, load_type
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
@@ -106,7 +106,7 @@ def with_custom_types(
 def _usable(path: Path, fingerprint: str, say: Callable[[str], None]) -> CustomType | None:
     try:
         one = load_type(path)
-    except AskedWrongly as error:
+    except UsageError as error:
         say(f"a taught type is not used: {error}")
         return None
     if one.fingerprint != fingerprint:

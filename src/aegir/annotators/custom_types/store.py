@@ -21,8 +21,8 @@ import numpy as np
 
 from aegir.annotators.custom_types.folder import type_files
 from aegir.annotators.custom_types.head import Head
-from aegir.errors import AskedWrongly
-from aegir.model.safetensors_file import replace_file
+from aegir.errors import UsageError
+from aegir.files import replace_file
 from aegir.vocabulary.fine_types import FINE_TYPES
 from aegir.vocabulary.types import COLUMN_TYPES
 
@@ -57,13 +57,13 @@ class CustomType:
 def check_name(name: str) -> None:
     """Refuse a name that cannot be shown on one line, or that means something already."""
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise AskedWrongly(
+        raise UsageError(
             f"{name!r} cannot be the name of a type; expected 1 to {LONGEST_NAME} visible characters "
             "on one line, such as Patient/id"
         )
     if name in COLUMN_TYPES or name in FINE_TYPES:
         kind = "column type" if name in COLUMN_TYPES else "fine type"
-        raise AskedWrongly(f"{name!r} is a {kind} already; give the new type another name")
+        raise UsageError(f"{name!r} is a {kind} already; give the new type another name")
 
 
 def file_of(folder: Path, name: str) -> Path:
@@ -76,13 +76,13 @@ def file_of(folder: Path, name: str) -> Path:
 def save_type(folder: Path | None, one: CustomType) -> Path:
     """Write the type's file, in place of an earlier one of the same name."""
     if folder is None:
-        raise AskedWrongly("there is no home folder to keep types in; set AEGIR_HOME to a folder")
+        raise UsageError("there is no home folder to keep types in; set AEGIR_HOME to a folder")
     check_name(one.name)
     path = file_of(folder, one.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AskedWrongly(
+        raise UsageError(
             f"{folder} cannot be made ({error.strerror}); set AEGIR_HOME to another folder"
         ) from None
     replace_file(path, (json.dumps(_as_dict(one), ensure_ascii=False) + "\n").encode())
@@ -94,7 +94,7 @@ def load_type(path: Path) -> CustomType:
     try:
         given = json.loads(path.read_bytes())
         if given["format"] != FORMAT:
-            raise AskedWrongly(
+            raise UsageError(
                 f"{path} is no type of this version (format {given['format']!r}, expected {FORMAT!r}); "
                 "learn it again or remove the file"
             )
@@ -102,10 +102,10 @@ def load_type(path: Path) -> CustomType:
         check_name(one.name)
         return one
     except OSError as error:
-        raise AskedWrongly(f"{path} cannot be read ({error.strerror or error})") from None
+        raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         said = f"{type(error).__name__}: {error}"
-        raise AskedWrongly(f"{path} holds no type ({said}); remove it or learn it again") from None
+        raise UsageError(f"{path} holds no type ({said}); remove it or learn it again") from None
 
 
 def load_types(folder: Path | None) -> list[CustomType]:
@@ -121,7 +121,7 @@ def forget_type(folder: Path | None, name: str) -> None:
     known = [one.name for one in load_types(folder)]
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
-    raise AskedWrongly(f"no type {name!r} was taught; {hint}")
+    raise UsageError(f"no type {name!r} was taught; {hint}")
 
 
 def _as_dict(one: CustomType) -> dict[str, object]:

@@ -8,7 +8,7 @@ from aegir.annotators.annotator import Annotator, decide
 from aegir.annotators.custom_types.embedder import Embedder
 from aegir.annotators.custom_types.recognising import WithCustomTypes
 from aegir.annotators.custom_types.store import CustomType
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 
 TABLES_AT_ONCE = 128
@@ -60,7 +60,7 @@ def validate_type(
                     counts.update(after=int(now.type in accepted))
                     taken.update(accepted[:1] if now.type == one.name else ())
     if not counts["columns"]:
-        raise AskedWrongly("no column of the validation tables is labelled with another type")
+        raise UsageError("no column of the validation tables is labelled with another type")
     return Validation(
         columns=counts["columns"],
         right_before=counts["before"],

@@ -11,7 +11,7 @@ from aegir.annotators.custom_types.examples import (
     read_examples,
     without_header,
 )
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 from taught_types import write_hospital
 
 
@@ -61,7 +61,7 @@ def test_a_header_is_looked_for_in_every_table_of_a_file(folder: Path):
     ],
 )
 def test_a_place_that_is_none_is_refused_with_what_to_write(folder: Path, place: str, said: str):
-    with pytest.raises(AskedWrongly) as refused:
+    with pytest.raises(UsageError) as refused:
         found(place)
     assert said in str(refused.value)
 
@@ -86,7 +86,7 @@ def test_tables_without_any_label_give_all_their_columns(folder: Path):
 
 
 def test_tables_labelled_otherwise_are_refused(folder: Path):
-    with pytest.raises(AskedWrongly, match="is labelled 'Patient/id'; did you mean 'Patient/ids'"):
+    with pytest.raises(UsageError, match="is labelled 'Patient/id'; did you mean 'Patient/ids'"):
         found(labelled(folder / "other.jsonl", "Patient/ids", "Date"))
 
 

@@ -17,13 +17,13 @@ from aegir.annotators.custom_types.recognising import WithCustomTypes, with_cust
 from aegir.annotators.custom_types.store import save_type
 from aegir.annotators.custom_types.validation import validate_type
 from aegir.annotators.registry import load_annotator
-from aegir.errors import AskedWrongly
+from aegir.answers.writers import FORMATS, render_text
+from aegir.data.background_tables import background_tables
+from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
-from aegir.tables.writers import FORMATS, render_text
-from aegir.training.background_tables import background_tables
 from aegir.vocabulary.types import TYPE_NAMES
 from byte_models import LAYOUTS, random_checkpoint
 from taught_types import EXAMPLES, NOT, ngrams_only, write_hospital
@@ -155,12 +155,12 @@ def test_precision_works_with_taught_types(tmp_path: Path, learnt: Learnt):
 
 def test_too_few_and_too_short_examples_are_refused_in_a_sentence(tmp_path: Path):
     (tmp_path / "short.csv").write_text("code,n\n" + "".join(f"a{i},{i}\n" for i in range(20)))
-    with pytest.raises(AskedWrongly, match="Foo has 2 examples, and 5 are needed"):
+    with pytest.raises(UsageError, match="Foo has 2 examples, and 5 are needed"):
         teach(tmp_path, "Foo", ["short.csv:code"])
 
 
 def test_a_column_cannot_be_both_an_example_and_none(hospital: Path):
-    with pytest.raises(AskedWrongly, match=r"wards.csv:patient is given as an example and with"):
+    with pytest.raises(UsageError, match=r"wards.csv:patient is given as an example and with"):
         teach(hospital, "Foo", ["wards.csv:patient"], ["wards.csv:1"])
 
 

@@ -17,7 +17,7 @@ from aegir.annotators.custom_types.store import (
     load_types,
     save_type,
 )
-from aegir.errors import AskedWrongly
+from aegir.errors import UsageError
 
 HEAD = Head(np.array([0.1, -1 / 3]), np.array([1.0, 2.5]), np.array([1e-9, 4.0]), -0.7, 1.8)
 WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"known": 10})
@@ -58,13 +58,13 @@ def test_no_name_leaves_the_folder(tmp_path: Path, name: str):
 
 @pytest.mark.parametrize("name", ["", " bed", "a\nb", "\x1b[31mred", "x" * 61])
 def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, name: str):
-    with pytest.raises(AskedWrongly, match="cannot be the name of a type"):
+    with pytest.raises(UsageError, match="cannot be the name of a type"):
         save_type(tmp_path, replace(WARD, name=name))
 
 
 @pytest.mark.parametrize(("name", "kind"), [("email", "column type"), ("iban", "fine type")])
 def test_a_name_that_means_something_already_is_refused(tmp_path: Path, name: str, kind: str):
-    with pytest.raises(AskedWrongly, match=f"{name!r} is a {kind} already"):
+    with pytest.raises(UsageError, match=f"{name!r} is a {kind} already"):
         save_type(tmp_path, replace(WARD, name=name))
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_holds_no_type_is_refused_in_a_sentence(
 ):
     path = tmp_path / "broken.json"
     path.write_text(content)
-    with pytest.raises(AskedWrongly, match=said):
+    with pytest.raises(UsageError, match=said):
         load_type(path)
 
 
@@ -107,19 +107,17 @@ def test_an_undamaged_file_is_read(tmp_path: Path):
 
 def test_what_is_forgotten_is_gone_and_what_is_unknown_is_refused(tmp_path: Path):
     save_type(tmp_path, WARD)
-    with pytest.raises(
-        AskedWrongly, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"
-    ):
+    with pytest.raises(UsageError, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"):
         forget_type(tmp_path, "Ward/bet")
     forget_type(tmp_path, "Ward/bed")
     assert "Ward/bed" not in [one.name for one in load_types(tmp_path)]
-    with pytest.raises(AskedWrongly, match="there are none"):
+    with pytest.raises(UsageError, match="there are none"):
         forget_type(tmp_path, "Ward/bed")
 
 
 def test_a_user_without_a_home_has_no_types_and_is_told_what_to_set():
     assert type_files(None) == []
-    with pytest.raises(AskedWrongly, match="set AEGIR_HOME"):
+    with pytest.raises(UsageError, match="set AEGIR_HOME"):
         save_type(None, WARD)
 
 

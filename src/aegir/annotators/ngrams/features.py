@@ -1,0 +1,222 @@
+"""Hashed n-grams of many columns at once, without a Python loop over characters.
+
+    columns --> views --> one byte buffer --> rolling hashes --> (view, feature, share of its cells)
+
+A view is a handful of cells of one column, so that a column of five cells and a column of five thousand
+look alike to the model: a long column is several views, and its score is their mean. Every cell becomes
+bytes between a start and an end marker. One prefix sum of a polynomial hash then gives the hash of any run
+of bytes in two array look-ups:
+
+    H[i] = sum over j < i of byte[j] * P^j   (mod 2^64)        hash(i, n) = (H[i + n] - H[i]) * P^-i
+
+so character n-grams, words, pairs of words, shapes and whole cells all cost a few vector operations.
+
+Promises
+  - a view's features depend on that view alone, not on what else is in the batch;
+  - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells don't count.
+"""
+
+import html
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.arrays import F32, I32, I64
+from aegir.tables.table import Column
+
+BUCKET_BITS = 20
+BUCKETS = 1 << BUCKET_BITS
+CELL_BYTES = 160
+CELLS_PER_VIEW = 5
+VIEWS_PER_COLUMN = 6
+NGRAM_LENGTHS = (1, 2, 3, 4, 5)
+SHAPE_LENGTHS = (1, 2, 3, 4)
+
+View = tuple[str, ...]
+Bytes = npt.NDArray[np.uint8]
+U64 = npt.NDArray[np.uint64]
+Tokens = tuple[I64, U64]
+"""Parallel arrays: the cell a token stands in, and its bucket."""
+
+_BASE = 0x9E3779B97F4A7C15
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_START, _END = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """One sparse row per view: row i holds features[starts[i]:starts[i + 1]] with their shares."""
+
+    starts: I64
+    features: I64
+    shares: F32
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+def views_of(column: Column) -> list[View]:
+    """The column's present cells as at most VIEWS_PER_COLUMN views, evenly spread over it."""
+    cells = column.present
+    most = CELLS_PER_VIEW * VIEWS_PER_COLUMN
+    if len(cells) > most:
+        cells = tuple(cells[i * len(cells) // most] for i in range(most))
+    count = -(-len(cells) // CELLS_PER_VIEW)
+    return [cells[i::count] for i in range(count)]
+
+
+def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRows:
+    """The features of each view. `index` renumbers buckets; those it maps to -1 are left out."""
+    buffer = _Buffer.of(views)
+    lowered, shapes = _Hashed.of(_LOWER[buffer.data], buffer.cell), _shapes(buffer)
+    tokens = [
+        *_runs(lowered, NGRAM_LENGTHS, salt=1),
+        *_words(lowered, salt=20),
+        _whole_cells(lowered, salt=22),
+        *_runs(shapes, SHAPE_LENGTHS, salt=40),
+        _whole_cells(shapes, salt=50),
+    ]
+    cell = np.concatenate([cells for cells, _ in tokens])
+    feature = np.concatenate([buckets for _, buckets in tokens]).astype(np.int64)
+    if index is not None:
+        feature = index[feature].astype(np.int64)
+        kept = feature >= 0
+        cell, feature = cell[kept], feature[kept]
+    return _count(buffer, cell, feature, len(views))
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    data: Bytes
+    cell: I64
+    """Which cell each byte belongs to."""
+    view: I64
+    """Which view each cell belongs to."""
+
+    @classmethod
+    def of(cls, views: Sequence[View]) -> "_Buffer":
+        parts = [_cell_bytes(value) for view in views for value in view]
+        lengths = np.fromiter((len(part) + 2 for part in parts), np.int64, len(parts))
+        joined = b"".join(b"\x02%b\x03" % part for part in parts)
+        return cls(
+            np.frombuffer(joined, np.uint8),
+            np.repeat(np.arange(len(parts)), lengths),
+            np.repeat(np.arange(len(views)), [len(view) for view in views]),
+        )
+
+
+def _cell_bytes(value: str) -> bytes:
+    text = value[: 4 * CELL_BYTES]  # entities are longer than what they stand for
+    if "&" in text:
+        text = html.unescape(text)
+    # The markers may not occur inside a cell: they tell where cells begin and end.
+    text = text.strip()[:CELL_BYTES].replace("\x02", " ").replace("\x03", " ")
+    return text.encode("utf-8", "replace")[:CELL_BYTES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    """Bytes with the prefix sums that give the hash of any run of them."""
+
+    data: Bytes
+    cell: I64
+    """Which cell each byte belongs to."""
+    prefix: U64
+    """H of the module docstring, one longer than data."""
+    inverses: U64
+    """P^-i"""
+
+    @classmethod
+    def of(cls, data: Bytes, cell: I64) -> "_Hashed":
+        prefix = np.zeros(len(data) + 1, np.uint64)
+        powers = _powers(_BASE, len(data))
+        np.cumsum((data.astype(np.uint64) + np.uint64(1)) * powers, out=prefix[1:])
+        return cls(data, cell, prefix, _powers(pow(_BASE, -1, 1 << 64), len(data)))
+
+    def runs(self, starts: I64, ends: I64) -> U64:
+        """The hash of each run of bytes."""
+        hashes: U64 = (self.prefix[ends] - self.prefix[starts]) * self.inverses[starts]
+        return hashes
+
+
+def _powers(base: int, count: int) -> U64:
+    factors = np.full(count, base, np.uint64)
+    factors[:1] = 1
+    return np.cumprod(factors, dtype=np.uint64)
+
+
+def _buckets(hashes: U64, salt: int) -> U64:
+    mixed = (hashes + np.uint64(salt * _BASE % (1 << 64))) * _MIX
+    mixed ^= mixed >> np.uint64(32)
+    return (mixed * _MIX) >> np.uint64(64 - BUCKET_BITS)
+
+
+def _runs(text: _Hashed, lengths: tuple[int, ...], salt: int) -> list[Tokens]:
+    """All runs of n bytes that lie within one cell, markers included."""
+    found = []
+    for n in lengths:
+        count = max(len(text.data) - n + 1, 0)
+        inside = text.cell[:count] == text.cell[n - 1 :]
+        hashes = (text.prefix[n:] - text.prefix[:count]) * text.inverses[:count]
+        found.append((text.cell[:count][inside], _buckets(hashes[inside], salt + n)))
+    return found
+
+
+def _words(text: _Hashed, salt: int) -> list[Tokens]:
+    """Words, and pairs of neighbouring words."""
+    letter = np.concatenate([[False], _WORD[text.data], [False]]).astype(np.int8)
+    edges = np.flatnonzero(np.diff(letter))
+    starts, ends = edges[::2], edges[1::2]
+    words, cells = text.runs(starts, ends), text.cell[starts]
+    paired = cells[:-1] == cells[1:]
+    pairs = (words[:-1] * _MIX + words[1:])[paired]
+    return [(cells, _buckets(words, salt)), (cells[:-1][paired], _buckets(pairs, salt + 1))]
+
+
+def _whole_cells(text: _Hashed, salt: int) -> Tokens:
+    starts, ends = np.flatnonzero(text.data == _START), np.flatnonzero(text.data == _END)
+    return text.cell[starts], _buckets(text.runs(starts, ends), salt)
+
+
+def _shapes(buffer: _Buffer) -> _Hashed:
+    """Cells as character classes, runs of letters collapsed: 'Main St 12' becomes 'Aa Aa 99'."""
+    shape = _SHAPE[buffer.data]
+    keep = np.ones(len(shape), bool)
+    keep[1:] = (shape[1:] != shape[:-1]) | ~_COLLAPSES[shape[1:]]
+    return _Hashed.of(shape[keep], buffer.cell[keep])
+
+
+def _count(buffer: _Buffer, cell: I64, feature: I64, views: int) -> SparseRows:
+    """Count each feature once per cell, then as a share of the view's cells."""
+    cells = max(len(buffer.view), 1)
+    keys = np.sort((buffer.view[cell] * BUCKETS + feature) * cells + cell)
+    keys = keys[_changes(keys)] // cells
+    first = np.flatnonzero(_changes(keys))
+    counts = np.diff(np.append(first, len(keys)))
+    view, features = np.divmod(keys[first], BUCKETS)
+    cells_in_view = np.bincount(buffer.view, minlength=views)
+    starts = np.searchsorted(view, np.arange(views + 1))
+    return SparseRows(starts, features, (counts / cells_in_view[view]).astype(np.float32))
+
+
+def _changes(keys: I64) -> npt.NDArray[np.bool_]:
+    """True where a sorted array begins a new value."""
+    changes = np.ones(len(keys), bool)
+    changes[1:] = keys[1:] != keys[:-1]
+    return changes
+
+
+_CODES = np.arange(256, dtype=np.uint8)
+_UPPER, _SMALL, _DIGIT = (
+    np.isin(_CODES, list(letters.encode()))
+    for letters in (string.ascii_uppercase, string.ascii_lowercase, string.digits)
+)
+_BEYOND_ASCII = _CODES > 127
+_LOWER = np.where(_UPPER, _CODES + 32, _CODES).astype(np.uint8)
+_WORD = _UPPER | _SMALL | _DIGIT | _BEYOND_ASCII
+_SHAPE = _CODES.copy()
+_SHAPE[_UPPER], _SHAPE[_SMALL], _SHAPE[_DIGIT], _SHAPE[_BEYOND_ASCII] = b"Aa9u"
+_COLLAPSES = np.isin(_CODES, list(b"Aau"))

@@ -1,0 +1,224 @@
+"""Annotations as metadata documents other tools read: Frictionless, CSV on the Web, dbt.
+
+These functions build documents; `writers.py` turns them into text.
+
+Promises
+  - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
+  - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
+  - only what is known is stated: no constraints, no keys, no date patterns are made up;
+  - values of personal columns are never quoted, since people commit and publish these files: an example
+    is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
+
+Specifications: https://datapackage.org (Data Package and Table Schema), https://www.w3.org/TR/tabular-metadata/,
+https://docs.getdbt.com/reference/model-properties.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PureWindowsPath
+from urllib.parse import quote
+
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+
+CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
+SCHEMA_NAME = "https://schema.org/name"
+TABLE_SCHEMA_TYPES = {"empty": "any"}
+CSVW_TYPES = {"datetime": "dateTime", "empty": "string"}
+EXAMPLE = ", such as "
+"""What stands before the example in a reason; a test holds the rules to it."""
+LONGEST_SHAPE = 12
+# Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
+TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
+
+
+def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
+    """A Data Package with one resource and Table Schema per table."""
+    names = unique_names([_slug(each.table) for each in annotations])
+    return {
+        "name": "annotated-tables",
+        "resources": [
+            {
+                "name": name,
+                "title": annotation.table,
+                "path": relative_path(annotation.source or annotation.table),
+                "schema": {"fields": _fields(annotation)},
+            }
+            for name, annotation in zip(names, annotations, strict=True)
+        ],
+    }
+
+
+def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
+    """A CSVW table group with one table description per table."""
+    return {"@context": CSVW_CONTEXT, "tables": [_csvw_table(each) for each in annotations]}
+
+
+def dbt_lines(
+    annotations: Sequence[TableAnnotation], quoted: Callable[[object], str]
+) -> Iterator[str]:
+    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged."""
+    yield "version: 2"
+    yield "models:" if annotations else "models: []"
+    models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
+    for model, annotation in zip(models, annotations, strict=True):
+        yield f"  - name: {quoted(model)}"
+        yield f"    description: {quoted(f'Read from {annotation.table}.')}"
+        yield "    columns:" if annotation.columns else "    columns: []"
+        names = unique_names([column.name for column in annotation.columns])
+        for name, column in zip(names, annotation.columns, strict=True):
+            yield f"      - name: {quoted(name)}"
+            yield f"        description: {quoted(describe(column))}"
+            yield "        meta:"
+            for key, value in _facts(column).items():
+                yield f"          aegir_{key}: {quoted(value)}"
+            yield f"          contains_pii: {quoted(column.personal)}"
+
+
+def describe(column: ColumnAnnotation) -> str:
+    """One line for a catalogue: the answer, how sure it is, and the first reason."""
+    if column.type is None:
+        answer = f"type not decided ({column.confidence:.2f})"
+    else:
+        fine = f", {column.fine_type}" if column.fine_type else ""
+        answer = f"{column.type}{fine} ({column.confidence:.2f})"
+    reasons = column.evidence[:1]
+    if column.personal:
+        reasons = tuple(without_examples(reason) for reason in reasons)
+    return ": ".join([answer, *reasons])
+
+
+def without_examples(sentence: str) -> str:
+    """The sentence with the value it gives as an example replaced by the value's shape.
+
+    The value stands last and is quoted as Python quotes text; from the opening quote on nothing is kept.
+    """
+    said, such_as, example = sentence.partition(EXAMPLE)
+    return said + such_as + f"'{_shape_of(example[1:-1])}'" if such_as else sentence
+
+
+def _shape_of(value: str) -> str:
+    """Letters as x, digits as 9, the rest as it is, up to `LONGEST_SHAPE` characters."""
+    return "".join(
+        "9" if char.isdigit() else "x" if char.isalnum() else char for char in value[:LONGEST_SHAPE]
+    )
+
+
+def unique_names(names: Sequence[str | None]) -> list[str]:
+    """Every name once: missing ones by position, repeated ones numbered, given ones kept first."""
+    given = {name for name in names if name}
+    used: set[str] = set()
+    result = []
+    for position, name in enumerate(names, start=1):
+        stem = name or f"column_{position}"
+        candidate, number = stem, 1
+        # A made-up name must not take one that a later column was really given.
+        while candidate in used or (candidate in given and candidate != name):
+            number += 1
+            candidate = f"{stem}_{number}"
+        used.add(candidate)
+        result.append(candidate)
+    return result
+
+
+def relative_path(source: str) -> str:
+    """The source as a Data Package may state it: a URL, or a POSIX path below the package."""
+    if source.startswith(("http://", "https://")):
+        return source
+    path = PureWindowsPath(source)
+    if path.root or path.drive or ".." in path.parts:
+        return path.name or "table"
+    return path.as_posix() if path.name else "table"
+
+
+def _facts(column: ColumnAnnotation) -> dict[str, object]:
+    """What is known about a column; what is not known is left out."""
+    facts = {
+        "type": column.type,
+        "fine_type": column.fine_type,
+        "confidence": round(column.confidence, 4),
+        "relation": column.relation.label if column.relation else None,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def _fields(annotation: TableAnnotation) -> list[dict[str, object]]:
+    names = unique_names([column.name for column in annotation.columns])
+    return [_field(name, column) for name, column in zip(names, annotation.columns, strict=True)]
+
+
+def _field(name: str, column: ColumnAnnotation) -> dict[str, object]:
+    field: dict[str, object] = {
+        "name": name,
+        "type": TABLE_SCHEMA_TYPES.get(column.datatype, column.datatype),
+    }
+    if column.datatype in TABLE_SCHEMA_GUESSED:
+        field["format"] = "any"
+    if column.name and column.name != name:
+        field["title"] = column.name
+    field["description"] = describe(column)
+    if column.iri:
+        field["rdfType"] = column.iri
+    field["aegir"] = {**_facts(column), "personal": column.personal}
+    return field
+
+
+def _csvw_table(annotation: TableAnnotation) -> dict[str, object]:
+    names = unique_names([column.name for column in annotation.columns])
+    columns = [
+        _csvw_column(name, column, is_subject=column.index == annotation.subject)
+        for name, column in zip(names, annotation.columns, strict=True)
+    ]
+    schema: dict[str, object] = {"columns": columns}
+    for name, column in zip(names, annotation.columns, strict=True):
+        if column.index == annotation.subject:
+            schema["aboutUrl"] = f"#{{{_template_variable(name)}}}"
+    source = annotation.source or annotation.table
+    table: dict[str, object] = {
+        "url": quote(relative_path(source), safe="/:?&=%#", errors="replace"),
+        "dc:title": annotation.table,
+        "tableSchema": schema,
+    }
+    if annotation.columns and all(column.name is None for column in annotation.columns):
+        table["dialect"] = {"header": False}
+    return table
+
+
+def _csvw_column(name: str, column: ColumnAnnotation, *, is_subject: bool) -> dict[str, object]:
+    described: dict[str, object] = {
+        "name": _template_variable(name),
+        "datatype": CSVW_TYPES.get(column.datatype, column.datatype),
+    }
+    if column.name:
+        described["titles"] = column.name
+    if column.relation_iri:
+        described["propertyUrl"] = column.relation_iri
+    elif is_subject and column.iri == SCHEMA_NAME:
+        described["propertyUrl"] = SCHEMA_NAME
+    described["dc:description"] = describe(column)
+    if column.iri:
+        described["dc:type"] = {"@id": column.iri}
+    return described
+
+
+def _template_variable(name: str) -> str:
+    """A CSVW column name: URI template variables know letters, digits, `_` and percent escapes only."""
+    escaped = "".join(
+        char if char.isascii() and char.isalnum() else _percent(char) for char in name
+    )
+    # CSVW keeps names that begin with an underscore for itself.
+    return "%5F" + escaped[1:] if escaped.startswith("_") else escaped
+
+
+def _percent(char: str) -> str:
+    if char == "_":
+        return char
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
+
+
+def _slug(table: str) -> str:
+    """Lower-case letters, digits and single dashes: what Data Package and dbt accept as names."""
+    stem = PureWindowsPath(table.partition("#")[0]).name
+    stem = re.sub(r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx|xls|ods)(\.\w+)?$", "", stem)
+    sheet = table.partition("#")[2]
+    words = re.findall(r"[a-z0-9]+", f"{stem} {sheet}".lower())
+    return "-".join(words) or "table"

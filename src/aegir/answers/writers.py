@@ -1,0 +1,138 @@
+"""Annotations as text for people and programs: the formats behind `aegir annotate --format`.
+
+    FORMATS["csv"](annotations)                        for spreadsheets and shell pipes
+    render_text(annotations, colour=True, width=100)   for people
+
+  json          one array of tables                 jsonl        one table per line
+  csv           one line per column, see CSV_HEADER
+  frictionless  a Data Package with Table Schemas   csvw         W3C metadata for CSV on the web
+  dbt           a schema.yml with meta and contains_pii
+
+Promises
+  - every format takes any annotation: odd names, quotes, newlines, lone surrogates, no columns at all;
+  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation_dict import annotation_as_dict, annotation_from_dict
+from aegir.answers.metadata_formats import csvw_document, data_package, dbt_lines
+from aegir.answers.text_report import render_text
+
+__all__ = [
+    "CSV_HEADER",
+    "FORMATS",
+    "annotation_as_dict",
+    "annotation_from_dict",
+    "render_text",
+]
+
+CSV_HEADER = (
+    "table",
+    "source",
+    "index",
+    "name",
+    "subject",
+    "type",
+    "confidence",
+    "fine_type",
+    "datatype",
+    "personal",
+    "relation",
+    "relation_confidence",
+    "iri",
+    "relation_iri",
+    "evidence",
+)
+"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `."""
+
+# Legal in JSON strings, but line breaks to some readers, invisible, or refused by YAML and UTF-8.
+TROUBLESOME = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+def quoted_json(value: object, *, indent: int | None = None) -> str:
+    """JSON that keeps readable letters, escapes troublesome ones, and is valid YAML as well."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return TROUBLESOME.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def render_json(annotations: Sequence[TableAnnotation]) -> str:
+    """One indented array with an object per table."""
+    return quoted_json([annotation_as_dict(each) for each in annotations], indent=2) + "\n"
+
+
+def render_jsonl(annotations: Sequence[TableAnnotation]) -> str:
+    """One object per table, each on its own line."""
+    return "".join(quoted_json(annotation_as_dict(each)) + "\n" for each in annotations)
+
+
+def render_csv(annotations: Sequence[TableAnnotation]) -> str:
+    """A header line, then one line per column of every table."""
+    rows = [_csv_line(CSV_HEADER)]
+    for annotation in annotations:
+        rows += [_csv_line(_csv_cells(annotation, column)) for column in annotation.columns]
+    return "".join(row + "\n" for row in rows)
+
+
+def render_frictionless(annotations: Sequence[TableAnnotation]) -> str:
+    """A Data Package descriptor (datapackage.json)."""
+    return quoted_json(data_package(annotations), indent=2) + "\n"
+
+
+def render_csvw(annotations: Sequence[TableAnnotation]) -> str:
+    """A CSVW table group (csv-metadata.json)."""
+    return quoted_json(csvw_document(annotations), indent=2) + "\n"
+
+
+def render_dbt(annotations: Sequence[TableAnnotation]) -> str:
+    """A dbt properties file (schema.yml)."""
+    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json))
+
+
+FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
+    "json": render_json,
+    "jsonl": render_jsonl,
+    "csv": render_csv,
+    "frictionless": render_frictionless,
+    "csvw": render_csvw,
+    "dbt": render_dbt,
+}
+
+
+def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[str]:
+    relation = column.relation
+    return [
+        annotation.table,
+        annotation.source or "",
+        str(column.index),
+        column.name or "",
+        _flag(column.index == annotation.subject),
+        column.type or "",
+        f"{column.confidence:.4f}",
+        column.fine_type or "",
+        column.datatype,
+        _flag(column.personal),
+        "" if relation is None else relation.label,
+        "" if relation is None else f"{relation.confidence:.4f}",
+        column.iri or "",
+        column.relation_iri or "",
+        " | ".join(column.evidence),
+    ]
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    buffer = io.StringIO()
+    # With "\r\n" as terminator the writer quotes cells that hold either character; with "\n" alone a
+    # bare "\r" would go out unquoted and split the row for its reader.
+    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
+    line = buffer.getvalue().removesuffix("\r\n")
+    return line.encode("utf-8", "replace").decode("utf-8")
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,149 @@
+"""The data engine: every source of training tables behind one switchboard, seeded and counted.
+
+    tables = build_tables([data], {"gold": True, "entities": True, "synthetic": 4000}, seed=0)
+    print(EngineReport.of(tables))
+
+A source is off when absent or false, whole when true, and a seeded draw of that many tables when a number is given,
+so that what a source is worth can be measured by switching it. docs/data-engine.md says what each one is.
+
+Promises
+  - the same data, switches and seed give the same tables in the same order;
+  - a source's tables do not depend on which other sources are switched on;
+  - made-up cells come with `Source.synthetic`, guessed labels with `Source.weak`, other vocabularies with `Source.aux`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+
+from aegir.annotators.annotator import Annotator
+from aegir.data.auxiliary import VOCABULARIES, auxiliary_tables
+from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
+from aegir.data.generators.tables import TABLES, synthetic_tables
+from aegir.data.header_types import typed_by_header
+from aegir.data.headers import header_tables
+from aegir.data.raw_tables import read_raw_tables
+from aegir.data.self_training import SelfTraining, pseudo_labelled
+from aegir.data.sources import Source, TrainingTable, raw_files, read_training_tables
+from aegir.errors import UsageError
+from aegir.seeding import Seeds
+from aegir.tables.table import Table
+
+Switches = Mapping[str, bool | int]
+DERIVED = Source(
+    "labelled/sotabv2_cpa_as_cta.jsonl.gz",
+    cta_weight=0.5,
+    cpa_weight=0,
+    has_subject=True,
+    weak=True,
+)
+"""Tables labelled with relations by people, and from those with types by rule."""
+
+
+def build_tables(
+    data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None = None
+) -> list[TrainingTable]:
+    """The tables of all sources switched on, source by source; the annotator is for "pseudo" alone."""
+    makers = _Workshop(data, wanted, seed, annotator).makers()
+    for name in wanted:
+        if name not in makers:
+            near = get_close_matches(name, makers, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(makers)}"
+            raise UsageError(f"unknown source {name!r}; {hint}")
+    tables = []
+    for name, make in makers.items():
+        if wanted.get(name):
+            tables += _draw(make(), wanted[name], Seeds(seed), name)
+    return tables
+
+
+class _Workshop:
+    """What the sources share, read once and only when asked for."""
+
+    def __init__(
+        self, data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None
+    ) -> None:
+        self._data, self._wanted, self._seed = data, wanted, seed
+        self._annotator = annotator
+        self._labelled: list[TrainingTable] | None = None
+        self._raw: list[Table] | None = None
+
+    def makers(self) -> dict[str, Callable[[], list[TrainingTable]]]:
+        """How the tables of each source are made, in the order they are returned."""
+        return {
+            "gold": self.gold,
+            "derived": self.derived,
+            "mapped": self.mapped,
+            "entities": self.entities,
+            "synthetic": lambda: synthetic_tables(_made(self._wanted["synthetic"]), self._seed),
+            "header_types": lambda: typed_by_header(self.raw(), self._seed),
+            "pseudo": self.pseudo,
+            "headers": lambda: header_tables(self.raw(), self._seed),
+            **{name: partial(self.auxiliary, name) for name in VOCABULARIES},
+        }
+
+    def labelled(self) -> list[TrainingTable]:
+        if self._labelled is None:
+            self._labelled = read_training_tables(self._data)
+        return self._labelled
+
+    def raw(self) -> list[Table]:
+        if self._raw is None:
+            self._raw = read_raw_tables(raw_files(self._data), self._seed)
+        return self._raw
+
+    def gold(self) -> list[TrainingTable]:
+        return [
+            table
+            for table in self.labelled()
+            if table.source.translated is None and table.source.file != DERIVED.file
+        ]
+
+    def derived(self) -> list[TrainingTable]:
+        tables = [table for table in self.labelled() if table.source.file == DERIVED.file]
+        return [replace(table, source=DERIVED) for table in tables]
+
+    def mapped(self) -> list[TrainingTable]:
+        return [table for table in self.labelled() if table.source.translated is not None]
+
+    def entities(self) -> list[TrainingTable]:
+        sites = {site_of(table.labelled.table.name) for table in self.gold()}
+        entities = [one for path in self.files(ENTITIES.file) for one in read_entities(path)]
+        return rebuild_tables(entities, self._seed, {site for site in sites if site})
+
+    def pseudo(self) -> list[TrainingTable]:
+        if self._annotator is None:
+            raise UsageError("source 'pseudo' needs an annotator whose answers become labels")
+        return pseudo_labelled(self.raw(), self._annotator, SelfTraining(), self._seed)
+
+    def auxiliary(self, name: str) -> list[TrainingTable]:
+        vocabulary = VOCABULARIES[name]
+        return [
+            table
+            for path in self.files(vocabulary.file)
+            for table in auxiliary_tables(path, vocabulary, self._seed)
+        ]
+
+    def files(self, name: str) -> list[Path]:
+        """The file of that name in each folder given."""
+        found = [folder / name for folder in self._data if (folder / name).is_file()]
+        if not found:
+            places = ", ".join(map(str, self._data))
+            raise UsageError(f"no {name} in {places}; switch its source off or name its folder")
+        return found
+
+
+def _made(wanted: bool | int) -> int:
+    """Made-up tables are never drawn from a stock: as many are made as are asked for."""
+    return TABLES if wanted is True else int(wanted)
+
+
+def _draw(
+    tables: list[TrainingTable], wanted: bool | int, seeds: Seeds, name: str
+) -> list[TrainingTable]:
+    if wanted is True or wanted >= len(tables):
+        return tables
+    chosen = seeds.generator("draw", name).choice(len(tables), wanted, replace=False)
+    return [tables[i] for i in sorted(chosen.tolist())]

@@ -1,0 +1,164 @@
+"""Tables rebuilt from publishers' Schema.org entities, the way SOTAB was built from the same kind of markup.
+
+    {"type": "Recipe", "site": "…", "props": {"name": …, "prepTime": …}}   x 47,000
+        -- one site, one kind, about five entities --> a table without headers, subject first
+
+Promises
+  - a table holds entities of one kind and, where a site has three or more of them, of one site; the site stands
+    in the table's name, so `leakage.group_tables` keeps it with other tables of that site;
+  - sites with one or two entities of a main kind are pooled, but never a site that gold tables come from;
+  - cells are cut to twenty words and missing cells stay empty, as in SOTAB;
+  - the same seed gives the same tables.
+
+Limits: markup contains errors, and half of these publishers are cooking sites.
+"""
+
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aegir.data.schema_properties import NAME_TYPES, flat_name, labels_of
+from aegir.data.sources import Source, TrainingTable
+from aegir.errors import UsageError
+from aegir.seeding import Seeds
+from aegir.tables.labelled import LabelledTable
+from aegir.tables.table import Column, Table
+
+ENTITIES = Source("labelled/schemaorg_entities.jsonl.gz", cta_weight=0.5, cpa_weight=0.5, weak=True)
+TABLES_PER_SITE = 6
+"""Per site and kind, so that a few large shops do not decide what a product looks like."""
+ENTITIES_PER_TABLE = (3, 4, 5, 5, 5, 5, 5, 6, 7, 8)
+ENTITIES_PER_DRAW = 4
+"""A site with 12 entities gives three tables: drawn anew each time, they share some rows."""
+FEWEST_ENTITIES = 3
+MOST_COLUMNS, MOST_UNLABELLED = 16, 3
+WORDS_PER_CELL = 20
+POOLED_KINDS = frozenset(["Recipe", "Product", "LocalBusiness", "Event", "Person", "Place"])
+TABLES_PER_POOL = 200
+_NOT_IN_A_SITE = re.compile(r"[^a-z0-9.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One thing as a site described it: flat properties, nested ones with dots."""
+
+    kind: str
+    site: str
+    properties: tuple[tuple[str, str], ...]
+
+
+def read_entities(path: Path) -> list[Entity]:
+    """The distinct entities of a file, of the kinds we make tables of."""
+    found: dict[Entity, None] = {}
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                if record["type"] in NAME_TYPES:
+                    cells = ((name, _cut(str(text))) for name, text in record["props"].items())
+                    filled = tuple((name, text) for name, text in cells if text)
+                    found[Entity(record["type"], _as_site(record["site"]), filled)] = None
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"cannot read entities from {path} ({error!r}); expected gzipped lines of "
+            '{"type", "site", "props"}'
+        ) from None
+    return list(found)
+
+
+def rebuild_tables(
+    entities: Sequence[Entity], seed: int, gold_sites: Iterable[str] = ()
+) -> list[TrainingTable]:
+    """Tables of one site and kind each, then tables pooled from sites too small for one."""
+    groups: dict[tuple[str, str], list[Entity]] = defaultdict(list)
+    for entity in entities:
+        groups[entity.kind, entity.site].append(entity)
+    kept_apart = frozenset(gold_sites)
+    pools: dict[str, list[Entity]] = defaultdict(list)
+    tables: list[LabelledTable | None] = []
+    for (kind, site), members in sorted(groups.items()):
+        if len(members) >= FEWEST_ENTITIES:
+            tables += _draw_tables(kind, site, members, Seeds(seed))
+        elif kind in POOLED_KINDS and site not in kept_apart:
+            pools[kind] += members
+    for kind, members in sorted(pools.items()):
+        order = Seeds(seed).generator("pool", kind).permutation(len(members))
+        chunks = np.array_split(order, max(1, len(members) // 5))
+        tables += [
+            _table(f"{kind}_pool-{number}.example_0", kind, [members[i] for i in chunk])
+            for number, chunk in enumerate(chunks[:TABLES_PER_POOL])
+        ]
+    return [TrainingTable(table, ENTITIES) for table in tables if table is not None]
+
+
+def site_of(name: str) -> str | None:
+    """The site in a table name such as `Book_books.example.com_3`; None where there is none."""
+    parts = name.split("_")
+    return parts[1] if len(parts) > 2 and "." in parts[1] else None
+
+
+def _draw_tables(
+    kind: str, site: str, members: Sequence[Entity], seeds: Seeds
+) -> list[LabelledTable | None]:
+    random = seeds.generator("entities", kind, site)
+    wanted = min(TABLES_PER_SITE, max(1, len(members) // ENTITIES_PER_DRAW))
+    tables = []
+    for number in range(wanted):
+        size = min(int(random.choice(ENTITIES_PER_TABLE)), len(members))
+        rows = sorted(random.choice(len(members), size, replace=False).tolist())
+        tables.append(_table(f"{kind}_{site}_{number}", kind, [members[i] for i in rows]))
+    return tables
+
+
+def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None:
+    """The rows as a labelled table; None when nothing in it is labelled."""
+    records = [dict(entity.properties) for entity in rows]
+    columns = [
+        (path, tuple(record.get(path, "") for record in records))
+        for path in _columns_kept(kind, records)
+    ]
+    labels = [labels_of(kind, path, cells) for path, cells in columns]
+    if not any(label.type for label in labels):
+        return None
+    subject = 0 if columns[0][0] == "name" else None
+    return LabelledTable(
+        Table(name, tuple(Column(None, cells) for _, cells in columns), subject=subject),
+        tuple((label.type,) if label.type else () for label in labels),
+        # A relation needs the subject beside it.
+        tuple((label.relation,) if label.relation and subject == 0 else () for label in labels),
+        {"source": "schema.org markup", "sites": sorted({entity.site for entity in rows})},
+    )
+
+
+def _columns_kept(kind: str, records: Sequence[dict[str, str]]) -> list[str]:
+    """The name first, then properties that two rows or more fill, one column per flattened name."""
+    filled = Counter(path for record in records for path in record)
+    seen: set[str] = set()
+    kept, unlabelled = [], 0
+    for path in sorted(filled, key=lambda path: (path != "name", -filled[path], path)):
+        flat = flat_name(path)
+        if filled[path] < 2 or flat in seen:
+            continue
+        if labels_of(kind, path, ()).type is None:
+            unlabelled += 1
+            if unlabelled > MOST_UNLABELLED:
+                continue
+        if flat is not None:
+            seen.add(flat)
+        kept.append(path)
+    return kept[:MOST_COLUMNS]
+
+
+def _cut(text: str) -> str:
+    return " ".join(text.split()[:WORDS_PER_CELL])
+
+
+def _as_site(site: str) -> str:
+    """A site, or the file a page was kept in, as table names spell it."""
+    return _NOT_IN_A_SITE.sub("-", site.lower().removeprefix("www."))

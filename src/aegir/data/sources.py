@@ -1,0 +1,170 @@
+"""Where training tables come from, and how far each source is trusted.
+
+A file named on the command line is gold for whatever labels of ours it carries. A folder stands for the
+known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
+(by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
+Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aegir.errors import UsageError
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+LABEL_MAP = "label_map.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of labelled tables; weight 0 leaves that task's labels out."""
+
+    file: str
+    cta_weight: float = 1.0
+    cpa_weight: float = 1.0
+    has_subject: bool = False
+    """Column 0 is known to be the subject."""
+    in_context: bool = True
+    """Whether the tables are whole enough to learn from what stands beside a column."""
+    translated: str | None = None
+    """The dataset name under which `label_map.tsv` translates this file's types."""
+    distrusted: frozenset[str] = frozenset()
+    """Labels whose translation was found wrong too often when looked at."""
+
+    calibrates: bool = True
+    """Whether held-out answers on this file count towards calibration, or are only reported."""
+    synthetic: bool = False
+    """The cells were made up by a generator; nobody ever published them."""
+    weak: bool = False
+    """The labels were guessed (from a header, a mapping, a model), not given by a person."""
+    aux: str | None = None
+    """The label space of `cta` when it is not our 82 types: such labels teach an auxiliary head of this name,
+    with `cta_weight`. A label may be spelt like one of ours and mean something else."""
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and endings."""
+        return Path(self.file).name.split(".")[0]
+
+    @property
+    def is_validation(self) -> bool:
+        """Whether cross-validation is over this file's tables."""
+        return self.stem.endswith("_val")
+
+
+def _translated(file: str, dataset: str, cta: float, cpa: float, distrusted: str = "") -> Source:
+    return Source(
+        f"labelled/{file}.jsonl.gz",
+        cta_weight=cta,
+        cpa_weight=cpa,
+        in_context=False,
+        translated=dataset,
+        distrusted=frozenset(distrusted.split("|")),
+    )
+
+
+KNOWN_SOURCES = (
+    Source("sotab_cta_train.jsonl", cpa_weight=0),
+    Source("sotab_cta_val.jsonl", cpa_weight=0),
+    Source("sotab_cpa_train.jsonl", cta_weight=0, has_subject=True),
+    Source("sotab_cpa_val.jsonl", cta_weight=0, has_subject=True),
+    # The same sites with all their columns, most of them unlabelled: these teach what stands around a column.
+    Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
+    Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
+    # Types derived from relations, unverified: only tells which types the columns of a relation have.
+    Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
+    # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
+    _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
+    _translated("schemaorg_sites", "schemaorg_sites", 0.3, 0.3),
+    _translated("swde", "swde", 0.3, 0.3),
+    _translated("swde_ext", "swde", 0.3, 0.3),
+    _translated("schemaorg_examples", "schemaorg_examples", 0.3, 0.3),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTable:
+    """A labelled table and the source that says how far to trust it."""
+
+    labelled: LabelledTable
+    source: Source
+
+
+def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
+    """All tables of the files and folders given."""
+    found = [
+        TrainingTable(_prepared(labelled, source, translation), source)
+        for path, source, translation in _files(paths)
+        for labelled in read_labelled_tables(path)
+    ]
+    if not found:
+        names = ", ".join(source.file for source in KNOWN_SOURCES)
+        places = ", ".join(map(str, paths)) or "no folder at all"
+        raise UsageError(f"no training tables in {places}; expected {names}")
+    return found
+
+
+def types_of_relations(tables: Sequence[TrainingTable]) -> dict[str, dict[str, float]]:
+    """For each relation, how its columns are spread over types, where a column has both labels."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for table in tables:
+        for types, relations in zip(table.labelled.cta, table.labelled.cpa, strict=True):
+            if types and relations:
+                counts[relations[0]][types[0]] += 1
+    return {
+        relation: {name: count / found.total() for name, count in found.items()}
+        for relation, found in counts.items()
+    }
+
+
+def raw_files(paths: Sequence[Path]) -> list[Path]:
+    """Files of unlabelled tables: those named, and those in `raw/` below the folders given."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            below = path / "raw" if (path / "raw").is_dir() else path
+            found += sorted(below.glob("*.jsonl.gz"))
+        elif path.parent.name == "raw":
+            found.append(path)
+    return found
+
+
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, str]]]:
+    known = {Path(source.file).name: source for source in KNOWN_SOURCES}
+    for path in paths:
+        if path.is_dir():
+            for source in KNOWN_SOURCES:
+                if (path / source.file).is_file():
+                    yield path / source.file, source, _translation(path / LABEL_MAP, source)
+        else:
+            yield path, known.get(path.name, Source(path.name, has_subject=True)), {}
+
+
+def _translation(path: Path, source: Source) -> dict[str, str]:
+    """Their label to ours, for one dataset of the label map."""
+    if source.translated is None:
+        return {}
+    if not path.is_file():
+        raise UsageError(f"{source.file} needs {path} to translate its labels, which is missing")
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {
+        row[1]: row[2]
+        for row in rows
+        if row[0] == source.translated and row[1] not in source.distrusted
+    }
+
+
+def _prepared(
+    labelled: LabelledTable, source: Source, translation: Mapping[str, str]
+) -> LabelledTable:
+    if source.has_subject and labelled.table.columns and labelled.table.subject is None:
+        labelled = labelled.with_subject(0)
+    if source.translated is None:
+        return labelled
+    types = tuple(
+        tuple(translation[label] for label in labels if label in translation)
+        for labels in labelled.cta
+    )
+    return replace(labelled, cta=types)

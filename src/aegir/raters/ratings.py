@@ -1,0 +1,79 @@
+"""Ratings as everyone here takes them: a matrix of raters × units, nan where a rating is missing.
+
+    read_ratings([[1, 2, None], [1, 3, 3]])            # (R, U) floats; None became nan
+    read_ratings([["good", "bad"], ["good", None]], levels=["bad", "good"])     # labels became 0, 1
+    read_ratings(..., any_labels=True)                 # labels became numbers in sorted order: nominal use only
+
+An infinity has no distance to anything, so it counts as missing; a rating that could not be given is missing,
+never 0. Refused, each with one sentence: rows of different lengths, one axis or three, labels outside `levels`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.errors import UsageError
+
+Ratings = npt.NDArray[np.float64]
+"""(R, U): one row per rater, one column per unit (an item that was rated); nan is missing."""
+
+
+def read_ratings(
+    ratings: npt.ArrayLike, levels: Sequence[object] | None = None, *, any_labels: bool = False
+) -> Ratings:
+    """(R, U) floats with nan where nothing usable was given; the input is left as it was."""
+    if isinstance(ratings, np.ma.MaskedArray):
+        ratings = np.ma.filled(ratings.astype(np.float64), np.nan)
+    try:
+        given = np.asarray(ratings)
+    except ValueError:  # rows of different lengths
+        lengths = ", ".join(str(len(row)) for row in ratings)  # type: ignore[union-attr, arg-type]
+        raise UsageError(
+            f"raters gave {lengths} ratings; expected as many from each, nan where one is missing"
+        ) from None
+    if given.ndim != 2:
+        raise UsageError(
+            f"ratings have {given.ndim} axes, shape {given.shape}; expected two: raters × units"
+        )
+    if levels is not None or _holds_labels(given):
+        if levels is None and not any_labels:
+            raise UsageError(
+                "ratings are labels; expected numbers, or levels=[…] with the labels from low to high"
+            )
+        return _encode_labels(given, levels)
+    try:
+        numbers = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(
+            "ratings mix numbers with something else; expected numbers, or labels only"
+        ) from None
+    numbers[~np.isfinite(numbers)] = np.nan
+    return numbers
+
+
+def _holds_labels(given: npt.NDArray[np.generic]) -> bool:
+    return given.dtype.kind in "US" or (
+        given.dtype.kind == "O" and any(isinstance(one, str) for one in given.flat)
+    )
+
+
+def _encode_labels(given: npt.NDArray[np.generic], levels: Sequence[object] | None) -> Ratings:
+    # Arrays of text turn None and nan into words, hence objects from here on.
+    labels = [None if _is_missing(one) else one for one in given.astype(object).flat]
+    present = {one for one in labels if one is not None}
+    if levels is None:
+        order: list[object] = sorted(present, key=str)
+    else:
+        order = list(levels)
+    number = {label: float(position) for position, label in enumerate(order)}
+    if unknown := sorted(map(str, present - set(number))):
+        raise UsageError(
+            f"rating {unknown[0]!r} is not among the levels {', '.join(map(str, order))}"
+        )
+    numbers = [np.nan if one is None else number[one] for one in labels]
+    return np.array(numbers, np.float64).reshape(given.shape)
+
+
+def _is_missing(one: object) -> bool:
+    return one is None or (isinstance(one, float) and not np.isfinite(one))

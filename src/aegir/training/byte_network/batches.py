@@ -1,0 +1,289 @@
+"""Batches for the byte network: drawn by number, augmented, padded, the same wherever they are made.
+
+    draw(step) --> tables of that step --augment--> columns sorted by length, in parts --> tensors
+
+Every random choice is named by seed, step and place in the batch, so a run that is resumed, or spread over
+several processes, reads the same bytes with the same dropout as one that was not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from aegir.config.settings import check_numbers
+from aegir.model.architecture import Reading
+from aegir.model.byte_encoding import (
+    GRAM_SPACE,
+    NO_GRAM,
+    Symbols,
+    encode_column,
+    gram_hashes,
+    pad,
+)
+from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
+from aegir.nets.annotator import TableBatch
+from aegir.seeding import Seeds
+from aegir.tables.table import Column, Table
+from aegir.training.byte_network.examples import NO_LABEL, Example
+
+PART_SYMBOLS = 6144
+"""Symbols, padding included, that are read at once: a block's working set then stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """How a table is varied each time it is read; each number is a probability."""
+
+    shuffle_columns: float = 0.5
+    drop_columns: float = 0.2
+    """That a table loses about a third of its columns."""
+    fewer_rows: float = 0.3
+    hide_headers: float = 0.5
+    hide_subject: float = 0.3
+    cut_cells: float = 0.15
+    drop_grams: float = 0.1
+    """That an n-gram is not looked up."""
+    most_columns: int = 12
+    most_rows: int = 8
+
+    def __post_init__(self) -> None:
+        shares = [one.name for one in fields(self) if not one.name.startswith("most_")]
+        check_numbers(self, *shares, at_least=0, at_most=1)
+        check_numbers(self, "most_columns", "most_rows", at_least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One table as it is read once."""
+
+    symbols: tuple[Symbols, ...]
+    roles: tuple[int, ...]
+    labels: Mapping[str, tuple[int, ...]]
+    weights: Mapping[str, float]
+    subject: int | None
+    drop_grams: float = 0.0
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class Batch:
+    """Tensors of several tables. Columns are numbered in the order of the parts."""
+
+    parts: list[tuple[Tensor, Tensor]]
+    """Symbols (B, T) and rows of n-grams (B, T, G)."""
+    tables: TableBatch
+    labels: dict[str, Tensor]
+    """Head to (columns,) classes; NO_LABEL where none."""
+    weights: dict[str, Tensor]
+    subjects: Tensor
+    """(columns,) 1 for the subject, 0 for another column, NO_LABEL where it is not known."""
+    noise: Tensor
+    """(columns, noise width) uniform numbers for dropout, the same wherever the column is read."""
+    order: npt.NDArray[np.int64]
+    """(columns,) place of each column when counted table by table."""
+    symbols: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GramIndex:
+    """Which row of the embedding each n-gram has."""
+
+    row: npt.NDArray[np.int32]
+    """(GRAM_SPACE,)"""
+    missing: int
+
+    @classmethod
+    def of(cls, kept: npt.NDArray[np.int32]) -> "GramIndex":
+        """From the sorted hashes that are kept."""
+        row = np.full(GRAM_SPACE, len(kept), np.int32)
+        row[kept] = np.arange(len(kept), dtype=np.int32)
+        return cls(row, len(kept))
+
+    def rows(self, symbols: Symbols) -> npt.NDArray[np.int32]:
+        """(B, T, G)"""
+        hashes = gram_hashes(symbols)
+        return np.where(hashes == NO_GRAM, np.int32(self.missing), self.row[hashes])
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """How many tables of each source every step reads; each source is walked through in shuffled rounds."""
+
+    examples: Mapping[str, Sequence[Example]]
+    per_step: Mapping[str, int]
+    seed: int = 0
+    rounds: dict[tuple[str, int], npt.NDArray[np.int64]] = field(default_factory=dict)
+
+    def draw(self, step: int) -> list[Example]:
+        """The tables of a step: always the same ones."""
+        return [
+            self._at(name, step * count + i)
+            for name, count in self.per_step.items()
+            for i in range(count)
+        ]
+
+    def _at(self, name: str, place: int) -> Example:
+        found = self.examples[name]
+        turn, within = divmod(place, len(found))
+        if (name, turn) not in self.rounds:
+            generator = Seeds(self.seed).generator("round", name, turn)
+            self.rounds[name, turn] = generator.permutation(len(found))
+        return found[int(self.rounds[name, turn][within])]
+
+
+def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Drawing:
+    """The table as a user would give it."""
+    table = example.table
+    roles = _roles(len(table.columns), table.subject)
+    symbols = tuple(
+        encode_column(column, reading, headers and not example.hide_headers)
+        for column in table.columns
+    )
+    return Drawing(symbols, roles, example.labels, example.weights, table.subject)
+
+
+def _roles(columns: int, subject: int | None) -> tuple[int, ...]:
+    if subject is None:
+        return (UNKNOWN,) * columns
+    return tuple(SUBJECT if i == subject else OTHER for i in range(columns))
+
+
+def draw_varied(
+    example: Example, reading: Reading, how: Augmentation, seeds: Seeds, *names: str | int
+) -> Drawing:
+    """The table with rows, columns, headers and cells varied."""
+    random = seeds.generator("augment", *names)
+    table = example.table
+    columns = _some_columns(example, how, random)
+    rows = _some_rows(table, how, random)
+    bare = example.hide_headers or random.random() < how.hide_headers
+    if random.random() < how.cut_cells:
+        cut = int(random.integers(12, reading.cell_bytes + 1))
+        reading = Reading(reading.cells, cut, reading.header_bytes, reading.context_bytes)
+    symbols = tuple(
+        encode_column(_at_rows(table.columns[i], rows), reading, not bare) for i in columns
+    )
+    subject = columns.index(table.subject) if table.subject in columns else None
+    shown = None if random.random() < how.hide_subject else subject
+    labels = {head: tuple(found[i] for i in columns) for head, found in example.labels.items()}
+    roles = _roles(len(columns), shown)
+    seed = int(random.integers(1 << 62))
+    return Drawing(symbols, roles, labels, example.weights, subject, how.drop_grams, seed)
+
+
+def _some_columns(example: Example, how: Augmentation, random: np.random.Generator) -> list[int]:
+    count = len(example.table.columns)
+    chosen = list(range(count))
+    most = how.most_columns
+    if count > 2 and random.random() < how.drop_columns:
+        most = min(most, max(2, round(count * 0.66)))
+    if count > most:
+        labelled = [any(found[i] != NO_LABEL for found in example.labels.values()) for i in chosen]
+        wish = random.random(count) + np.array(labelled)
+        if example.table.subject is not None:
+            wish[example.table.subject] += 2
+        chosen = sorted(np.argsort(-wish, kind="stable")[:most].tolist())
+    if random.random() < how.shuffle_columns:
+        random.shuffle(chosen)
+    return chosen
+
+
+def _some_rows(table: Table, how: Augmentation, random: np.random.Generator) -> list[int]:
+    count = len(table.columns[0].values) if table.columns else 0
+    most = min(count, how.most_rows if count > 5 and random.random() < 0.3 else 5)
+    if most > 2 and random.random() < how.fewer_rows:
+        most = int(random.integers(2, most + 1))
+    return [int(i) for i in random.permutation(count)[:most]]
+
+
+def _at_rows(column: Column, rows: Sequence[int]) -> Column:
+    return Column(column.name, tuple(column.values[i] for i in rows))
+
+
+def batch_of(
+    drawings: Sequence[Drawing], index: GramIndex, heads: Sequence[str], noise_width: int = 0
+) -> Batch:
+    """Tensors of the drawings."""
+    symbols = [one for drawing in drawings for one in drawing.symbols]
+    owner = np.repeat(np.arange(len(drawings)), [len(d.symbols) for d in drawings])
+    order = np.argsort([len(one) for one in symbols], kind="stable")
+    parts = [
+        _part([symbols[i] for i in some], [drawings[owner[i]] for i in some], index)
+        for some in _spans(order, [len(symbols[i]) for i in order])
+    ]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    labels, weights = {}, {}
+    for head in heads:
+        found = [_labels(drawing, head) for drawing in drawings]
+        labels[head] = torch.from_numpy(np.concatenate(found)[order])
+        trust = np.array([drawing.weights.get(head, 0.0) for drawing in drawings], np.float32)
+        weights[head] = torch.from_numpy(trust[owner][order])
+    subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
+    noise = np.concatenate([_noise(drawing, noise_width) for drawing in drawings])[order]
+    return Batch(
+        parts,
+        _tables(drawings, place),
+        labels,
+        weights,
+        torch.from_numpy(subjects),
+        torch.from_numpy(noise),
+        order,
+        sum(map(len, symbols)),
+    )
+
+
+def _noise(drawing: Drawing, width: int) -> npt.NDArray[np.float32]:
+    random = np.random.default_rng([drawing.seed, 1])
+    return random.random((len(drawing.symbols), width), np.float32)
+
+
+def _spans(order: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+    """Columns in order of length, cut where a part would grow too large."""
+    found, start = [], 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or (end + 1 - start) * lengths[end] > PART_SYMBOLS:
+            found.append(order[start:end])
+            start = end
+    return found
+
+
+def _part(
+    symbols: Sequence[Symbols], drawings: Sequence[Drawing], index: GramIndex
+) -> tuple[Tensor, Tensor]:
+    padded, _ = pad(symbols)
+    rows = index.rows(padded)
+    for row, one in zip(rows, drawings, strict=True):
+        if one.drop_grams:
+            lost = np.random.default_rng(one.seed).random(row.shape) < one.drop_grams
+            row[lost] = index.missing
+    return torch.from_numpy(padded.astype(np.int64)), torch.from_numpy(rows.astype(np.int64))
+
+
+def _labels(drawing: Drawing, head: str) -> npt.NDArray[np.int64]:
+    count = len(drawing.symbols)
+    return np.array(drawing.labels.get(head, (NO_LABEL,) * count), np.int64)
+
+
+def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:
+    if drawing.subject is None:
+        return np.full(len(drawing.symbols), NO_LABEL, np.int64)
+    is_subject: npt.NDArray[np.bool_] = np.arange(len(drawing.symbols)) == drawing.subject
+    return is_subject.astype(np.int64)
+
+
+def _tables(drawings: Sequence[Drawing], place: npt.NDArray[np.int64]) -> TableBatch:
+    sizes = np.array([len(drawing.symbols) for drawing in drawings])
+    starts = np.cumsum(sizes) - sizes
+    most = int(sizes.max(initial=0))
+    mask = np.arange(most) < sizes[:, None]
+    flat = np.where(mask, starts[:, None] + np.arange(most), 0)
+    roles = np.zeros(mask.shape, np.int64)
+    for row, drawing in zip(roles, drawings, strict=True):
+        row[: len(drawing.roles)] = drawing.roles
+    columns = np.where(mask, place[flat] if len(place) else flat, 0)
+    return TableBatch(torch.from_numpy(columns), torch.from_numpy(mask), torch.from_numpy(roles))

@@ -1,0 +1,122 @@
+"""Settings of a training run of the byte network, as its TOML file spells them.
+
+seed = 0
+[architecture]          # aegir.model.architecture.Architecture
+layout = ["w1", ["w2"], "w0"]
+[data]                  # which tables: aegir.data
+folders = ["data"]
+sources = { gold = true, entities = true, headers = true }
+[held_out]              # which validation tables are kept out
+fold = 0
+[pretrain]              # one section per phase
+steps = 2000
+tables_per_step = { headers = 48 }
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from aegir.config.settings import check_numbers, read_settings
+from aegir.errors import UsageError
+from aegir.model.architecture import Architecture
+from aegir.training.byte_network.batches import Augmentation
+from aegir.training.byte_network.losses import LossWeights
+
+PhaseName = Literal["pretrain", "supervised"]
+EVERY_FOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DataSettings:
+    """Where tables come from."""
+
+    folders: tuple[str, ...] = ()
+    """Folders of known files; none for sources that need none, such as synthetic tables."""
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    """Source of the data engine to true, false or a number of tables."""
+
+    def __post_init__(self) -> None:
+        for folder in self.folders:
+            if not isinstance(folder, str):
+                raise UsageError(f"folders name {folder!r}; expected the path of a folder")
+        for name, wanted in self.sources.items():
+            if not isinstance(wanted, int) or wanted < 0:
+                raise UsageError(
+                    f"source {name!r} is {wanted!r}; expected true, false or a number of tables"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutSettings:
+    """What is kept out of training; folds are over groups of validation tables."""
+
+    folds: int = 5
+    fold: int = 0
+    """The fold that is kept out; -1 learns from all of them."""
+    validation: bool = True
+    """False keeps every validation table out, and all that share a group with one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One way of learning, for some steps."""
+
+    steps: int = 1000
+    tables_per_step: Mapping[str, Any] = field(default_factory=dict)
+    """File name of a source, without ending, to the number of its tables in each step."""
+    learning_rate: float = 2e-3
+    warm_up: float = 0.05
+    """Share of the steps in which the learning rate grows to its full height."""
+    weight_decay: float = 0.05
+    clip: float = 1.0
+    """The gradient's length is cut to this."""
+    check_every: int = 200
+    """Steps between looks at held-out tables; a checkpoint is written at each."""
+    loss: LossWeights = field(default_factory=LossWeights)
+    augmentation: Augmentation = field(default_factory=Augmentation)
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "steps", "check_every", at_least=1)
+        check_numbers(self, "learning_rate", "clip", above=0)
+        check_numbers(self, "warm_up", at_least=0, at_most=1)
+        check_numbers(self, "weight_decay", at_least=0)
+        for name, count in self.tables_per_step.items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise UsageError(
+                    f"tables_per_step of {name!r} is {count!r}; expected a whole number from 0"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ByteTraining:
+    """Everything a training run depends on."""
+
+    seed: int = 0
+    threads: int = 0
+    """Threads torch may use; 0 leaves it to torch."""
+    architecture: Architecture = field(default_factory=Architecture)
+    data: DataSettings = field(default_factory=DataSettings)
+    held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
+    pretrain: Phase = field(default_factory=Phase)
+    supervised: Phase = field(default_factory=Phase)
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "threads", at_least=0)
+
+    def phase(self, name: PhaseName) -> Phase:
+        """The settings of one phase."""
+        return self.pretrain if name == "pretrain" else self.supervised
+
+    def with_steps(self, name: PhaseName, steps: int) -> "ByteTraining":
+        """The same with another number of steps in one phase."""
+        phase = replace(self.phase(name), steps=steps)
+        return (
+            replace(self, pretrain=phase) if name == "pretrain" else replace(self, supervised=phase)
+        )
+
+
+def read_byte_training(path: Path) -> ByteTraining:
+    """The settings in a TOML file; folders are relative to where the command runs."""
+    return read_settings(path, ByteTraining())

@@ -1,0 +1,158 @@
+"""The tables of one training run: read, grouped, split, indexed.
+
+    corpus = build_corpus(config)         corpus.mixture(phase).draw(step)         corpus.held_out
+
+Folds are made of groups of tables (same site, or the same rows) and are over validation tables when there are any,
+else over all tables. A table that shares a group with a held-out one is kept out as well.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.data.engine import build_tables
+from aegir.data.leakage import fold_of_group, group_tables
+from aegir.data.sources import TrainingTable
+from aegir.errors import UsageError
+from aegir.training.byte_network.batches import Mixture
+from aegir.training.byte_network.config import EVERY_FOLD, ByteTraining, Phase
+from aegir.training.byte_network.examples import (
+    Example,
+    Heads,
+    choose_grams,
+    examples_of,
+    heads_of,
+    unknown_labels,
+)
+from aegir.training.held_out import column_names
+
+NO_FOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Examples by use."""
+
+    heads: Heads
+    training: tuple[Example, ...]
+    groups: tuple[int, ...]
+    """Of the training examples."""
+    held_out: tuple[Example, ...]
+    """Tables kept out; of validation files when there are any."""
+    held_out_names: tuple[tuple[str, ...], ...]
+    """What the columns of each go by."""
+    held_out_apart: tuple[str, ...]
+    """For each, the ending of its task's name: empty where answers count towards calibration."""
+    unknown: Mapping[str, int]
+    """Labels that are none of our types or relations, and so are left out; with their columns."""
+
+    def fingerprint(self) -> str:
+        """The same for the same tables in the same use, whichever process read them."""
+        digest = hashlib.blake2b(digest_size=8)
+        for part in (self.training, self.held_out):
+            digest.update(b"part")
+            for example in part:
+                cells = [(column.name, column.values) for column in example.table.columns]
+                digest.update(repr((example.source, example.labels, cells)).encode())
+        return digest.hexdigest()
+
+    def to_look_at(self, most: int) -> tuple[Example, ...]:
+        """Tables to judge a network by: those kept out, else some of the others, spread over all sources."""
+        tables = self.held_out or self.training
+        return tables[:: -(-len(tables) // most)] if tables else ()
+
+    def mixture(self, phase: Phase, seed: int) -> Mixture:
+        """What every step reads."""
+        by_source: dict[str, list[Example]] = {}
+        for example in self.training:
+            if example.labels or phase.loss.next_symbol:
+                by_source.setdefault(example.source, []).append(example)
+        wanted = {name: count for name, count in phase.tables_per_step.items() if count}
+        for name in wanted:
+            if name not in by_source:
+                raise UsageError(
+                    f"tables_per_step names {name!r}, of which there are no tables; "
+                    f"there are {', '.join(sorted(by_source)) or 'none at all'}"
+                )
+        if not wanted:
+            raise UsageError(
+                "tables_per_step names no tables to learn from; "
+                f"there are {', '.join(sorted(by_source)) or 'none at all'}"
+            )
+        return Mixture(by_source, wanted, seed)
+
+    def grams(self, config: ByteTraining) -> npt.NDArray[np.int32]:
+        """The n-grams kept, chosen on training tables."""
+        return choose_grams(
+            self.training, self.groups, config.architecture.reading, config.architecture.gram_rows
+        )
+
+
+def build_corpus(config: ByteTraining) -> Corpus:
+    """Read what the configuration asks for."""
+    folders = [Path(folder) for folder in config.data.folders]
+    for folder in folders:
+        if not folder.exists():
+            raise UsageError(f"there is no {folder}, which data.folders names")
+    tables = build_tables(folders, config.data.sources, config.seed)
+    if not tables:
+        raise UsageError("data.sources switches no source on, so there is nothing to learn from")
+    groups = group_tables([table.labelled for table in tables])
+    folds = _folds(tables, groups, config)
+    heads = heads_of(tables)
+    examples = examples_of(tables, heads)
+    fold = config.held_out.fold
+    judged = _judged(tables)
+    learnt = [
+        folds[group] == NO_FOLD or (config.held_out.validation and folds[group] != fold)
+        for group in groups
+    ]
+    kept_out = [
+        number
+        for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
+        if is_judged and not use
+    ]
+    sources = [tables[number].source for number in kept_out]
+    return Corpus(
+        heads,
+        tuple(example for example, use in zip(examples, learnt, strict=True) if use),
+        tuple(group for group, use in zip(groups, learnt, strict=True) if use),
+        tuple(examples[number] for number in kept_out),
+        tuple(tuple(column_names(tables[number])) for number in kept_out),
+        tuple("" if source.calibrates else f"@{source.stem}" for source in sources),
+        unknown_labels(tables),
+    )
+
+
+def _judged(tables: Sequence[TrainingTable]) -> list[bool]:
+    """Which tables answers are measured on: those of validation files, or all when there is none."""
+    validation = [table.source.is_validation for table in tables]
+    return validation if any(validation) else [True] * len(tables)
+
+
+def _folds(
+    tables: Sequence[TrainingTable], groups: Sequence[int], config: ByteTraining
+) -> Mapping[int, int]:
+    """Group to fold; NO_FOLD for groups that no fold keeps out."""
+    settings = config.held_out
+    if settings.folds < 2:
+        raise UsageError(f"held_out.folds is {settings.folds}; expected 2 or more")
+    if not EVERY_FOLD <= settings.fold < settings.folds:
+        raise UsageError(
+            f"held_out.fold is {settings.fold} of {settings.folds} folds; "
+            f"expected 0 to {settings.folds - 1}, or -1 to keep none out"
+        )
+    judged = _judged(tables)
+    # One entry per column, as the n-gram recipe counts them, so that both keep the same tables out.
+    held = [
+        group
+        for group, table, is_judged in zip(groups, tables, judged, strict=True)
+        for _ in table.labelled.table.columns
+        if is_judged
+    ]
+    found = fold_of_group(held, settings.folds, config.seed)
+    return {group: found.get(group, NO_FOLD) for group in groups}

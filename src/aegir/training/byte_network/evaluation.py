@@ -1,0 +1,149 @@
+"""What the byte network answers on tables it was not trained on, and whether it is alive.
+
+    answers = answer(net, examples, index)     logits for every column, in the order of the tables
+    liveness(answers)                          embedding spread, effective rank, most predicted class, boundary rates
+
+A network that says the same of everything can still have a falling loss for a while; these figures show it at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from aegir.arrays import F32, I64
+from aegir.errors import CheckFailed
+from aegir.health.monitor import HealthReport, check, measure_predictions, measure_representation
+from aegir.health.rules import RULES, Rule
+from aegir.nets.annotator import ByteNetwork
+from aegir.training.byte_network.batches import GramIndex, batch_of, draw_as_is
+from aegir.training.byte_network.examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Example
+
+TABLES_AT_ONCE = 32
+ALIVE = {
+    "representation/spread": Rule("representation/spread", low=0.1),
+    "prediction/overrated": Rule("prediction/overrated", high=5.0),
+}
+MOST_COMMON = "prediction/most_common_share"
+COMMON_LABEL = 0.05
+"""`overrated` is how many times more often the favourite answer is given than the commonest label, or than this,
+occurs: a network that answers the same to everything comes to 10 and more."""
+LEAST_RANK = 20.0
+"""Of the embeddings, or as many as there are types among the labels: few types need few directions."""
+BOUNDARY_RATE = (0.1, 0.6)
+"""Outside, chunking has stopped choosing: everything is one chunk, or every byte is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Logits and embeddings of columns, table after table."""
+
+    logits: Mapping[str, F32]
+    """Head to (columns, classes)."""
+    labels: Mapping[str, I64]
+    embeddings: F32
+    table: I64
+    """(columns,) which of the tables."""
+    boundary_rates: tuple[float, ...]
+
+    @property
+    def types(self) -> int:
+        """How many different types the columns are labelled with."""
+        labels = self.labels[TYPES_HEAD]
+        return len(np.unique(labels[labels != NO_LABEL]))
+
+    def micro_f1(self, head: str) -> float | None:
+        """Share of labelled columns that were answered right; None without labels."""
+        kept = self.labels[head] != NO_LABEL
+        if not kept.any():
+            return None
+        right = self.logits[head][kept].argmax(axis=1) == self.labels[head][kept]
+        return float(right.mean())
+
+
+def answer(
+    net: ByteNetwork,
+    examples: Sequence[Example],
+    index: GramIndex,
+    heads: Sequence[str] = (TYPES_HEAD, RELATIONS_HEAD),
+) -> Answers:
+    """Answers to tables as users would give them."""
+    net.eval()
+    parts = [_answer(net, some, index, heads) for some in _in_turn(examples)]
+    counts = np.array([len(one.table.columns) for one in examples])
+    rates = np.array([rate for _, _, _, rate in parts])
+    return Answers(
+        {head: np.concatenate([logits[head] for logits, _, _, _ in parts]) for head in heads},
+        {head: np.concatenate([labels[head] for _, labels, _, _ in parts]) for head in heads},
+        np.concatenate([embeddings for _, _, embeddings, _ in parts]),
+        np.repeat(np.arange(len(examples)), counts),
+        tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
+    )
+
+
+def _in_turn(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:
+    for at in range(0, len(examples), TABLES_AT_ONCE):
+        yield examples[at : at + TABLES_AT_ONCE]
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def _answer(
+    net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Sequence[str]
+) -> tuple[dict[str, F32], dict[str, I64], F32, npt.NDArray[np.float64]]:
+    drawings = [draw_as_is(one, net.architecture.reading) for one in examples]
+    batch = batch_of(drawings, index, heads)
+    vectors, outputs = net.read(batch.parts)
+    embedded = net.mixer(vectors, batch.tables)
+    back = np.empty(len(batch.order), np.int64)
+    back[batch.order] = np.arange(len(batch.order))
+    cuts = list(zip(*(output.boundaries for output in outputs), strict=True))
+    rates = [
+        [sum(int(c.is_boundary.sum()) for c in level), sum(int(c.mask.sum()) for c in level)]
+        for level in cuts
+    ]
+    return (
+        {head: net.heads[head](embedded).numpy()[back] for head in heads},
+        {head: batch.labels[head].numpy()[back] for head in heads},
+        embedded.numpy()[back],
+        np.array(rates, np.float64).reshape(-1, 2),
+    )
+
+
+def liveness(answers: Answers) -> dict[str, float]:
+    """The figures that tell a living network from one that collapsed."""
+    labels = answers.labels[TYPES_HEAD]
+    labelled = labels != NO_LABEL
+    predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
+    common = measure_predictions(predicted.argmax(axis=1))
+    if labelled.any():
+        usual = measure_predictions(labels[labelled])[MOST_COMMON]
+        share = common[MOST_COMMON]
+        common["prediction/overrated"] = share / max(usual, COMMON_LABEL)
+    return {
+        **measure_representation(answers.embeddings),
+        **common,
+        **{f"boundaries/{level}": rate for level, rate in enumerate(answers.boundary_rates)},
+    }
+
+
+def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
+    """Hold liveness figures against what a living network shows on columns of that many types (0: unknown)."""
+    low, high = BOUNDARY_RATE
+    rank = "representation/effective_rank"
+    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, types or LEAST_RANK))}
+    if types != 1:  # the same answer to everything is no answer
+        rules[MOST_COMMON] = RULES[MOST_COMMON]
+    rules |= {
+        name: Rule(name, low=low, high=high) for name in figures if name.startswith("boundaries/")
+    }
+    return check(figures, rules)
+
+
+def refuse_if_collapsed(figures: Mapping[str, float], what: str, types: int = 0) -> None:
+    """One sentence, and no file, for a network that does not tell its inputs apart."""
+    report = check_alive(figures, types)
+    if not report.well:
+        reasons = "; ".join(finding.sentence for finding in report.unwell)
+        raise CheckFailed(f"{what} is not exported, it has collapsed: {reasons}")

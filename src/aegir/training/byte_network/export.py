@@ -1,0 +1,97 @@
+"""From a training run to the file that ships: checked for life, stripped of what only training needs.
+
+    export_run(Path("runs/bytes"), config, corpus, Path("bytes.safetensors"), calibration)
+
+The optimiser and the auxiliary heads stay behind. A network that no longer tells its inputs apart is refused.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aegir.errors import UsageError
+from aegir.model.architecture import Architecture
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
+from aegir.nets.annotator import ByteNetwork
+from aegir.run_folder import CONFIG
+from aegir.training.byte_network.batches import GramIndex
+from aegir.training.byte_network.config import ByteTraining
+from aegir.training.byte_network.corpus import Corpus
+from aegir.training.byte_network.evaluation import answer, liveness, refuse_if_collapsed
+from aegir.training.byte_network.examples import RELATIONS_HEAD, TYPES_HEAD
+from aegir.training.byte_network.learner import read_learner
+from aegir.training.byte_network.losses import ALONE
+from aegir.training.byte_network.run import CHECKPOINT
+from aegir.training.byte_network.supervised import GRAMS
+
+SHIPPED_HEADS = frozenset(
+    head + ending for head in (TYPES_HEAD, RELATIONS_HEAD) for ending in ("", ALONE)
+)
+LOOKED_AT = 400
+"""Tables on which a network must show that it is alive."""
+
+
+def read_calibration(path: Path | None) -> dict[str, Any]:
+    """Temperatures and figures as `aegir train calibrate` wrote them; plain confidence without a file."""
+    if path is None:
+        return {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}, "held_out": {}}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read as a calibration ({error})") from None
+    if not isinstance(found, dict) or "calibration" not in found:
+        raise UsageError(f"{path} holds no calibration; make one with: aegir train calibrate")
+    return found
+
+
+def export_run(
+    folder: Path, config: ByteTraining, corpus: Corpus, out: Path, calibration: Mapping[str, Any]
+) -> dict[str, float]:
+    """Write the run's network as a checkpoint; the signs of life it showed."""
+    tensors, step, facts = read_learner(folder / CHECKPOINT)
+    if facts.get("phase") != "supervised":
+        raise UsageError(
+            f"{folder} is a {facts.get('phase')} run, which knows no types; export a supervised one"
+        )
+    hashes = tensors.pop(GRAMS).numpy()
+    weights = {
+        name.removeprefix("net."): tensor
+        for name, tensor in tensors.items()
+        if name.startswith("net.")
+    }
+    settings = config.architecture.as_dict() | {"gram_rows": len(hashes)}
+    architecture = Architecture.from_dict(settings)
+    classes = {name: len(names) for name, names in facts["heads"].items()}
+    classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
+    net = ByteNetwork(architecture, classes)
+    try:
+        net.load_state_dict(weights)
+    except RuntimeError:  # torch names every tensor, over many lines
+        raise UsageError(
+            f"the network in {folder} does not fit this configuration's [architecture]; "
+            f"export it with the one it was trained with, {folder / CONFIG}"
+        ) from None
+    tables = corpus.to_look_at(LOOKED_AT)
+    answers = answer(net, tables, GramIndex.of(hashes))
+    figures = liveness(answers)
+    refuse_if_collapsed(figures, str(folder), answers.types)
+    kept = {
+        name: tensor.numpy()
+        for name, tensor in weights.items()
+        if not name.startswith("heads.") or name.split(".")[1] in SHIPPED_HEADS
+    }
+    training = {
+        "steps": step,
+        "seed": config.seed,
+        "sources": dict(config.data.sources),
+        "held_out": asdict(config.held_out),
+        "tables": len(corpus.training),
+    }
+    known = {**calibration, "training": training, "liveness": figures}
+    checkpoint = Checkpoint(architecture, kept | {GRAM_HASHES: hashes.astype(np.int32)}, known)
+    save_checkpoint(out, checkpoint)
+    return figures

@@ -1,0 +1,220 @@
+"""The byte network and its optimiser: one step, one file to stop and go on from, over one process or several.
+
+    learner = Learner(net, phase, processes)
+    figures = learner.learn(batch, step)             # every process its part of the step
+    save_learner(path, learner, step, extra)         # safetensors, written beside and moved into place
+    step, extra = load_learner(path, learner)
+
+Promises
+  - a run that was killed and goes on from its last file equals one that was not, bit for bit (same machine and
+    number of threads): optimiser state is in the file, and every random choice is named by its step;
+  - several processes learn what one would, within float rounding: each divides by totals of the whole step, so the
+    gradients only have to be added up.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import torch
+import torch.distributed as distributed
+from torch import Tensor
+
+from aegir.errors import UsageError
+from aegir.files import replace_file
+from aegir.nets.annotator import ByteNetwork
+from aegir.training.byte_network.batches import Batch
+from aegir.training.byte_network.config import Phase
+from aegir.training.byte_network.losses import loss_of
+
+FINAL_SHARE = 0.02
+"""What is left of the learning rate at the last step."""
+FORMAT = "aegir-learner-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """This process among those that train together."""
+
+    rank: int = 0
+    count: int = 1
+
+    @classmethod
+    def found(cls) -> "Processes":
+        """Those of `torchrun`, or this one alone."""
+        count = int(os.environ.get("WORLD_SIZE", "1"))
+        if count == 1:
+            return cls()
+        if not distributed.is_initialized():
+            distributed.init_process_group("gloo")
+        return cls(distributed.get_rank(), count)
+
+    def add_up(self, part: Tensor) -> Tensor:
+        """The sum over processes; no gradient flows through it."""
+        if self.count > 1:
+            part = part.detach().clone()
+            distributed.all_reduce(part)
+        return part
+
+    def wait(self) -> None:
+        """Until all have come here."""
+        if self.count > 1:
+            distributed.barrier()
+
+
+class Learner:
+    """Takes steps."""
+
+    def __init__(self, net: ByteNetwork, phase: Phase, processes: Processes) -> None:
+        self.net, self.phase, self.processes = net, phase, processes
+        self.parameters = dict(net.named_parameters())
+        decayed = [p for name, p in self.parameters.items() if _decays(name, p)]
+        plain = [p for name, p in self.parameters.items() if not _decays(name, p)]
+        groups = [
+            {"params": decayed, "weight_decay": phase.weight_decay},
+            {"params": plain, "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, phase.learning_rate, (0.9, 0.98), fused=True)
+
+    def learn(self, batch: Batch, step: int) -> dict[str, float]:
+        """Take one step; figures are of the whole step, over all processes."""
+        self.net.train()
+        loss, figures = loss_of(self.net, batch, self.phase.loss, self.processes.add_up)
+        self.optimizer.zero_grad(set_to_none=False)
+        loss.backward()
+        self._add_up_gradients()
+        length = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.phase.clip)
+        if not math.isfinite(float(length)):
+            raise UsageError(
+                f"the gradient of step {step} is not finite; lower learning_rate or raise warm_up"
+            )
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.phase, step)
+        self.optimizer.step()
+        summed = self.processes.add_up(
+            torch.stack([loss.detach(), torch.tensor(float(batch.symbols))])
+        )
+        return {
+            **_asked(self._total(figures)),
+            "loss": float(summed[0]),
+            "symbols": float(summed[1]),
+            "gradient": float(length),
+        }
+
+    def _total(self, figures: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Counts added up over processes; shares are already of the whole step."""
+        counted = ("/loss", "/right", "/count")
+        return {
+            name: self.processes.add_up(value) if name.endswith(counted) else value
+            for name, value in figures.items()
+        }
+
+    def _add_up_gradients(self) -> None:
+        kept = self.net.reader.embedding.grams
+        for parameter in self.parameters.values():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        kept.grad[-1] = 0  # the row of n-grams that are not kept stays zero
+        if self.processes.count > 1:
+            flat = torch.cat([parameter.grad.flatten() for parameter in self.parameters.values()])
+            distributed.all_reduce(flat)
+            parts = flat.split([parameter.numel() for parameter in self.parameters.values()])
+            for parameter, part in zip(self.parameters.values(), parts, strict=True):
+                parameter.grad.copy_(part.view_as(parameter))
+
+
+def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
+    """Figures as numbers, without those of heads that no column of the step had a label for."""
+    idle = tuple(
+        name.removesuffix("count")
+        for name, value in figures.items()
+        if name.endswith("/count") and not value
+    )
+    return {name: float(value) for name, value in figures.items() if not name.startswith(idle)}
+
+
+def _decays(name: str, parameter: Tensor) -> bool:
+    """Matrices are pulled towards zero; embeddings of n-grams, mixes, norms and biases are not."""
+    return parameter.ndim > 1 and not name.endswith((".grams", ".mix", ".roles"))
+
+
+def learning_rate(phase: Phase, step: int) -> float:
+    """Grows to its full height, then falls along half a cosine."""
+    grown = min(1.0, (step + 1) / max(1.0, phase.warm_up * phase.steps))
+    fallen = 0.5 + 0.5 * math.cos(math.pi * step / phase.steps)
+    return phase.learning_rate * grown * (FINAL_SHARE + (1 - FINAL_SHARE) * fallen)
+
+
+def save_learner(
+    path: Path,
+    learner: Learner,
+    step: int,
+    facts: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+) -> None:
+    """Write network and optimiser after `step` steps; the file there survives until this one is whole."""
+    from safetensors.torch import save
+
+    tensors = {f"net.{name}": p.detach().contiguous() for name, p in learner.parameters.items()}
+    for name, parameter in learner.parameters.items():
+        for key, value in learner.optimizer.state[parameter].items():
+            tensors[f"optimizer.{key}.{name}"] = value.detach().contiguous()
+    tensors |= {name: torch.from_numpy(array) for name, array in arrays.items()}
+    metadata = {"format": FORMAT, "step": str(step), "facts": json.dumps(facts, sort_keys=True)}
+    replace_file(path, save(tensors, metadata=metadata))
+
+
+def read_learner(path: Path) -> tuple[dict[str, Tensor], int, dict[str, Any]]:
+    """Tensors, steps taken and facts of a file written by `save_learner`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise UsageError(f"{path} cannot be read as a training checkpoint ({error})") from None
+    if metadata.get("format") != FORMAT:
+        raise UsageError(
+            f"{path} is no training checkpoint (format {metadata.get('format')!r}, expected "
+            f"{FORMAT!r}); give the checkpoint.safetensors of a run folder"
+        )
+    return tensors, int(metadata["step"]), json.loads(metadata["facts"])
+
+
+def restore(learner: Learner, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Network and optimiser exactly as they were saved."""
+    for name, parameter in learner.parameters.items():
+        saved = tensors.get(f"net.{name}")
+        if saved is None or saved.shape != parameter.shape:
+            came = "is missing" if saved is None else f"has shape {tuple(saved.shape)}"
+            raise UsageError(
+                f"{path} does not fit this configuration: {name} {came}, expected "
+                f"{tuple(parameter.shape)}; resume with the configuration it was made with"
+            )
+        parameter.data.copy_(saved)
+        state = {
+            key: tensors[f"optimizer.{key}.{name}"].clone()
+            for key in ("step", "exp_avg", "exp_avg_sq")
+            if f"optimizer.{key}.{name}" in tensors
+        }
+        if state:
+            learner.optimizer.state[parameter] = state
+
+
+def start_from(net: ByteNetwork, tensors: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
+    """Take over every parameter that fits; the names taken and those left as they were."""
+    taken, left = [], []
+    for name, parameter in net.named_parameters():
+        saved = tensors.get(f"net.{name}")
+        if saved is not None and saved.shape == parameter.shape:
+            parameter.data.copy_(saved)
+            taken.append(name)
+        else:
+            left.append(name)
+    return taken, left

@@ -1,0 +1,60 @@
+"""What a validation of the rewards found: every check with its evidence, ready for JSON and for a page."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from aegir.rewards.lambda_calibration import PartScale
+from aegir.training.reward_validation.config import ValidationConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One answered question."""
+
+    kind: str
+    component: str
+    name: str
+    passed: bool
+    sentence: str
+    evidence: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationReport:
+    """Every check with its evidence, the scales and suggested lambdas, and the learning curves."""
+
+    checks: tuple[Check, ...]
+    scales: Mapping[str, PartScale]
+    correlations: Mapping[str, float | None]
+    curves: Mapping[str, tuple[float | None, ...]]
+    config: ValidationConfig
+    errors: tuple[str, ...]
+    """What components said when they raised."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.passed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """One JSON-ready object; a figure that could not be measured is null."""
+        return {
+            "passed": self.passed,
+            "checks": [asdict(check) for check in self.checks],
+            "scales": {name: asdict(scale) for name, scale in self.scales.items()},
+            "correlations": dict(self.correlations),
+            "curves": {name: list(curve) for name, curve in self.curves.items()},
+            "errors": list(self.errors),
+            "config": asdict(self.config),
+        }
+
+
+def number_or_none(value: float) -> float | None:
+    """What JSON can hold of a figure that may not have been measurable."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,196 @@
+"""Is each reward fit to train on? Four questions per component, answered by measurement, before they are combined.
+
+    gradient       through a small router its policy gradient stands out from that of the same rewards shuffled, a
+                   constant reward gives none, and climbing it raises it on fresh tables; r_finish leaves a collapse
+    polarity       of two hand-made cases the better one gets more
+    independence   one fires where others do not; over varied policies no two components are the same
+    scale          spreads are comparable, values stay in reach; lambdas that would even them out are suggested
+
+A component is any function from a `RoutedBatch` to one number per table, so that your own can be put to the same
+questions: `validate_rewards(components={"parallel": mine})`. One that raises fails its checks; the others go on. One that
+never returns keeps the validation waiting.
+
+Limits: the router and its tables are a toy. Passing here is necessary, not sufficient.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from aegir.arrays import Floats
+from aegir.errors import AegirError
+from aegir.rewards.completion import compute_r_finish
+from aegir.rewards.lambda_calibration import measure_scale, suggest_lambdas
+from aegir.rewards.parallelism import compute_r_parallel
+from aegir.rewards.performance import compute_r_perf
+from aegir.seeding import Seeds
+from aegir.training.reward_validation.cases import (
+    Component,
+    RoutedBatch,
+    independence_cases,
+    polarity_cases,
+)
+from aegir.training.reward_validation.config import ValidationConfig
+from aegir.training.reward_validation.gradient_checks import gradient_checks
+from aegir.training.reward_validation.report import Check, ValidationReport, number_or_none
+from aegir.training.reward_validation.toy_router import fresh_router, roll_out
+
+VARIETY = 4.0
+"""How far the biases of varied policies reach: from hardly ever on to nearly always."""
+
+
+def validate_rewards(
+    config: ValidationConfig | None = None, components: Mapping[str, Component] | None = None
+) -> ValidationReport:
+    """Put perf, parallel and finish, or what is given in their place, to every question."""
+    _need_torch()
+    settings = config or ValidationConfig()
+    guarded = {
+        name: _Guarded(name, component)
+        for name, component in {**default_components(settings), **(components or {})}.items()
+    }
+    seeds = Seeds(settings.seed)
+    curves: dict[str, tuple[float | None, ...]] = {}
+    checks = [*gradient_checks(guarded, settings, seeds, curves)]
+    checks += _polarity_checks(guarded, settings)
+    checks += _independence_checks(guarded, settings)
+    varied = roll_out(fresh_router(), settings.episodes, seeds, "varied", spread=VARIETY).batch
+    values = {name: component(varied) for name, component in guarded.items()}
+    correlations = _correlations(values)
+    checks += _correlation_checks(correlations, settings)
+    checks += _scale_checks(values, settings)
+    shares = (settings.lambda_parallel, settings.lambda_finish)
+    scales = suggest_lambdas(values["perf"], values["parallel"], values["finish"], shares)
+    errors = tuple(component.error for component in guarded.values() if component.error)
+    return ValidationReport(tuple(checks), scales, correlations, curves, settings, errors)
+
+
+def default_components(config: ValidationConfig) -> dict[str, Component]:
+    """The three rewards under the weights of a config."""
+
+    def perf(batch: RoutedBatch) -> Floats:
+        return compute_r_perf(batch.gold, batch.predicted)
+
+    def parallel(batch: RoutedBatch) -> Floats:
+        return compute_r_parallel(
+            batch.activations,
+            score_gain=batch.score_gain,
+            path_gain=batch.path_gain,
+            weights=config.parallel,
+        ).reward
+
+    def finish(batch: RoutedBatch) -> Floats:
+        return compute_r_finish(batch.answered, batch.activations, weights=config.finish).reward
+
+    return {"perf": perf, "parallel": parallel, "finish": finish}
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401 (the toy router imports it late)
+    except ModuleNotFoundError:
+        raise AegirError(
+            "validating rewards needs torch; install it with: pip install 'aegir[train]'"
+        ) from None
+
+
+class _Guarded:
+    """A component that turns an exception or a wrong shape into missing rewards, and remembers it."""
+
+    def __init__(self, name: str, component: Component) -> None:
+        self._name, self._component = name, component
+        self.error: str | None = None
+
+    def __call__(self, batch: RoutedBatch) -> Floats:
+        episodes = len(batch.answered)
+        try:
+            rewards = np.asarray(self._component(batch), dtype=np.float64)
+            if rewards.shape != (episodes,):
+                raise ValueError(f"gave shape {rewards.shape}; expected ({episodes},)")
+        except Exception as error:
+            self.error = f"component {self._name!r}: {type(error).__name__}: {error}"
+            return np.full(episodes, np.nan)
+        return np.where(np.isfinite(rewards), rewards, np.nan)
+
+
+def _polarity_checks(
+    components: Mapping[str, _Guarded], config: ValidationConfig
+) -> Iterator[Check]:
+    for case in polarity_cases():
+        component = components[case.component]
+        better, worse = (float(component(batch)[0]) for batch in (case.better, case.worse))
+        yield Check(
+            "polarity",
+            case.component,
+            case.name,
+            better >= worse + config.limits.margin,
+            f"{better:.3f} against {worse:.3f}",
+            {"better": number_or_none(better), "worse": number_or_none(worse)},
+        )
+
+
+def _independence_checks(
+    components: Mapping[str, _Guarded], config: ValidationConfig
+) -> Iterator[Check]:
+    limits = config.limits
+    for case in independence_cases():
+        found = {name: float(components[name](case.batch)[0]) for name in case.expected}
+        passed = all(
+            found[name] >= limits.high if level == "high" else found[name] <= limits.low
+            for name, level in case.expected.items()
+        )
+        said = ", ".join(
+            f"{name} {found[name]:.3f} ({level})" for name, level in case.expected.items()
+        )
+        evidence = {name: number_or_none(value) for name, value in found.items()}
+        yield Check("independence", "all", case.name, passed, said, evidence)
+
+
+def _correlations(values: Mapping[str, Floats]) -> dict[str, float | None]:
+    """Correlation of every pair over the tables that have both; None where one does not vary."""
+    found: dict[str, float | None] = {}
+    for first, second in combinations(values, 2):
+        both = np.isfinite(values[first]) & np.isfinite(values[second])
+        pair = np.stack([values[first][both], values[second][both]])
+        varies = both.sum() > 1 and bool((np.ptp(pair, axis=1) > 0).all())
+        found[f"{first} and {second}"] = (
+            float(np.asarray(np.corrcoef(pair))[0, 1]) if varies else None
+        )
+    return found
+
+
+def _correlation_checks(
+    correlations: Mapping[str, float | None], config: ValidationConfig
+) -> Iterator[Check]:
+    most = config.limits.correlation
+    for pair, value in correlations.items():
+        said = "one of them does not vary" if value is None else f"correlation {value:.3f}"
+        yield Check(
+            "independence",
+            "all",
+            f"{pair} are not the same",
+            value is not None and abs(value) <= most,
+            f"{said} over varied policies (at most {most:g})",
+            {"correlation": value},
+        )
+
+
+def _scale_checks(values: Mapping[str, Floats], config: ValidationConfig) -> Iterator[Check]:
+    limits = config.limits
+    scales = {name: measure_scale(part) for name, part in values.items()}
+    largest = max((scale.spread or 0.0) for scale in scales.values())
+    for name, scale in scales.items():
+        if scale.spread is None or scale.lowest is None or scale.highest is None:
+            yield Check("scale", name, "comparable spread", False, "no table has this reward", {})
+            continue
+        comparable = scale.spread > 0 and largest <= limits.scale_ratio * scale.spread
+        in_reach = max(-scale.lowest, scale.highest) <= limits.reach
+        yield Check(
+            "scale",
+            name,
+            "comparable spread, values in reach",
+            comparable and in_reach,
+            f"spread {scale.spread:.3f} (largest {largest:.3f}), from {scale.lowest:.3f} to {scale.highest:.3f}",
+            {"spread": scale.spread, "lowest": scale.lowest, "highest": scale.highest},
+        )

@@ -1,0 +1,46 @@
+"""Our own answers are recognised; tables of other people never are."""
+
+from pathlib import Path
+
+import pytest
+
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.earlier_output import BEGINNINGS, is_earlier_output
+from aegir.answers.writers import FORMATS, render_text
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+COLUMN = ColumnAnnotation(0, 'a "b"\n', "Date", 0.9, (), None, "date", False, ("why",))
+ANSWERS = {
+    "one table": [TableAnnotation('odd "name"\n.csv', "x\\y.csv", 0, (COLUMN,), "rules")],
+    "no source": [TableAnnotation("stdin", None, None, (COLUMN,), "rules")] * 2,
+    "no columns": [TableAnnotation("t", None, None, (), "rules")],
+    "no tables": [],
+}
+WRITERS = {"text": lambda answers: render_text(answers, colour=False), **FORMATS}
+
+
+@pytest.mark.parametrize("format_name", WRITERS)
+@pytest.mark.parametrize("answers", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_is_recognised_in_its_own_format(
+    tmp_path: Path, format_name: str, answers: list[TableAnnotation]
+) -> None:
+    path = tmp_path / "answers"
+    path.write_text(WRITERS[format_name](answers), encoding="utf-8", newline="")
+    assert is_earlier_output(path, format_name)
+
+
+def test_an_answer_is_not_recognised_in_another_format(tmp_path: Path) -> None:
+    path = tmp_path / "answers"
+    for format_name, write in WRITERS.items():
+        path.write_text(write(ANSWERS["one table"]), encoding="utf-8", newline="")
+        assert [name for name in BEGINNINGS if is_earlier_output(path, name)] == [format_name]
+
+
+def test_no_example_and_no_nasty_file_is_taken_for_an_answer(nasty: dict[str, Path]) -> None:
+    files = [path for path in (*EXAMPLES.iterdir(), *nasty.values()) if path.is_file()]
+    for path in files:
+        for format_name in BEGINNINGS:
+            taken = is_earlier_output(path, format_name)
+            assert taken == (path.stat().st_size == 0), (path, format_name)
+    assert not is_earlier_output(EXAMPLES, "csv")
+    assert not is_earlier_output(EXAMPLES / "missing", "csv")

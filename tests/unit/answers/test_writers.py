@@ -1,0 +1,322 @@
+"""Golden output per format for one small table, and the rules each format sets."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from aegir.annotators.rules.judge import judge
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.metadata_formats import relative_path, unique_names, without_examples
+from aegir.answers.writers import (
+    CSV_HEADER,
+    FORMATS,
+    annotation_as_dict,
+    annotation_from_dict,
+)
+from aegir.errors import UsageError
+from aegir.tables.table import Column
+
+TITLE = ColumnAnnotation(
+    index=0,
+    name="title",
+    type="Book/name",
+    confidence=0.91239,
+    runners_up=(Guess("Movie/name", 0.05),),
+    fine_type=None,
+    datatype="string",
+    personal=False,
+    evidence=("header says title",),
+    iri="https://schema.org/name",
+)
+PUBLISHED = ColumnAnnotation(
+    index=1,
+    name="published",
+    type="Date",
+    confidence=0.99,
+    runners_up=(),
+    fine_type="iso_date",
+    datatype="date",
+    personal=False,
+    evidence=(),
+    relation=Guess("datePublished", 0.87),
+    relation_runners_up=(Guess("releaseDate", 0.1),),
+    iri="https://schema.org/Date",
+    relation_iri="https://schema.org/datePublished",
+)
+UNNAMED = ColumnAnnotation(
+    index=2,
+    name=None,
+    type=None,
+    confidence=0.3,
+    runners_up=(Guess("price", 0.3),),
+    fine_type=None,
+    datatype="empty",
+    personal=False,
+    evidence=(),
+)
+WRITER = ColumnAnnotation(
+    index=3,
+    name="title",
+    type="Person/name",
+    confidence=0.75,
+    runners_up=(),
+    fine_type=None,
+    datatype="string",
+    personal=True,
+    evidence=('they said "by"', "two words each"),
+    iri="https://schema.org/name",
+)
+BOOKS = TableAnnotation(
+    table="books.csv",
+    source="shelf/books.csv",
+    subject=0,
+    columns=(TITLE, PUBLISHED, UNNAMED, WRITER),
+    annotator="rules",
+    warnings=("1 row was cut",),
+)
+
+
+def parsed(name: str, *annotations: TableAnnotation) -> Any:
+    return json.loads(FORMATS[name](annotations))
+
+
+def test_json_is_one_array_with_every_key_in_order():
+    [table] = parsed("json", BOOKS)
+    assert list(table) == ["table", "source", "subject", "annotator", "columns", "warnings"]
+    assert table["columns"][1] == {
+        "index": 1,
+        "name": "published",
+        "type": "Date",
+        "confidence": 0.99,
+        "fine_type": "iso_date",
+        "datatype": "date",
+        "personal": False,
+        "relation": {"label": "datePublished", "confidence": 0.87},
+        "iri": "https://schema.org/Date",
+        "relation_iri": "https://schema.org/datePublished",
+        "runners_up": [],
+        "relation_runners_up": [{"label": "releaseDate", "confidence": 0.1}],
+        "evidence": [],
+    }
+    assert table["columns"][0]["confidence"] == 0.9124
+
+
+def test_jsonl_is_one_line_per_table():
+    lines = FORMATS["jsonl"]([BOOKS, BOOKS]).splitlines()
+    assert [json.loads(line) for line in lines] == [annotation_as_dict(BOOKS)] * 2
+
+
+def test_csv_is_one_line_per_column():
+    assert FORMATS["csv"]([BOOKS]) == (
+        "table,source,index,name,subject,type,confidence,fine_type,datatype,personal,relation,"
+        "relation_confidence,iri,relation_iri,evidence\n"
+        "books.csv,shelf/books.csv,0,title,true,Book/name,0.9124,,string,false,,,"
+        "https://schema.org/name,,header says title\n"
+        "books.csv,shelf/books.csv,1,published,false,Date,0.9900,iso_date,date,false,"
+        "datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,\n"
+        "books.csv,shelf/books.csv,2,,false,,0.3000,,empty,false,,,,,\n"
+        "books.csv,shelf/books.csv,3,title,false,Person/name,0.7500,,string,true,,,"
+        'https://schema.org/name,,"they said ""by"" | two words each"\n'
+    )
+
+
+def test_csv_without_tables_is_its_header():
+    assert next(csv.reader(io.StringIO(FORMATS["csv"]([])))) == list(CSV_HEADER)
+
+
+def test_a_data_package_has_what_its_specification_requires():
+    package = parsed("frictionless", BOOKS, BOOKS)
+    assert re.fullmatch(r"[-a-z0-9._/]+", package["name"])
+    assert [each["name"] for each in package["resources"]] == ["books", "books_2"]
+    for resource in package["resources"]:
+        assert resource["path"] == "shelf/books.csv"
+        names = [field["name"] for field in resource["schema"]["fields"]]
+        assert names == ["title", "published", "column_3", "title_2"]
+
+
+def test_table_schema_fields_carry_type_meaning_and_nothing_made_up():
+    title, published, unnamed, writer = parsed("frictionless", BOOKS)["resources"][0]["schema"][
+        "fields"
+    ]
+    assert title == {
+        "name": "title",
+        "type": "string",
+        "description": "Book/name (0.91): header says title",
+        "rdfType": "https://schema.org/name",
+        "aegir": {"type": "Book/name", "confidence": 0.9124, "personal": False},
+    }
+    assert (published["type"], published["format"]) == ("date", "any")
+    assert unnamed["type"] == "any"
+    assert "rdfType" not in unnamed
+    assert writer["title"] == "title"
+    assert not any("constraints" in field for field in (title, published, unnamed, writer))
+
+
+def test_csvw_describes_the_subject_and_its_properties():
+    document = parsed("csvw", BOOKS)
+    assert document["@context"] == "http://www.w3.org/ns/csvw"
+    [table] = document["tables"]
+    assert table["url"] == "shelf/books.csv"
+    assert table["tableSchema"]["aboutUrl"] == "#{title}"
+    title, published, unnamed, writer = table["tableSchema"]["columns"]
+    assert title["propertyUrl"] == "https://schema.org/name"
+    assert published["propertyUrl"] == "https://schema.org/datePublished"
+    assert published["datatype"] == "date"
+    assert "propertyUrl" not in writer
+    assert (unnamed["name"], "titles" in unnamed) == ("column_3", False)
+    assert (writer["name"], writer["titles"]) == ("title_2", "title")
+
+
+def test_csvw_column_names_are_uri_template_variables():
+    odd = replace(BOOKS, subject=0, columns=(replace(TITLE, name="_größe (cm)"),))
+    [table] = parsed("csvw", odd)["tables"]
+    name = table["tableSchema"]["columns"][0]["name"]
+    assert name == "%5Fgr%C3%B6%C3%9Fe%20%28cm%29"
+    assert table["tableSchema"]["aboutUrl"] == f"#{{{name}}}"
+
+
+def test_csvw_says_when_there_is_no_header_line():
+    assert "dialect" not in parsed("csvw", BOOKS)["tables"][0]
+    bare = replace(BOOKS, columns=(UNNAMED,), subject=None)
+    [table] = parsed("csvw", bare)["tables"]
+    assert table["dialect"] == {"header": False}
+    assert "aboutUrl" not in table["tableSchema"]
+
+
+def test_dbt_writes_a_schema_file_of_version_2():
+    assert FORMATS["dbt"]([replace(BOOKS, columns=(PUBLISHED, WRITER))]) == (
+        "version: 2\n"
+        "models:\n"
+        '  - name: "books"\n'
+        '    description: "Read from books.csv."\n'
+        "    columns:\n"
+        '      - name: "published"\n'
+        '        description: "Date, iso_date (0.99)"\n'
+        "        meta:\n"
+        '          aegir_type: "Date"\n'
+        '          aegir_fine_type: "iso_date"\n'
+        "          aegir_confidence: 0.99\n"
+        '          aegir_relation: "datePublished"\n'
+        "          contains_pii: false\n"
+        '      - name: "title"\n'
+        '        description: "Person/name (0.75): they said \\"by\\""\n'
+        "        meta:\n"
+        '          aegir_type: "Person/name"\n'
+        "          aegir_confidence: 0.75\n"
+        "          contains_pii: true\n"
+    )
+
+
+def test_dbt_without_tables_or_columns_is_still_valid():
+    assert FORMATS["dbt"]([]) == "version: 2\nmodels: []\n"
+    assert "    columns: []\n" in FORMATS["dbt"]([replace(BOOKS, columns=())])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["a", "a", "a"], ["a", "a_2", "a_3"]),
+        ([None, "", "x"], ["column_1", "column_2", "x"]),
+        ([None, "column_1"], ["column_1_2", "column_1"]),
+        (["a", "a", "a_2"], ["a", "a_3", "a_2"]),
+    ],
+)
+def test_names_are_made_unique_without_touching_given_ones(
+    given: list[str | None], expected: list[str]
+):
+    assert unique_names(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("data/a.csv", "data/a.csv"),
+        ("data\\a.csv", "data/a.csv"),
+        ("/home/someone/a.csv", "a.csv"),
+        ("C:\\tables\\a.csv", "a.csv"),
+        ("../a.csv", "a.csv"),
+        ("https://example.org/a.csv", "https://example.org/a.csv"),
+    ],
+)
+def test_paths_in_a_package_stay_below_it(source: str, expected: str):
+    assert relative_path(source) == expected
+
+
+def test_sheets_of_one_workbook_become_models_of_their_own():
+    sheets = [replace(BOOKS, table=f"My Shop.xlsx#{sheet}") for sheet in ("Orders", "Stores")]
+    names = re.findall(r'^  - name: "(.*)"', FORMATS["dbt"](sheets), re.MULTILINE)
+    assert names == ["my_shop_orders", "my_shop_stores"]
+
+
+def test_a_dictionary_reads_back_as_the_annotation_up_to_rounding():
+    rounded = replace(BOOKS, columns=(replace(TITLE, confidence=0.9124), *BOOKS.columns[1:]))
+    assert annotation_from_dict(annotation_as_dict(BOOKS)) == rounded
+
+
+def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
+    data = annotation_as_dict(BOOKS)
+    with pytest.raises(UsageError, match="has no 'table'"):
+        annotation_from_dict({})
+    with pytest.raises(UsageError, match="7 where text was expected"):
+        annotation_from_dict({**data, "table": 7})
+    with pytest.raises(UsageError, match="wrong kind"):
+        annotation_from_dict({**data, "columns": ["not a column"]})
+    with pytest.raises(UsageError, match="wrong kind"):
+        annotation_from_dict({**data, "columns": None})
+
+
+CONTACT = replace(
+    WRITER,
+    name="contact",
+    type="email",
+    fine_type="email_address",
+    evidence=(
+        "3 of 3 values are e-mail addresses, such as 'anders.solheim7@example.org'",
+        "header 'contact' suggests it",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+def test_metadata_that_people_commit_never_quotes_a_personal_value(name: str):
+    text = FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
+    assert "anders" not in text
+    assert "example.org" not in text
+    assert "3 of 3 values are e-mail addresses, such as 'xxxxxx.xxxxx'" in text
+
+
+@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+def test_metadata_quotes_values_of_other_columns(name: str):
+    text = FORMATS[name]([replace(BOOKS, columns=(replace(CONTACT, personal=False),))])
+    assert "anders.solheim7@example.org" in text
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "csv"])
+def test_the_report_to_who_asked_keeps_its_evidence(name: str):
+    assert "anders.solheim7@example.org" in FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("2 of 2 values are telephone numbers, such as '+47 22 12'", ", such as '+99 99 99'"),
+        ('2 of 2 values are names, such as "Ann, such as O\'Hara"', ", such as 'xxx, xxxx xx'"),
+        ("2 of 2 values are names, such as 'Žofia Müller'", ", such as 'xxxxx xxxxxx'"),
+        (
+            "header 'phone' suggests a telephone number",
+            "header 'phone' suggests a telephone number",
+        ),
+    ],
+)
+def test_an_example_is_given_by_its_shape(sentence: str, shown: str):
+    assert without_examples(sentence).endswith(shown)
+
+
+def test_the_rules_give_examples_where_they_are_looked_for():
+    [sentence, *_] = judge(Column(None, ("ann@example.org", "bo@example.org"))).evidence
+    assert without_examples(sentence).endswith(", such as 'xxx@xxxxxxx.'")

@@ -1,0 +1,177 @@
+"""The learner and its file: everything comes back, and a file that cannot be written or read loses nothing."""
+
+import errno
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from aegir.errors import UsageError
+from aegir.training.byte_network.config import ByteTraining, Phase
+from aegir.training.byte_network.learner import (
+    FINAL_SHARE,
+    Learner,
+    Processes,
+    learning_rate,
+    read_learner,
+    restore,
+    save_learner,
+    start_from,
+)
+from aegir.training.byte_network.run import CHECKPOINT
+from aegir.training.byte_network.supervised import Trained, _batch, build_network
+from small_runs import settings_in, train_small
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("learner")
+
+
+@pytest.fixture(scope="module")
+def config(folder: Path) -> ByteTraining:
+    return settings_in(folder).with_steps("supervised", 3)
+
+
+@pytest.fixture(scope="module")
+def trained(config: ByteTraining, folder: Path) -> Trained:
+    return train_small(config, folder / "run")
+
+
+def fresh(config: ByteTraining, trained: Trained) -> Learner:
+    net = build_network(config, trained.heads, len(trained.grams))
+    return Learner(net, config.supervised, Processes())
+
+
+def test_network_optimiser_step_and_facts_come_back_bit_for_bit(
+    config: ByteTraining, trained: Trained, folder: Path, tmp_path: Path
+) -> None:
+    tensors, step, facts = read_learner(folder / "run" / CHECKPOINT)
+    learner = fresh(config, trained)
+    restore(learner, tensors, folder)
+    assert step == 3
+    assert facts["phase"] == "supervised"
+    for name, parameter in trained.net.named_parameters():
+        assert torch.equal(learner.parameters[name], parameter), name
+    save_learner(tmp_path / CHECKPOINT, learner, step, facts, {"grams.hashes": trained.grams})
+    again, step, other = read_learner(tmp_path / CHECKPOINT)
+    assert (step, other) == (3, facts)
+    assert again.keys() == tensors.keys()
+    assert all(torch.equal(again[name], one) for name, one in tensors.items())
+    moments = [name for name in tensors if name.startswith("optimizer.exp_avg_sq.")]
+    assert len(moments) == len(learner.parameters)
+    assert float(tensors["optimizer.step.heads.cta.weight"]) == 3
+
+
+@pytest.mark.parametrize("fails", ["fsync", "replace"])
+def test_a_full_disk_keeps_the_checkpoint_that_was_there(
+    config: ByteTraining,
+    trained: Trained,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fails: str,
+) -> None:
+    learner = fresh(config, trained)
+    path = tmp_path / CHECKPOINT
+    save_learner(path, learner, 1, {}, {})
+    before = path.read_bytes()
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(*{"fsync": (os, "fsync"), "replace": (Path, "replace")}[fails], full)
+    with pytest.raises(UsageError, match=r"No space left on device.*before is untouched"):
+        save_learner(path, learner, 2, {}, {})
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [CHECKPOINT]
+
+
+def test_a_file_size_limit_hit_while_writing_keeps_the_checkpoint(
+    config: ByteTraining, trained: Trained, tmp_path: Path
+) -> None:
+    resource = pytest.importorskip("resource")
+    learner = fresh(config, trained)
+    path = tmp_path / CHECKPOINT
+    save_learner(path, learner, 1, {}, {})
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(UsageError, match=r"cannot be written \(File too large\)"):
+            save_learner(path, learner, 2, {}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+
+
+def test_foreign_cut_and_missing_files_are_refused_in_one_sentence(
+    folder: Path, trained: Trained, tmp_path: Path
+) -> None:
+    whole = (folder / "run" / CHECKPOINT).read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").touch()
+    save_file({"a": np.zeros(2)}, tmp_path / "foreign")
+    for name in ("cut", "text", "empty", "missing"):
+        with pytest.raises(UsageError, match=rf"{name} cannot be read as a training checkpoint"):
+            read_learner(tmp_path / name)
+    with pytest.raises(UsageError, match=r"foreign is no training checkpoint \(format None"):
+        read_learner(tmp_path / "foreign")
+
+
+def test_a_checkpoint_of_another_architecture_is_refused_by_name_and_shape(
+    config: ByteTraining, folder: Path, trained: Trained
+) -> None:
+    tensors, _, _ = read_learner(folder / "run" / CHECKPOINT)
+    other = replace(config, architecture=replace(config.architecture, column_width=32))
+    with pytest.raises(UsageError, match=r"does not fit this configuration: .* has shape"):
+        restore(fresh(other, trained), tensors, folder)
+    del tensors["net.subject.bias"]
+    with pytest.raises(UsageError, match=r"subject\.bias is missing"):
+        restore(fresh(config, trained), tensors, folder)
+
+
+def test_starting_from_other_weights_takes_what_fits_and_names_the_rest(
+    config: ByteTraining, folder: Path, trained: Trained
+) -> None:
+    tensors, _, _ = read_learner(folder / "run" / CHECKPOINT)
+    net = build_network(config, trained.heads | {"cta": ("a", "b")}, len(trained.grams))
+    taken, left = start_from(net, tensors)
+    ours = ["heads.cta.bias", "heads.cta.weight", "heads.cta_alone.bias", "heads.cta_alone.weight"]
+    assert sorted(left) == ours
+    assert len(taken) == len(list(net.parameters())) - 4
+    assert torch.equal(net.mixer.out.weight, trained.net.mixer.out.weight)
+
+
+def test_the_row_of_grams_that_are_not_kept_stays_zero(trained: Trained) -> None:
+    grams = trained.net.reader.embedding.grams
+    assert not grams[-1].any()
+    assert grams[:-1].any()
+
+
+def test_the_learning_rate_grows_then_falls_to_its_final_share() -> None:
+    phase = Phase(steps=100, learning_rate=1.0, warm_up=0.1)
+    assert learning_rate(phase, 0) == pytest.approx(0.1)
+    assert learning_rate(phase, 50) == pytest.approx(0.02 + 0.98 / 2)
+    assert learning_rate(phase, 99) == pytest.approx(FINAL_SHARE, rel=0.02)
+    highest = max(range(100), key=lambda step: learning_rate(phase, step))
+    assert highest == 9
+
+
+def test_a_gradient_that_is_not_finite_ends_training_with_a_sentence(
+    config: ByteTraining, trained: Trained
+) -> None:
+    learner = fresh(config, trained)
+    with torch.no_grad():
+        learner.net.heads["cta"].bias[0] = torch.nan
+    mixture = trained.corpus.mixture(config.supervised, config.seed)
+    batch = _batch(mixture, 0, config.supervised, config, trained.index, trained.heads, Processes())
+    with pytest.raises(UsageError, match=r"gradient of step 0 is not finite; lower learning_rate"):
+        learner.learn(batch, 0)
