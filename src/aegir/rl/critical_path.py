@@ -26,16 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import Floats, read_floats
+from aegir.episode import TimedStep
 from aegir.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class TimedStep:
-    """One piece of work: how long it took (any unit), and what had to end before it."""
-
-    name: str
-    duration: float
-    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

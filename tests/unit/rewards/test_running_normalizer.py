@@ -228,7 +228,7 @@ def test_bad_input_is_refused_in_a_sentence():
         normalizer.update([1], keys=[2.5])
     with pytest.raises(UsageError, match="has half_life=5, this one None"):
         normalizer.merged(RunningNormalizer(half_life=5))
-    with pytest.raises(UsageError, match="2 rewards came with 1 groups"):
+    with pytest.raises(UsageError, match="2 values came with 1 groups"):
         normalizer.normalize([1, 2], groups=[0])
 
 

@@ -12,32 +12,14 @@ from typing import Literal
 import numpy as np
 
 from aegir.arrays import Floats, Ints
-from aegir.rewards.performance import NO_LABEL
+from aegir.episode import LABEL, NO_CHOICE, EpisodeBatch
 
 COLUMNS = 12
 PATTERNS = {"A": (1, 0, 0), "B": (0, 1, 0), "C": (0, 0, 1), "-": (0, 0, 0), "*": (1, 1, 1)}
 Level = Literal["high", "low"]
 
 
-@dataclass(frozen=True, slots=True)
-class RoutedBatch:
-    """What the rewards are computed from: what was routed where, what it gained, what was answered."""
-
-    activations: Floats
-    """(E, D, N) of 0 and 1."""
-    score_gain: Floats
-    """(E, D, N): what each activation changed in the column's score."""
-    path_gain: Floats
-    """(E, D, N): time each activation saved on the critical path, as a share."""
-    answered: Floats
-    """(E, D) of 0 and 1."""
-    gold: Ints
-    """(E, D) label numbers."""
-    predicted: Ints
-    """(E, D) label numbers, or NO_LABEL."""
-
-
-Component = Callable[[RoutedBatch], Floats]
+Component = Callable[[EpisodeBatch], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +28,8 @@ class PolarityCase:
 
     component: str
     name: str
-    better: RoutedBatch
-    worse: RoutedBatch
+    better: EpisodeBatch
+    worse: EpisodeBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +37,7 @@ class IndependenceCase:
     """Which components are high and which are low on this batch."""
 
     name: str
-    batch: RoutedBatch
+    batch: EpisodeBatch
     expected: dict[str, Level]
 
 
@@ -66,22 +48,39 @@ def table(
     saves_time: bool = False,
     answered: int = COLUMNS,
     right: int = COLUMNS,
-) -> RoutedBatch:
+) -> EpisodeBatch:
     """One table routed by a pattern letter per column (repeated to 12); the first columns are answered and right."""
     letters = (routing * COLUMNS)[:COLUMNS]
-    activations = np.array([[PATTERNS[letter] for letter in letters]], float)
+    activations = np.array([[PATTERNS[letter] for letter in letters]])  # (1, D, 3)
     place = np.arange(COLUMNS)[None]
     gold = place % 4
     done = place < answered
-    correct = done & (place < right)
-    predicted = np.where(correct, gold, np.where(done, 4, NO_LABEL))
-    return RoutedBatch(
-        activations=activations,
+    predicted = np.where(done & (place < right), gold, np.where(done, 4, NO_CHOICE))
+    return routed_batch(
+        activations,
+        predicted,
+        gold,
         score_gain=activations * (1.0 if helpful else 0.0),
         path_gain=activations * (0.5 if saves_time else 0.0),
-        answered=done.astype(float),
-        gold=gold,
-        predicted=predicted,
+    )
+
+
+def routed_batch(
+    activations: Ints, predicted: Ints, gold: Ints, score_gain: Floats, path_gain: Floats
+) -> EpisodeBatch:
+    """Synthetic tables from activations and gains (E, D, N), answers and gold labels (E, D)."""
+    specialists = activations.shape[2]
+    gains = {
+        name: np.concatenate([gain, np.full_like(gain[..., :1], np.nan)], 2)
+        for name, gain in (("score_gain", score_gain), ("path_gain", path_gain))
+    }
+    return EpisodeBatch.of(
+        np.ones(predicted.shape, bool),
+        (*(f"specialist {number}" for number in range(specialists)), LABEL),
+        np.concatenate([activations, predicted[..., None]], 2),
+        source="synthetic",
+        gold=gold[..., None],
+        **gains,
     )
 
 

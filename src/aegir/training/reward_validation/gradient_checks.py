@@ -121,7 +121,7 @@ def _learns(
             "before": number_or_none(means[0]),
             "after": number_or_none(means[1]),
             "error": number_or_none(error),
-            "specialists_on": float(batches[1].activations.mean()),
+            "specialists_on": float(batches[1].activations().mean()),
         },
     )
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aegir.arrays import Bools, Floats, Ints
-from aegir.rewards.performance import NO_LABEL
+from aegir.episode import LABEL, NO_CHOICE, EpisodeBatch
 from aegir.seeding import Seeds
-from aegir.training.reward_validation.cases import Component, RoutedBatch
+from aegir.training.reward_validation.cases import Component, routed_batch
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +50,7 @@ class Rollout:
 
     features: Floats
     """(E, D, F)"""
-    batch: RoutedBatch
+    batch: EpisodeBatch
 
 
 def fresh_router(bias: float = 0.0) -> Router:
@@ -70,18 +70,15 @@ def roll_out(
     )
     shift = spread * draw.uniform(-1, 1, (episodes, 1, SPECIALISTS))
     logits = features @ router.weight + router.bias + shift
-    activations = (draw.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
+    activations = (draw.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.int64)
     needed = np.eye(SPECIALISTS + 1)[kinds][..., 1:]  # (E, D, N), all 0 for an easy column
     helped = np.asarray((activations * needed).sum(2) > 0)
     luck = draw.random((2, *kinds.shape))
     answered, right = _outcome(kinds, helped, luck)
     alone = _outcome(kinds, np.zeros_like(helped), luck)[1]
     gain = activations * needed * (right.astype(float) - alone)[..., None]
-    predicted = np.where(right, kinds, np.where(answered, SPECIALISTS + 1, NO_LABEL))
-    batch = RoutedBatch(
-        activations, gain, np.zeros_like(gain), answered.astype(float), kinds, predicted
-    )
-    return Rollout(features, batch)
+    predicted = np.where(right, kinds, np.where(answered, SPECIALISTS + 1, NO_CHOICE))
+    return Rollout(features, routed_batch(activations, predicted, kinds, gain, np.zeros_like(gain)))
 
 
 def policy_gradient(router: Router, rollout: Rollout, rewards: Floats) -> Floats:
@@ -119,15 +116,17 @@ def learn(
 
 def without_misses(rollout: Rollout) -> Rollout:
     """The same rollout with every column answered: what is left of r_finish is its routing penalty."""
-    complete = np.ones_like(rollout.batch.answered)
-    return replace(rollout, batch=replace(rollout.batch, answered=complete))
+    actions = rollout.batch.actions.copy()
+    answers = actions[..., rollout.batch.factors.index(LABEL)]
+    answers[answers == NO_CHOICE] = SPECIALISTS + 1
+    return replace(rollout, batch=replace(rollout.batch, actions=actions))
 
 
 def _log_policy(weight: "torch.Tensor", bias: "torch.Tensor", rollout: Rollout) -> "torch.Tensor":
     import torch
 
     logits = torch.from_numpy(rollout.features) @ weight + bias
-    signs = torch.from_numpy(2 * rollout.batch.activations - 1)
+    signs = torch.from_numpy(2 * rollout.batch.activations() - 1)
     return torch.nn.functional.logsigmoid(signs * logits).sum((1, 2))
 
 
