@@ -1,5 +1,6 @@
 """`aegir rewards`: put rewards to the test before training on them."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
     settings = ValidationConfig() if config is None else read_validation_config(config)
     report = validate_rewards(settings)
     if out is not None:
-        _write(report, out)
+        _write(report, out, _command(config, out))
     if as_json:
         import json
 
@@ -54,7 +55,13 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
         )
 
 
-def _write(report: "ValidationReport", out: Path) -> None:
+def _command(config: Path | None, out: Path) -> str:
+    """The command line that made a report."""
+    given = [] if config is None else ["--config", str(config)]
+    return shlex.join(["aegir", "rewards", "validate", *given, "--out", str(out)])
+
+
+def _write(report: "ValidationReport", out: Path, command: str) -> None:
     import json
 
     from aegir.errors import UsageError
@@ -64,7 +71,7 @@ def _write(report: "ValidationReport", out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report.as_dict(), indent=2, allow_nan=False)
         (out / "report.json").write_text(text + "\n", encoding="utf-8")
-        (out / "report.html").write_text(render_page(report), encoding="utf-8")
+        (out / "report.html").write_text(render_page(report, command), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write into {out}: {error.strerror}") from None
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.json'}", err=True)
@@ -76,9 +83,9 @@ def _show(report: "ValidationReport") -> None:
 
     console = Console(highlight=False)
     checks = Table("", "question", "reward", "check", "evidence", box=None)
-    for check in report.checks:
-        mark = "yes" if check.passed else "NO"
-        checks.add_row(mark, check.kind, check.component, check.name, check.sentence)
+    for check in sorted(report.checks, key=lambda check: check.passed):
+        mark, to_do = ("yes", "") if check.passed else ("NO", f"; to do: {check.advice}")
+        checks.add_row(mark, check.kind, check.component, check.name, check.sentence + to_do)
     console.print(checks)
     for name, scale in report.scales.items():
         if scale.suggested_lambda is not None:

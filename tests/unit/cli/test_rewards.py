@@ -41,7 +41,7 @@ def test_a_broken_reward_leaves_with_3_and_says_which_check_failed(config: Path)
     assert done.code == 3
     assert json.loads(done.out)["passed"] is False
     (line,) = done.said
-    assert line.startswith("aegir: 5 of 32 reward checks failed, the first: gradient of finish")
+    assert line.startswith("aegir: 5 of 35 reward checks failed, the first: gradient of finish")
 
 
 def test_the_folder_gets_a_page_and_the_same_figures(config: Path, tmp_path: Path):

@@ -45,6 +45,8 @@ class Limits:
     """The largest spread may be this many times the smallest."""
     reach: float = 1.5
     """No component may leave [-reach, reach]."""
+    missing: float = 0.01
+    """Share of tables on which a component may be missing."""
 
     def __post_init__(self) -> None:
         for name in (each.name for each in fields(self)):

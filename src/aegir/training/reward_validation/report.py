@@ -2,12 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from aegir.rewards.lambda_calibration import PartScale
 from aegir.training.reward_validation.config import ValidationConfig
+
+ADVICE = {
+    "gradient": "make the reward depend on what the router chooses, or measure it on more tables",
+    "polarity": "look at the two cases in cases.py and turn the sign or the weights of the reward round",
+    "independence": "let each reward measure one thing; drop the one that repeats another",
+    "scale": "rescale the reward, or lower the weight that takes it out of reach",
+    "presence": "return a number for every table, or leave the reward out of the sum",
+}
+"""Kind of check to what to do when it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,11 @@ class Check:
     passed: bool
     sentence: str
     evidence: Mapping[str, float | None]
+
+    @property
+    def advice(self) -> str:
+        """What to do when it failed."""
+        return ADVICE[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +60,12 @@ class ValidationReport:
     def as_dict(self) -> dict[str, Any]:
         """One JSON-ready object; a figure that could not be measured is null."""
         return {
+            "version": version("aegir"),
             "passed": self.passed,
-            "checks": [asdict(check) for check in self.checks],
+            "checks": [
+                {**asdict(check), **({} if check.passed else {"advice": check.advice})}
+                for check in self.checks
+            ],
             "scales": {name: asdict(scale) for name, scale in self.scales.items()},
             "correlations": dict(self.correlations),
             "curves": {name: list(curve) for name, curve in self.curves.items()},

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from html import escape
+from importlib.metadata import version
 
 from aegir.observe.plots import bar_plot, line_plot
 from aegir.rewards.sweeps import reward_sweeps
-from aegir.training.reward_validation.report import ValidationReport
+from aegir.training.reward_validation.report import Check, ValidationReport
 
 STYLE = """
 body { font-family: sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -15,9 +16,9 @@ tr:nth-child(even) { background: #f5f5f5; } .yes { color: #00714f; } .no { color
 """
 
 
-def render_page(report: ValidationReport) -> str:
-    """The whole page."""
-    verdict = "passed" if report.passed else f"failed: {len(report.failures)} checks say no"
+def render_page(report: ValidationReport, command: str = "validate_rewards()") -> str:
+    """The whole page; `command` is what made the report."""
+    verdict = "passed" if report.passed else f"{len(report.failures)} checks failed"
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><title>Reward validation</title>',
@@ -32,21 +33,27 @@ def render_page(report: ValidationReport) -> str:
         f'<div class="plots">{"".join(_measured(report))}</div>',
         "<h2>Each reward over a sweep</h2>",
         f'<div class="plots">{"".join(_sweeps(report))}</div>',
-        f"<p>seed {report.config.seed}, {report.config.episodes} tables per batch, on a toy router.</p>",
+        f"<p>Made by aegir {version('aegir')} with <code>{escape(command)}</code>: seed {report.config.seed}, "
+        f"{report.config.episodes} tables per batch, on a toy router and synthetic tables.</p>",
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
 def _checks(report: ValidationReport) -> str:
+    """Failed checks first, each with what to do."""
     rows = [
-        f'<tr><td class="{_class(check.passed)}">{"yes" if check.passed else "NO"}</td>'
+        f'<tr><td class="{_class(check.passed)}">{"passed" if check.passed else "FAILED"}</td>'
         f"<td>{escape(check.kind)}</td><td>{escape(check.component)}</td>"
-        f"<td>{escape(check.name)}</td><td>{escape(check.sentence)}</td></tr>"
-        for check in report.checks
+        f"<td>{escape(check.name)}</td><td>{escape(check.sentence)}{_advice(check)}</td></tr>"
+        for check in sorted(report.checks, key=lambda check: check.passed)
     ]
     head = "<tr><th></th><th>question</th><th>reward</th><th>check</th><th>evidence</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _advice(check: Check) -> str:
+    return "" if check.passed else f'<br><span class="no">To do: {escape(check.advice)}.</span>'
 
 
 def _scales(report: ValidationReport) -> str:

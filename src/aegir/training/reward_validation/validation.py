@@ -1,12 +1,14 @@
-"""Is each reward fit to train on? Four questions per component, answered by measurement, before they are combined.
+"""Is each reward fit to train on? Five questions per component, answered by measurement, before they are combined.
 
     gradient       through a small router its policy gradient stands out from that of the same rewards shuffled, a
                    constant reward gives none, and climbing it raises it on fresh tables; r_finish leaves a collapse
     polarity       of two hand-made cases the better one gets more
     independence   one fires where others do not; over varied policies no two components are the same
-    scale          spreads are comparable, values stay in reach; lambdas that would even them out are suggested
+    scale          spreads are comparable, values stay in reach on every case; lambdas that would even them out are
+                   suggested
+    presence       the reward is missing on hardly any table
 
-A component is any function from a `RoutedBatch` to one number per table, so that your own can be put to the same
+A component is any function from a `EpisodeBatch` to one number per table, so that your own can be put to the same
 questions: `validate_rewards(components={"parallel": mine})`. One that raises fails its checks; the others go on. One that
 never returns keeps the validation waiting.
 
@@ -19,15 +21,17 @@ from itertools import combinations
 import numpy as np
 
 from aegir.arrays import Floats
+from aegir.episode import EpisodeBatch
 from aegir.errors import AegirError
-from aegir.rewards.completion import compute_r_finish
+from aegir.rewards.episodes import (
+    compute_batch_finish,
+    compute_batch_parallel,
+    compute_batch_perf,
+)
 from aegir.rewards.lambda_calibration import measure_scale, suggest_lambdas
-from aegir.rewards.parallelism import compute_r_parallel
-from aegir.rewards.performance import compute_r_perf
 from aegir.seeding import Seeds
 from aegir.training.reward_validation.cases import (
     Component,
-    RoutedBatch,
     independence_cases,
     polarity_cases,
 )
@@ -59,7 +63,8 @@ def validate_rewards(
     values = {name: component(varied) for name, component in guarded.items()}
     correlations = _correlations(values)
     checks += _correlation_checks(correlations, settings)
-    checks += _scale_checks(values, settings)
+    checks += _scale_checks(values, guarded, settings)
+    checks += _presence_checks(guarded, settings)
     shares = (settings.lambda_parallel, settings.lambda_finish)
     scales = suggest_lambdas(values["perf"], values["parallel"], values["finish"], shares)
     errors = tuple(component.error for component in guarded.values() if component.error)
@@ -69,21 +74,11 @@ def validate_rewards(
 def default_components(config: ValidationConfig) -> dict[str, Component]:
     """The three rewards under the weights of a config."""
 
-    def perf(batch: RoutedBatch) -> Floats:
-        return compute_r_perf(batch.gold, batch.predicted)
-
-    def parallel(batch: RoutedBatch) -> Floats:
-        return compute_r_parallel(
-            batch.activations,
-            score_gain=batch.score_gain,
-            path_gain=batch.path_gain,
-            weights=config.parallel,
-        ).reward
-
-    def finish(batch: RoutedBatch) -> Floats:
-        return compute_r_finish(batch.answered, batch.activations, weights=config.finish).reward
-
-    return {"perf": perf, "parallel": parallel, "finish": finish}
+    return {
+        "perf": compute_batch_perf,
+        "parallel": lambda batch: compute_batch_parallel(batch, weights=config.parallel),
+        "finish": lambda batch: compute_batch_finish(batch, weights=config.finish),
+    }
 
 
 def _need_torch() -> None:
@@ -96,14 +91,25 @@ def _need_torch() -> None:
 
 
 class _Guarded:
-    """A component that turns an exception or a wrong shape into missing rewards, and remembers it."""
+    """A component that turns an exception or a wrong shape into missing rewards, and remembers what it gave."""
 
     def __init__(self, name: str, component: Component) -> None:
         self._name, self._component = name, component
         self.error: str | None = None
+        self.tables = self.missing = 0
+        self.lowest, self.highest = np.inf, -np.inf
 
-    def __call__(self, batch: RoutedBatch) -> Floats:
-        episodes = len(batch.answered)
+    def __call__(self, batch: EpisodeBatch) -> Floats:
+        rewards = self._compute(batch)
+        present = np.isfinite(rewards)
+        self.tables += len(rewards)
+        self.missing += int((~present).sum())
+        self.lowest = min(self.lowest, float(rewards[present].min(initial=np.inf)))
+        self.highest = max(self.highest, float(rewards[present].max(initial=-np.inf)))
+        return rewards
+
+    def _compute(self, batch: EpisodeBatch) -> Floats:
+        episodes = len(batch)
         try:
             rewards = np.asarray(self._component(batch), dtype=np.float64)
             if rewards.shape != (episodes,):
@@ -176,21 +182,41 @@ def _correlation_checks(
         )
 
 
-def _scale_checks(values: Mapping[str, Floats], config: ValidationConfig) -> Iterator[Check]:
+def _scale_checks(
+    values: Mapping[str, Floats], components: Mapping[str, _Guarded], config: ValidationConfig
+) -> Iterator[Check]:
+    """Spread over varied policies; range over every batch and case the component was computed on."""
     limits = config.limits
     scales = {name: measure_scale(part) for name, part in values.items()}
     largest = max((scale.spread or 0.0) for scale in scales.values())
     for name, scale in scales.items():
-        if scale.spread is None or scale.lowest is None or scale.highest is None:
+        if scale.spread is None:
             yield Check("scale", name, "comparable spread", False, "no table has this reward", {})
             continue
+        low, high = components[name].lowest, components[name].highest
         comparable = scale.spread > 0 and largest <= limits.scale_ratio * scale.spread
-        in_reach = max(-scale.lowest, scale.highest) <= limits.reach
         yield Check(
             "scale",
             name,
             "comparable spread, values in reach",
-            comparable and in_reach,
-            f"spread {scale.spread:.3f} (largest {largest:.3f}), from {scale.lowest:.3f} to {scale.highest:.3f}",
-            {"spread": scale.spread, "lowest": scale.lowest, "highest": scale.highest},
+            comparable and max(-low, high) <= limits.reach,
+            f"spread {scale.spread:.3f} (largest {largest:.3f}), from {low:.3f} to {high:.3f} "
+            f"(at most {limits.reach:g} from 0)",
+            {"spread": scale.spread, "lowest": low, "highest": high},
+        )
+
+
+def _presence_checks(
+    components: Mapping[str, _Guarded], config: ValidationConfig
+) -> Iterator[Check]:
+    most = config.limits.missing
+    for name, component in components.items():
+        share = component.missing / max(component.tables, 1)
+        yield Check(
+            "presence",
+            name,
+            "hardly ever missing",
+            share <= most,
+            f"missing on {component.missing} of {component.tables} tables (at most {most:.0%})",
+            {"missing": share},
         )

@@ -2,18 +2,19 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from aegir.episode import EpisodeBatch
 from aegir.errors import UsageError
 from aegir.rewards.completion import FinishWeights
 from aegir.rewards.parallelism import ParallelWeights
 from aegir.rewards.performance import compute_r_perf
-from aegir.training.reward_validation.cases import RoutedBatch, independence_cases
+from aegir.training.reward_validation.cases import independence_cases
 from aegir.training.reward_validation.config import ValidationConfig, read_validation_config
 from aegir.training.reward_validation.report import ValidationReport
 from aegir.training.reward_validation.report_page import render_page
@@ -40,6 +41,7 @@ def test_the_shipped_rewards_pass_every_check(good):
         "polarity",
         "independence",
         "scale",
+        "presence",
     }
 
 
@@ -75,7 +77,7 @@ def test_another_seed_passes_too():
 
 
 def test_a_constant_reward_fails_gradient_polarity_and_scale():
-    report = validate_rewards(SMALL, {"parallel": lambda batch: np.full(len(batch.answered), 0.1)})
+    report = validate_rewards(SMALL, {"parallel": lambda batch: np.full(len(batch), 0.1)})
     assert {("gradient", "parallel"), ("polarity", "parallel"), ("scale", "parallel")} <= failed(
         report
     )
@@ -92,8 +94,8 @@ def test_a_reward_with_the_wrong_sign_fails_polarity_only_its_own():
 
 
 def test_a_reward_of_pure_noise_has_no_gradient_that_stands_out():
-    def noise(batch: RoutedBatch) -> np.ndarray:
-        return np.random.default_rng(len(batch.answered)).random(len(batch.answered))
+    def noise(batch: EpisodeBatch) -> np.ndarray:
+        return np.random.default_rng(len(batch)).random(len(batch))
 
     report = validate_rewards(SMALL, {"finish": noise})
     assert ("gradient", "finish") in failed(report)
@@ -122,6 +124,26 @@ def test_a_reward_that_raises_or_has_a_wrong_shape_fails_and_the_others_go_on(ra
     json.dumps(report.as_dict(), allow_nan=False)
 
 
+def test_a_reward_that_is_missing_on_half_of_the_tables_fails_presence():
+    perf = default_components(SMALL)["perf"]
+
+    def half(batch: EpisodeBatch) -> np.ndarray:
+        return np.where(np.arange(len(batch)) % 2 == 0, perf(batch), np.nan)
+
+    report = validate_rewards(SMALL, {"perf": half})
+    (check,) = (check for check in report.failures if check.kind == "presence")
+    assert check.component == "perf"
+    assert 0.45 < check.evidence["missing"] < 0.55
+
+
+def test_a_penalty_that_leaves_the_range_only_on_degenerate_routing_fails_scale():
+    """Coverage 1 and gamma 10 give 1 - 10 = -9 on tables that are always on."""
+    report = validate_rewards(replace(SMALL, finish=FinishWeights(gamma=10)))
+    assert ("scale", "finish") in failed(report)
+    (check,) = (c for c in report.failures if (c.kind, c.component) == ("scale", "finish"))
+    assert check.evidence["lowest"] < -8
+
+
 def test_without_its_penalty_r_finish_does_not_leave_a_collapse():
     config = ValidationConfig(
         episodes=1536, learning_steps=8, learning_episodes=128, finish=FinishWeights(gamma=0)
@@ -132,9 +154,11 @@ def test_without_its_penalty_r_finish_does_not_leave_a_collapse():
 
 
 def test_a_component_of_your_own_is_put_to_the_same_questions():
-    report = validate_rewards(SMALL, {"brevity": lambda batch: 1 - batch.activations.mean((1, 2))})
+    report = validate_rewards(
+        SMALL, {"brevity": lambda batch: 1 - batch.activations().mean((1, 2))}
+    )
     own = [check for check in report.checks if check.component == "brevity"]
-    assert [check.kind for check in own] == ["gradient", "gradient", "scale"]
+    assert [check.kind for check in own] == ["gradient", "gradient", "scale", "presence"]
     assert all(check.passed for check in own)
 
 
@@ -160,7 +184,10 @@ def test_the_page_stands_alone_and_has_plots(good):
 def test_a_failing_page_says_so_and_escapes_what_components_say():
     report = validate_rewards(SMALL, {"perf": lambda batch: {}["<b>"]})
     page = render_page(report)
-    assert "checks say no" in page
+    assert "checks failed" in page
+    assert page.index("FAILED") < page.index(">passed<")
+    assert "To do: return a number for every table" in page
+    assert "aegir rewards validate --out x" in render_page(report, "aegir rewards validate --out x")
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
 

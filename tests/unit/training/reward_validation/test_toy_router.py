@@ -25,7 +25,7 @@ def test_the_gradient_is_the_score_function_worked_out_by_hand():
     rewards = draw.random(50)
     on = 1 / (1 + np.exp(-(rollout.features @ router.weight + router.bias)))
     inputs = np.concatenate([rollout.features, np.ones((50, 8, 1))], 2)
-    scores = np.einsum("edf,edn->efn", inputs, rollout.batch.activations - on)
+    scores = np.einsum("edf,edn->efn", inputs, rollout.batch.activations() - on)
     expected = np.einsum("e,efn->fn", rewards - rewards.mean(), scores) / 50
     assert policy_gradient(router, rollout, rewards) == pytest.approx(expected, abs=1e-12)
 
@@ -43,8 +43,8 @@ def test_only_the_needed_specialist_gains():
     batch = roll_out(fresh_router(), 500, Seeds(0)).batch
     useful = np.argwhere(batch.score_gain > 0)
     assert len(useful) > 100
-    assert (batch.gold[useful[:, 0], useful[:, 1]] == useful[:, 2] + 1).all()
-    assert (batch.activations[batch.score_gain != 0] == 1).all()
+    assert (batch.gold[useful[:, 0], useful[:, 1], 0] == useful[:, 2] + 1).all()
+    assert (batch.activations()[batch.gain("score_gain") != 0] == 1).all()
 
 
 def test_the_same_names_give_the_same_tables():
@@ -60,6 +60,6 @@ def test_r_parallel_learns_whom_to_call_and_r_perf_calls_everyone(seed: int):
     on = {}
     for name in ("parallel", "perf"):
         router, _ = learn(fresh_router(), components[name], 40, 256, Seeds(seed))
-        on[name] = roll_out(router, 512, Seeds(seed), "fresh").batch.activations.mean()
+        on[name] = roll_out(router, 512, Seeds(seed), "fresh").batch.activations().mean()
     assert on["parallel"] < 0.4
     assert on["perf"] > 0.7
