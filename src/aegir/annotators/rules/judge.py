@@ -52,7 +52,7 @@ from aegir.annotators.rules.rule import Finding, Rule, apply
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules.vetoes import vetoes_by_meaning, vetoes_of
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.terms import FINE_TYPES
 
 SURE_ENOUGH = 0.8
 RULES: tuple[Rule, ...] = (
