@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "aegir"
 LADDER = [
     "errors",
-    "config seeding arrays files",
+    "config seeding arrays files tsv",
     "episode run_folder observe",
     "tables vocabulary metrics",
     "answers",
@@ -23,7 +23,7 @@ LADDER = [
 ]
 RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split()}
 TORCH_FREE = (
-    "errors config seeding run_folder observe tables vocabulary model rewards annotators dispatch "
+    "errors config seeding tsv run_folder observe tables vocabulary model rewards annotators dispatch "
     "service cli __init__"
 )
 

@@ -8,8 +8,7 @@ import pytest
 from aegir.annotators.annotator import Annotator, TableScores, decide
 from aegir.annotators.registry import ANNOTATORS, load_annotator
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
 PEOPLE = Table(

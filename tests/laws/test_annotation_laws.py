@@ -11,8 +11,7 @@ from aegir.annotators.annotator import Annotator, Thresholds
 from aegir.annotators.registry import load_annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATIONS
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 CELL = st.one_of(
     st.text(max_size=12),

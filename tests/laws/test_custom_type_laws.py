@@ -13,8 +13,7 @@ from aegir.annotators.custom_types.recognising import WithCustomTypes
 from aegir.annotators.custom_types.store import CustomType, file_of
 from aegir.annotators.rules_annotator import RulesAnnotator
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 WIDTH, COLUMNS = 6, 5
 TABLE = Table("t", (Column(None, ("",)), *(Column(None, ("x",)),) * (COLUMNS - 1)))

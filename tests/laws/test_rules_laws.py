@@ -14,7 +14,7 @@ from aegir.annotators.rules.header_words import PHRASES
 from aegir.annotators.rules.judge import PARENT_STRENGTH, RULES, SURE_ENOUGH, judge
 from aegir.annotators.rules.reading import NUMERIC
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.terms import FINE_TYPES
 
 ODD = [
     "²",

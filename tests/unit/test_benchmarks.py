@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_tables(benchmark_module: Any) -> None:
 
 
 def test_synthetic_labels_are_column_types(benchmark_module: Any) -> None:
-    from aegir.vocabulary.types import COLUMN_TYPES
+    from aegir.vocabulary.terms import COLUMN_TYPES
 
     tables = benchmark_module("synthetic_tables")
     assert set(tables.DRAWS) <= set(COLUMN_TYPES)

@@ -21,15 +21,14 @@ import numpy.typing as npt
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.privacy import PERSONAL_TYPES, is_personal
-from aegir.vocabulary.relations import RELATION_NAMES, RELATIONS
-from aegir.vocabulary.types import COLUMN_TYPES, TYPE_NAMES
+from aegir.vocabulary.privacy import is_personal
+from aegir.vocabulary.terms import COLUMN_TYPES, RELATION_NAMES, RELATIONS, TYPE_NAMES
 
 Probabilities = npt.NDArray[np.float32]
 RUNNERS_UP = 3
 SURE_RELATION = 0.95
 """Confidence from which a relation alone can make a column personal (a birthDate is a mere Date)."""
-_PERSONAL = np.array([name in PERSONAL_TYPES for name in TYPE_NAMES])
+_PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from aegir.model.checkpoint import Checkpoint, load_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.tables.table import Table
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 MODEL_FILE = "bytes.safetensors"
 CELLS_READ = 6

@@ -17,11 +17,11 @@ from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
-from aegir.annotators.rules_annotator import TYPE_INDEX, fine_guess
+from aegir.annotators.rules_annotator import fine_guess
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.tables.table import Table
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0

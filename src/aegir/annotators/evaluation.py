@@ -22,8 +22,7 @@ from aegir.metrics import (
     operating_point,
 )
 from aegir.tables.labelled import LabelledTable, Task
-from aegir.vocabulary.relations import RELATIONS
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 TABLES_AT_ONCE = 128
 ABSTENTION_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

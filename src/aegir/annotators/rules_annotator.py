@@ -11,10 +11,7 @@ from aegir.annotators.annotator import FineGuess, TableScores
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
 from aegir.tables.table import Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
-
-TYPE_INDEX = {name: i for i, name in enumerate(TYPE_NAMES)}
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 
 class RulesAnnotator:

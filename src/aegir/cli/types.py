@@ -12,7 +12,7 @@ from aegir.cli.custom_types import forget, learn
 
 if TYPE_CHECKING:
     from aegir.annotators.custom_types.store import CustomType
-    from aegir.vocabulary.hierarchy import Term
+    from aegir.vocabulary.terms import Term
 
 
 @click.group("types")
@@ -35,10 +35,8 @@ def list_types(
     fine: bool, relations: bool, custom: bool, personal: bool, under: str | None, as_json: bool
 ) -> None:
     """List the column types, yours last, with a line about each."""
-    from aegir.vocabulary.fine_types import FINE_TYPES
     from aegir.vocabulary.hierarchy import path_of
-    from aegir.vocabulary.relations import RELATIONS
-    from aegir.vocabulary.types import COLUMN_TYPES
+    from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
 
     terms: list[Term] = []
     if fine:
@@ -49,7 +47,7 @@ def list_types(
         terms += COLUMN_TYPES.values()
     if under is not None:
         above = path_of(under)
-        terms = [term for term in terms if _path(term)[: len(above)] == above]
+        terms = [term for term in terms if term.path[: len(above)] == above]
     if personal:
         terms = [term for term in terms if term.personal]
     taught: list[CustomType] = []
@@ -91,9 +89,7 @@ def _taught() -> "list[CustomType]":
 
 
 def _vocabulary() -> set[str]:
-    from aegir.vocabulary.fine_types import FINE_TYPES
-    from aegir.vocabulary.relations import RELATIONS
-    from aegir.vocabulary.types import COLUMN_TYPES
+    from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
 
     return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
 
@@ -136,16 +132,15 @@ def _explained(term: "Term") -> str:
     """A heading, the definition, and the facts that are known."""
     from aegir.vocabulary.hierarchy import children_of
 
-    kind = _kind(term)
     facts = {
         "example": term.example,
-        "filed at": " > ".join(_path(term)),
+        "filed at": " > ".join(term.path),
         "iri": term.iri,
-        "describes": ", ".join(getattr(term, "domain", ())),
-        "finer": "" if kind == "relation" else ", ".join(children_of(term.name)),
+        "describes": ", ".join(term.parents) if term.kind == "relation" else "",
+        "finer": "" if term.kind == "relation" else ", ".join(children_of(term.name)),
         "personal": "likely" if term.personal else "no",
     }
-    lines = [f"{term.name}  ({kind})", *_wrapped(term.definition, "  "), ""]
+    lines = [f"{term.name}  ({term.kind})", *_wrapped(term.definition, "  "), ""]
     for fact, value in facts.items():
         lines += _wrapped(value or "", f"  {fact:<11}")
     return "\n".join(lines)
@@ -157,15 +152,15 @@ def _print_json(terms: "list[Term] | tuple[Term, ...]") -> None:
     for term in terms:
         shown = {
             "name": term.name,
-            "kind": _kind(term),
+            "kind": term.kind,
             "definition": term.definition,
             "example": term.example,
             "iri": term.iri,
-            "path": _path(term),
+            "path": term.path,
             "personal": term.personal,
         }
-        if domain := getattr(term, "domain", None):
-            shown["domain"] = domain
+        if term.kind == "relation":
+            shown["domain"] = term.parents
         click.echo(json.dumps(shown, ensure_ascii=False))
 
 
@@ -190,15 +185,3 @@ def _wrapped(text: str, label: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _kind(term: "Term") -> str:
-    kinds = {"ColumnType": "column type", "FineType": "fine type", "Relation": "relation"}
-    return kinds[type(term).__name__]
-
-
-def _path(term: "Term") -> tuple[str, ...]:
-    """The path of this meaning; `path_of` would give a relation the path of a type of the same name."""
-    from aegir.vocabulary.hierarchy import path_of
-
-    return term.path if hasattr(term, "path") else path_of(term.name)

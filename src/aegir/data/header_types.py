@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from aegir.annotators.annotator import Annotator
 from aegir.annotators.rules.judge import judge_columns
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.data.raw_tables import plain_header, without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
+from aegir.vocabulary.terms import TYPE_INDEX
 
 HEADER_TYPES = Source("raw/header types", cta_weight=0.3, cpa_weight=0.2, weak=True)
 COLUMNS_PER_TYPE = 600

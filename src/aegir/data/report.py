@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aegir.data.sources import Source, TrainingTable
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 ENOUGH_COLUMNS = 500
 _TYPES, _RELATIONS = frozenset(TYPE_NAMES), frozenset(RELATION_NAMES)

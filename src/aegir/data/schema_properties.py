@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES
 
 _CONTAINERS = frozenset(
     [

@@ -25,8 +25,7 @@ from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 PSEUDO = Source("pseudo-labels", cta_weight=0.3, cpa_weight=0.3, weak=True)
 TABLES_AT_ONCE = 256

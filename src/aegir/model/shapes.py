@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from aegir.model.architecture import Architecture, Stage
 from aegir.model.byte_encoding import SYMBOLS
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 Shapes = dict[str, tuple[int, ...]]
 CLASSES = {"cta": len(TYPE_NAMES), "cpa": len(RELATION_NAMES)}

@@ -30,8 +30,7 @@ from aegir.training.calibrate import (
     fit_temperature,
 )
 from aegir.training.held_out import aligned, with_verdicts
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 WEIGHTS = tuple(i / 10 for i in range(13))
 TASKS = ("cta", "cpa")

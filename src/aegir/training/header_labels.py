@@ -17,13 +17,11 @@ from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.features import View
 from aegir.annotators.ngrams.header_text import header_view
 from aegir.annotators.ngrams.model import SCORES, TYPES, HashedLinear, NgramModel
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.arrays import F32
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.linear_fit import Targets, fit_hashed_linear, sparse_rows
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 HEADER_FEATURES = 6144
 TABLES_AT_ONCE = 256

@@ -20,7 +20,6 @@ from aegir.annotators.ngrams.annotator import pick_subject
 from aegir.annotators.ngrams.features import SparseRows, views_of
 from aegir.annotators.ngrams.model import TYPES, Dense, HashedLinear, NgramModel, context_features
 from aegir.annotators.rules.judge import judge_columns
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.arrays import F32, I64
 from aegir.data.leakage import fold_of_group, group_tables
 from aegir.data.sources import TrainingTable, types_of_relations
@@ -49,8 +48,7 @@ from aegir.training.linear_fit import (
     score_rows,
     sparse_rows,
 )
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 INNER_FOLDS = 4
 CONTEXT_STRENGTH = 0.3
@@ -323,13 +321,12 @@ def _table(examples: Examples, number: int) -> Table:
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:
-    relations = {name: i for i, name in enumerate(RELATION_NAMES)}
     labels, weights = [], []
     for table in tables:
         for cta, cpa in zip(table.labelled.cta, table.labelled.cpa, strict=True):
             wanted = (
                 TYPE_INDEX.get(cta[0], -1) if cta else -1,
-                relations.get(cpa[0], -1) if cpa else -1,
+                RELATION_INDEX.get(cpa[0], -1) if cpa else -1,
             )
             trusted = (table.source.cta_weight, table.source.cpa_weight)
             labels.append(

@@ -1,16 +1,12 @@
-"""The vocabulary as a Markdown page, generated so that it cannot drift from the code.
+"""The vocabulary as a Markdown page, generated from the files that define it.
 
 python -m aegir.vocabulary.page > docs/vocabulary.md
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.hierarchy import path_of
-from aegir.vocabulary.privacy import PERSONAL_RELATIONS, PERSONAL_TYPES
-from aegir.vocabulary.relations import RELATIONS
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, PERSONAL, RELATIONS, Term
 
 INTRODUCTION = f"""\
 # Vocabulary
@@ -34,55 +30,56 @@ article 4). The mark is a hint for review, not legal advice; a fine type decides
 
 
 def page() -> str:
-    """The whole page."""
-    return "\n".join([INTRODUCTION, *_types(), *_fine_types(), *_relations(), *_privacy()]) + "\n"
+    """Return the whole page."""
+    lines = [
+        INTRODUCTION,
+        *_table("Column types", "type", "filed under", COLUMN_TYPES.values(), _classes_above),
+        *_table("Fine types", "fine type", "filed under", FINE_TYPES.values(), _name_above),
+        *_table("Relations", "relation", "describes", RELATIONS.values(), _parents),
+        PRIVACY,
+        f"- Column types: {_personal(COLUMN_TYPES.values())}",
+        f"- Relations: {_personal(RELATIONS.values())}",
+        f"- Fine types: {_personal(FINE_TYPES.values())}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _types() -> Iterator[str]:
-    yield "## Column types\n"
-    yield "| type | definition | example | filed under |"
+def _table(
+    title: str, name: str, last: str, terms: Iterable[Term], describe: Callable[[Term], str]
+) -> Iterator[str]:
+    """Yield a section with one row per term; `describe` gives the last cell."""
+    yield f"## {title}\n"
+    yield f"| {name} | definition | example | {last} |"
     yield "|---|---|---|---|"
-    for each in COLUMN_TYPES.values():
-        above = " › ".join(each.path[:-1])
-        yield f"| [{each.name}]({each.iri}) | {_cell(each.definition)} | `{_cell(each.example)}` | {above} |"
+    for term in terms:
+        linked = f"[{term.name}]({term.iri})" if term.iri else term.name
+        yield f"| {linked} | {_cell(term.definition)} | `{_cell(term.example)}` | {describe(term)} |"
     yield ""
 
 
-def _fine_types() -> Iterator[str]:
-    yield "## Fine types\n"
-    yield "| fine type | definition | example | filed under |"
-    yield "|---|---|---|---|"
-    for name, fine in sorted(FINE_TYPES.items()):
-        shown = f"[{name}]({fine.iri})" if fine.iri else name
-        above = fine.parent or path_of(name)[-2]
-        yield f"| {shown} | {_cell(fine.definition)} | `{_cell(fine.example)}` | {above} |"
-    yield ""
+def _classes_above(term: Term) -> str:
+    return " › ".join(term.path[:-1])
 
 
-def _relations() -> Iterator[str]:
-    yield "## Relations\n"
-    yield "| relation | definition | example | describes |"
-    yield "|---|---|---|---|"
-    for each in RELATIONS.values():
-        describes = ", ".join(each.domain)
-        yield f"| [{each.name}]({each.iri}) | {_cell(each.definition)} | `{_cell(each.example)}` | {describes} |"
-    yield ""
+def _name_above(term: Term) -> str:
+    return term.parents[0] if term.parents else term.path[-2]
 
 
-def _privacy() -> Iterator[str]:
-    yield PRIVACY
-    fine = sorted(name for name, each in FINE_TYPES.items() if each.personal)
-    yield f"- Column types: {_listed(PERSONAL_TYPES)}"
-    yield f"- Relations: {_listed(PERSONAL_RELATIONS)}"
-    yield f"- Fine types: {', '.join(f'`{name}`' for name in fine)}"
+def _parents(term: Term) -> str:
+    return ", ".join(term.parents)
 
 
-def _listed(reasons: dict[str, str]) -> str:
-    return ", ".join(f"`{name}` ({reason})" for name, reason in sorted(reasons.items()))
+def _personal(terms: Iterable[Term]) -> str:
+    """Return the personal terms, grouped by the reason."""
+    names: dict[str, list[str]] = {reason: [] for reason in PERSONAL.values() if reason}
+    for term in terms:
+        if term.personal_reason:
+            names[term.personal_reason].append(f"`{term.name}`")
+    return "; ".join(f"{reason}: {', '.join(group)}" for reason, group in names.items() if group)
 
 
 def _cell(text: str) -> str:
-    """Text that does not break a Markdown table."""
+    """Return text that does not break a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ").replace("`", "'")
 
 

@@ -12,8 +12,7 @@ from aegir.annotators.annotator import (
 )
 from aegir.answers.annotation import Guess
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 TABLE = Table("t", (Column("who", ("Ann", "Bob")), Column("mail", ("a@b.org", "c@d.org"))))
 

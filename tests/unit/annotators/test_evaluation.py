@@ -10,8 +10,7 @@ from aegir.annotators.evaluation import evaluate
 from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 
 class Parrot:

@@ -9,8 +9,7 @@ from click.testing import CliRunner, Result
 
 from aegir.cli.types import types as app
 from aegir.errors import UsageError
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.privacy import PERSONAL_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 
 def run(*arguments: str) -> Result:
@@ -47,7 +46,9 @@ def test_list_can_turn_to_relations_and_fine_types():
 
 
 def test_list_can_be_narrowed_to_personal_data_and_to_a_class():
-    assert {each["name"] for each in listed("--personal")} == set(PERSONAL_TYPES)
+    assert [each["name"] for each in listed("--personal")] == [
+        name for name, each in COLUMN_TYPES.items() if each.personal
+    ]
     lodging = {each["name"] for each in listed("--under", "LodgingBusiness")}
     assert lodging == {"Hotel/description", "Hotel/name"}
     assert {each["name"] for each in listed("--relations", "--under", "LodgingBusiness")} == {
@@ -81,6 +82,6 @@ def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]
 
 
 def test_importing_the_verb_loads_no_vocabulary_and_no_numpy():
-    code = "import sys, aegir.cli.types; print('numpy' in sys.modules, 'aegir.vocabulary.types' in sys.modules)"
+    code = "import sys, aegir.cli.types; print('numpy' in sys.modules, 'aegir.vocabulary.terms' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

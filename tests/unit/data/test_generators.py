@@ -18,8 +18,7 @@ from aegir.data.generators.tables import (
 )
 from aegir.data.sources import TrainingTable
 from aegir.tables.table import Column
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 
 @pytest.fixture(scope="module")

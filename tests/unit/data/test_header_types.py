@@ -5,12 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegir.annotators.annotator import FineGuess, TableScores
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.data.header_types import MEANINGS, check_headers, typed_by_header
 from aegir.data.raw_tables import plain_header
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 MAIL = ("ann@example.org", "bob@example.com", "eve@example.net")
 NUMBERS = ("17", "23", "42")

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from aegir.annotators.annotator import FineGuess, TableScores, Thresholds
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.data.engine import build_tables
 from aegir.data.self_training import SelfTraining, pseudo_labelled
 from aegir.errors import UsageError
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 MAIL = ("ann@example.org", "bob@example.com")
 WORDS = ("far north", "near the river")

@@ -10,7 +10,6 @@ from aegir.annotators.combined import (
     usual_types,
 )
 from aegir.annotators.rules.verdict import Verdict
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.training.calibrate import (
     HeldOut,
     RuledTypes,
@@ -21,7 +20,7 @@ from aegir.training.calibrate import (
     fit_temperature,
     stack,
 )
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
 
 
 def held_out(columns: int = 4000, sharpness: float = 1.0, seed: int = 0) -> HeldOut:

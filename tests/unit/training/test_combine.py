@@ -7,7 +7,7 @@ from aegir.annotators.annotator import Probabilities
 from aegir.annotators.combined import mix_log_probabilities
 from aegir.training.calibrate import HeldOut, fit_temperature
 from aegir.training.combine import _best_mix, calibrate_bytes, facts_of, scores_per_class
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 COLUMNS, CLASSES = 3000, 12
 

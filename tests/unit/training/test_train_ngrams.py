@@ -14,7 +14,7 @@ from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.ngrams import NgramTraining, train_ngrams
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 from synthetic_labels import write_synthetic_tables
 
 # A handful of made-up headers beside 108 names of relations: scikit-learn takes that for a regression.

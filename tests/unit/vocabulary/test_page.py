@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aegir.vocabulary.page import page
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 PAGE = Path(__file__).parents[3] / "docs" / "vocabulary.md"
 

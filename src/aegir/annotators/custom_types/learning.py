@@ -30,7 +30,7 @@ from aegir.annotators.custom_types.head import Embeddings, Examples, Fitted, Oth
 from aegir.annotators.custom_types.store import CustomType, check_name
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 FEWEST = 5
 CLOSE = 5.0

@@ -23,8 +23,7 @@ from aegir.annotators.custom_types.folder import type_files
 from aegir.annotators.custom_types.head import Head
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 FORMAT = "aegir-custom-type-1"
 LONGEST_NAME = 60

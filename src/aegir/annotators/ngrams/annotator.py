@@ -26,7 +26,7 @@ from aegir.annotators.ngrams.model import (
 from aegir.annotators.subject import choose_subject
 from aegir.arrays import F32, softmax
 from aegir.tables.table import Table
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 MODEL_FILE = "ngrams.safetensors"
 

@@ -28,8 +28,7 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.tables.table import Column
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS

@@ -12,8 +12,7 @@ code, a link) rule out nothing here. On 3,213 labelled web columns no column los
 from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers.word_sets import words
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import FINE_TYPES, TYPE_NAMES
 
 _CONTACTS = words("telephone faxNumber email postalCode CoordinateAT")
 _PLACES = words("Country addressRegion addressLocality streetAddress PostalAddress")

@@ -2,8 +2,8 @@
 
     Column --read--> Reading --gate--> rules --apply--> findings --weigh--> Verdict
 
-The gate compares the column's traits with what each rule needs and is remembered per combination of
-traits, so a typical column meets about twenty rules of two hundred.
+The gate compares the column's traits with what each rule needs; its choice is cached per combination of
+traits. Of the 253 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -52,7 +52,7 @@ from aegir.annotators.rules.rule import Finding, Rule, apply
 from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules.vetoes import vetoes_by_meaning, vetoes_of
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.terms import FINE_TYPES
 
 SURE_ENOUGH = 0.8
 RULES: tuple[Rule, ...] = (

@@ -16,7 +16,7 @@ class Verdict:
     vetoes: frozenset[str] = frozenset()
     """Column types that these values make impossible."""
     fine_type: str | None = None
-    """A key of `aegir.vocabulary.fine_types.FINE_TYPES`; None when not sure."""
+    """A key of `aegir.vocabulary.terms.FINE_TYPES`; None when not sure."""
     fine_confidence: float = 0.0
     """At least 0.8 when `fine_type` is set, 0 otherwise."""
     evidence: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers.word_sets import words
 from aegir.annotators.rules.reading import AT, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, Reading
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 
 _PROSE = words(
     "Event/description Hotel/description JobPosting/description Movie/description Product/description Recipe/description"

@@ -28,7 +28,7 @@ from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.relations import RELATION_NAMES
+from aegir.vocabulary.terms import RELATION_NAMES
 
 SYNTHETIC = Source("synthetic", cta_weight=0.3, cpa_weight=0.3, synthetic=True)
 TABLES = 10_000

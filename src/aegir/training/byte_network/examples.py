@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.rules_annotator import TYPE_INDEX
 from aegir.data.sources import TrainingTable
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import GRAM_SPACE, NO_GRAM, encode_column, gram_hashes, pad
 from aegir.tables.table import Table
-from aegir.vocabulary.relations import RELATION_NAMES
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 NO_LABEL = -1
 TYPES_HEAD, RELATIONS_HEAD = "cta", "cpa"
@@ -27,7 +25,6 @@ RARE = 10
 """Columns a label of another vocabulary must have to be a class of its head."""
 MOST_TABLES = 40_000
 """n-grams are counted in this many tables, spread evenly."""
-RELATION_INDEX = {name: i for i, name in enumerate(RELATION_NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
 def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
     """One example per table."""
     index = {name: {label: i for i, label in enumerate(names)} for name, names in heads.items()}
-    index[TYPES_HEAD], index[RELATIONS_HEAD] = dict(TYPE_INDEX), RELATION_INDEX
+    index[TYPES_HEAD], index[RELATIONS_HEAD] = dict(TYPE_INDEX), dict(RELATION_INDEX)
     return [_example(table, index) for table in tables]
 
 

@@ -24,7 +24,7 @@ from aegir.model.network import ByteModel
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
-from aegir.vocabulary.types import TYPE_NAMES
+from aegir.vocabulary.terms import TYPE_NAMES
 from byte_models import LAYOUTS, random_checkpoint
 from taught_types import EXAMPLES, NOT, ngrams_only, write_hospital
 

@@ -12,8 +12,7 @@ from aegir.annotators.rules.agreement import (
 )
 from aegir.annotators.rules.judge import judge
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 
 @pytest.mark.parametrize(

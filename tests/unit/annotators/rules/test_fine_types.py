@@ -8,7 +8,7 @@ from cases_web_and_software import CASES as WEB_AND_SOFTWARE
 
 from aegir.annotators.rules.judge import judge
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.terms import FINE_TYPES
 
 CASES = PEOPLE_AND_PLACES | THINGS_AND_MONEY | TIME_AND_VALUES | WEB_AND_SOFTWARE
 

@@ -5,7 +5,7 @@ import pytest
 from aegir.annotators.rules.header_units import MEASURES
 from aegir.annotators.rules.header_words import PHRASES
 from aegir.annotators.rules.headers import hints_of, words_of
-from aegir.vocabulary.fine_types import FINE_TYPES
+from aegir.vocabulary.terms import FINE_TYPES
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from aegir.annotators.rules import judge as judge_module
 from aegir.annotators.rules.judge import RULES, judge, judge_columns
 from aegir.annotators.rules.verdict import Verdict
 from aegir.tables.table import Column
-from aegir.vocabulary.fine_types import FINE_TYPES
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 
 def verdict(header: str | None, *values: str) -> Verdict:

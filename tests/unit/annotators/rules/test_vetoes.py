@@ -2,7 +2,7 @@
 
 from aegir.annotators.rules.judge import judge
 from aegir.tables.table import Column
-from aegir.vocabulary.types import COLUMN_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES
 
 
 def vetoes(*values: str) -> frozenset[str]:
