@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from aegir.answers.annotation import TableAnnotation
+from aegir.answers.writers import FORMATS, render_text
 from aegir.errors import UsageError
 
 STREAMED = ("text", "jsonl", "csv")
@@ -23,8 +24,6 @@ def write_annotations(
     annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
 ) -> None:
     """Write all annotations in one format to stdout or to a file."""
-    from aegir.answers.writers import FORMATS
-
     check_format(format_name)
     if format_name in STREAMED:
         _stream(annotations, format_name, out)
@@ -36,8 +35,6 @@ def write_annotations(
 
 def check_format(format_name: str) -> None:
     """Refuse a format there is not, with those there are."""
-    from aegir.answers.writers import FORMATS
-
     if format_name not in ("text", *FORMATS):
         names = ", ".join(("text", *FORMATS))
         raise UsageError(f"unknown format {format_name!r}; there are {names}")
@@ -60,8 +57,6 @@ def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path 
 
 
 def _renderer(format_name: str, *, colour: bool) -> Callable[[TableAnnotation, bool], str]:
-    from aegir.answers.writers import FORMATS, render_text
-
     def render(annotation: TableAnnotation, first: bool) -> str:
         if format_name == "text":
             return ("" if first else "\n") + render_text([annotation], colour=colour)
