@@ -5,9 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import Failure, annotate_sources, choose_thresholds
-from aegir.annotators.custom_types.recognising import with_custom_types
-from aegir.annotators.registry import load_annotator
+from aegir.annotators.annotate import Failure, annotate_sources, prepare
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.earlier_output import is_earlier_output
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
@@ -77,10 +75,14 @@ def annotate(
     format_name = "jsonl" if as_json else format_name
     found = find_table_files(sources)
     files = [str(file) for file in _without(out, found, sources, format_name)]
-    chosen = load_annotator(annotator, model)
-    if not no_custom:
-        chosen = with_custom_types(chosen, say=tell)
-    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    chosen, thresholds = prepare(
+        annotator,
+        model,
+        min_confidence=min_confidence,
+        precision=precision,
+        custom_types=not no_custom,
+        say=tell,
+    )
     failures: list[Failure] = []
     answers = _successes(
         annotate_sources(track(files, "annotating"), chosen, thresholds, rows=rows, seed=seed),

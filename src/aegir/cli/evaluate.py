@@ -7,10 +7,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from aegir.annotators.annotate import choose_thresholds
+from aegir.annotators.annotate import prepare
 from aegir.annotators.evaluation import Evaluation
 from aegir.annotators.evaluation import evaluate as evaluate_annotator
-from aegir.annotators.registry import load_annotator
 from aegir.cli.options import annotator_options, threshold_options
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.labelled import read_labelled_tables
@@ -47,8 +46,9 @@ def evaluate(
     if task not in ("cta", "cpa"):
         raise UsageError(f"--task is {task!r}; expected cta (types) or cpa (relations)")
     tables = list(read_labelled_tables(data))
-    chosen = load_annotator(annotator, model)
-    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    chosen, thresholds = prepare(
+        annotator, model, min_confidence=min_confidence, precision=precision, custom_types=False
+    )
     result = evaluate_annotator(chosen, tables, "cta" if task == "cta" else "cpa", thresholds)
     if as_json:
         click.echo(json.dumps(result.as_dict()))

@@ -39,7 +39,7 @@ def test_a_near_miss_is_suggested():
 
 
 def test_an_interruption_leaves_with_130_and_a_word():
-    with patch("aegir.cli.annotate.load_annotator", side_effect=KeyboardInterrupt):
+    with patch("aegir.cli.annotate.prepare", side_effect=KeyboardInterrupt):
         done = run("annotate", __file__)
     assert done.code == 130
     assert done.said[-1] == "aegir: interrupted"
