@@ -20,7 +20,7 @@ from aegir.annotators.annotator import Annotator, Thresholds, decide
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.writers import FORMATS, check_format, render_text
 from aegir.errors import AegirError, UnreadableTable, UsageError
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
@@ -62,10 +62,9 @@ class Annotations(Sequence[TableAnnotation]):
         return render_text(self.tables, colour=False).rstrip("\n")
 
     def to(self, format_name: str) -> str:
-        """The annotations as json, jsonl, csv, frictionless, csvw or dbt text."""
-        if format_name not in FORMATS:
-            raise UsageError(f"unknown format {format_name!r}; there are {', '.join(FORMATS)}")
-        return FORMATS[format_name](self.tables)
+        """The annotations as text in one format: text, json, jsonl, csv, frictionless, csvw or dbt."""
+        check_format(format_name)
+        return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
 
 def annotate(

@@ -25,8 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from aegir.answers.annotation import TableAnnotation
-from aegir.answers.annotation_dict import annotation_as_dict, annotation_from_dict
+from aegir.answers.annotation import (
+    TableAnnotation,
+    annotation_as_dict,
+    annotation_from_dict,
+)
 from aegir.answers.parquet_footer import (
     ENCRYPTION_ALGORITHM,
     SIGNING_KEY,

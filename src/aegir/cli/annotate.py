@@ -7,10 +7,10 @@ import click
 
 from aegir.annotators.annotate import Failure, annotate_sources, prepare
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.earlier_output import is_earlier_output
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
+from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.options import annotator_options, threshold_options
-from aegir.cli.output import check_format, write_annotations
+from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount

@@ -24,20 +24,12 @@ def write_annotations(
     annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
 ) -> None:
     """Write all annotations in one format to stdout or to a file."""
-    check_format(format_name)
     if format_name in STREAMED:
         _stream(annotations, format_name, out)
     elif out is None:
         _say(_stdout(format_name), FORMATS[format_name](list(annotations)))
     else:
         _replace(out, FORMATS[format_name](list(annotations)))
-
-
-def check_format(format_name: str) -> None:
-    """Refuse a format there is not, with those there are."""
-    if format_name not in ("text", *FORMATS):
-        names = ", ".join(("text", *FORMATS))
-        raise UsageError(f"unknown format {format_name!r}; there are {names}")
 
 
 def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:

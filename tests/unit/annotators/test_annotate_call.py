@@ -216,8 +216,13 @@ def test_annotations_are_given_in_every_format(format_name: str):
         assert json.loads(text)
 
 
+def test_the_text_format_is_what_print_shows():
+    found = annotate(COLUMNS)
+    assert found.to("text") == f"{found}\n"
+
+
 def test_an_unknown_format_is_refused_with_those_there_are():
-    with pytest.raises(UsageError, match="unknown format 'xml'; there are json, jsonl, csv"):
+    with pytest.raises(UsageError, match="unknown format 'xml'; there are text, json, jsonl, csv"):
         annotate(COLUMNS).to("xml")
 
 

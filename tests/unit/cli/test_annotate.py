@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aegir.annotators.annotate import annotate
-from aegir.answers.annotation_dict import annotation_as_dict
+from aegir.answers.annotation import annotation_as_dict
 from aegir.answers.parquet_metadata import embedded_annotation
 from aegir.answers.writers import FORMATS
 from command_line import run
