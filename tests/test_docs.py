@@ -10,18 +10,12 @@ from pathlib import Path
 import click
 import pytest
 
-from aegir.cli.main import app
+from aegir.cli.main import VERBS, app
 from aegir.cli.reference import EXAMPLE, leaves, page
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "cli.md"
 LEAVES = [pytest.param(context, id=context.command_path) for context in leaves()]
-
-
-def groups(command: click.Command) -> list[click.Group]:
-    if not isinstance(command, click.Group):
-        return []
-    return [command, *(below for each in command.commands.values() for below in groups(each))]
 
 
 def shell_commands(markdown: str) -> list[str]:
@@ -58,9 +52,15 @@ def test_the_example_of_every_verb_parses(context: click.Context):
     context.command.make_context(context.info_name, arguments, context.parent)
 
 
+@pytest.mark.parametrize("context", LEAVES)
+def test_the_help_line_in_the_table_of_verbs_is_that_of_the_verb(context: click.Context):
+    path = context.command_path.removeprefix("aegir ")
+    assert VERBS[path][1] == context.command.get_short_help_str(limit=200)
+
+
 def test_every_group_says_what_it_holds():
-    for group in groups(app):
-        assert group.help, group.name
+    groups = [each for each in app.commands.values() if isinstance(each, click.Group)]
+    assert all(group.help and group.commands for group in groups)
 
 
 def test_the_page_of_the_command_line_is_up_to_date():

@@ -1,29 +1,130 @@
-"""Files that are written whole or not at all: a full disk or a sudden end leaves what was there before."""
+"""Files that are written whole or not at all: a full disk or a sudden end leaves what was there before.
 
-import contextlib
+    replace_file(path, content)          # all at once
+
+    with replacing(path) as new:         # piece by piece; in place when the block ends without an error
+        new.write(b"…")
+
+Promises
+  - readers see the old file or the whole new one, and the new one is on the disk before it gets the name;
+  - mode and, where the system permits, owner and extended attributes of the old file are kept;
+  - a link stays a link: the file it leads to is replaced; a file that may not be written is not replaced;
+  - pipes, devices and files that a process holds open (/dev/stdout) are written to directly;
+  - what fails to be written raises `UsageError` with the reason; other errors in the block pass through.
+
+Limit: hard links to the old file keep its content.
+"""
+
+import errno
 import os
-import tempfile
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from aegir.errors import UsageError
 
+WRITTEN_DIRECTLY = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+"""Folders whose entries are devices, or files that a process holds open."""
+
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write `content` beside `path`, flush it to disk, and rename it over `path`."""
+    with replacing(path) as new:
+        new.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator["NewContent"]:
+    """Give an object to write the new content of `path` to; after an error the old content is kept."""
+    with _write_errors(path):
+        new = NewContent(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o644)  # temporary files are private
-            Path(name).replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
+        yield new
+        with _write_errors(path):
+            new.finish()
+    finally:
+        new.discard()
+
+
+class NewContent:
+    """The new content of a file: written to a hidden file beside it, then renamed over it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._partial: Path | None = None
+        if path.parent in WRITTEN_DIRECTLY or (path.exists() and not path.is_file()):
+            self._file = path.open("wb")
+            return
+        self._target = Path(os.path.realpath(path))
+        if self._target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        old = self._target.stat() if self._target.exists() else None
+        if old is not None and not os.access(self._target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        self._partial = self._target.with_name(f".aegir-{secrets.token_hex(8)}.partial")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        self._file = os.fdopen(os.open(self._partial, flags, 0o600 if old else 0o666), "wb")
+        if old is not None:
+            _copy_attributes(self._target, old, self._partial)
+
+    def write(self, content: bytes) -> None:
+        """Append to the new content."""
+        with _write_errors(self.path):
+            self._file.write(content)
+            self._file.flush()
+
+    def finish(self) -> None:
+        """Flush the new content to disk and rename it over the file."""
+        if self._partial is not None:
+            os.fsync(self._file.fileno())
+            self._partial.replace(self._target)
+            _sync_folder(self._target.parent)
+        self._file.close()
+
+    def discard(self) -> None:
+        """Remove the new content unless it was moved into place."""
+        with suppress(OSError):
+            self._file.close()
+        if self._partial is not None:
+            with suppress(OSError):
+                self._partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    """Turn an `OSError` into a sentence about this file."""
+    try:
+        yield
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror or error}); what was there before is untouched"
-        ) from None
+        sentence = f"{path} cannot be written ({error.strerror or error})"
+        with suppress(OSError):
+            if path.is_file():
+                sentence += "; what was there before is untouched"
+        raise UsageError(sentence) from None
+
+
+def _copy_attributes(source: Path, status: os.stat_result, target: Path) -> None:
+    """Give `target` the owner, extended attributes and mode of `source`, as far as is permitted."""
+    with suppress(OSError):
+        os.chown(target, -1, status.st_gid)
+    with suppress(OSError):
+        os.chown(target, status.st_uid, -1)
+    if hasattr(os, "listxattr"):  # Linux
+        with suppress(OSError):
+            for name in os.listxattr(source):
+                with suppress(OSError):
+                    os.setxattr(target, name, os.getxattr(source, name))
+    with suppress(OSError):
+        target.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Flush a rename to disk, where folders can be flushed."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -9,14 +9,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.writers import (
-    CSV_HEADER,
-    FORMATS,
+from aegir.answers.annotation import (
+    ColumnAnnotation,
+    Guess,
+    TableAnnotation,
     annotation_as_dict,
     annotation_from_dict,
-    render_text,
 )
+from aegir.answers.writers import CSV_HEADER, FORMATS, render_text
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
 texts = st.one_of(

@@ -1,13 +1,17 @@
-"""The main job: sources in, annotations out, one after the other.
+"""Annotate sources: the Python call `aegir.annotate`, and what it shares with the command line.
 
-    for outcome in annotate_sources(files): ...      # streams; a source that fails is an outcome too
-    annotate("customers.csv")                        # the Python call: all at once, prints readably
+    annotate("customers.csv")                                  # all at once, prints readably
+
+    annotator, thresholds = prepare(precision=0.9)
+    for outcome in annotate_sources(files, annotator, thresholds):   # streams; a failure is an outcome too
+        ...
 
 Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
 over two runs gives what one run gives.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
@@ -16,7 +20,7 @@ from aegir.annotators.annotator import Annotator, Thresholds, decide
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.writers import FORMATS, check_format, render_text
 from aegir.errors import AegirError, UnreadableTable, UsageError
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
@@ -58,10 +62,9 @@ class Annotations(Sequence[TableAnnotation]):
         return render_text(self.tables, colour=False).rstrip("\n")
 
     def to(self, format_name: str) -> str:
-        """The annotations as json, jsonl, csv, frictionless, csvw or dbt text."""
-        if format_name not in FORMATS:
-            raise UsageError(f"unknown format {format_name!r}; there are {', '.join(FORMATS)}")
-        return FORMATS[format_name](self.tables)
+        """The annotations as text in one format: text, json, jsonl, csv, frictionless, csvw or dbt."""
+        check_format(format_name)
+        return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
 
 def annotate(
@@ -82,10 +85,13 @@ def annotate(
     """
     if rows < 1:
         raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
-    chosen = load_annotator(annotator, None if model is None else Path(model))
-    if custom_types:
-        chosen = with_custom_types(chosen)
-    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    chosen, thresholds = prepare(
+        annotator,
+        model,
+        min_confidence=min_confidence,
+        precision=precision,
+        custom_types=custom_types,
+    )
     expanded = [place for source in sources for place in _places(source)]
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
@@ -95,10 +101,29 @@ def annotate(
     return Annotations(tables, failures)
 
 
+def prepare(
+    annotator: str = DEFAULT,
+    model: str | Path | None = None,
+    *,
+    min_confidence: float = MIN_CONFIDENCE,
+    precision: float | None = None,
+    custom_types: bool = True,
+    say: Callable[[str], None] = warnings.warn,
+) -> tuple[Annotator, Thresholds]:
+    """Load an annotator by name, with the types that the user taught, and choose its thresholds.
+
+    `say` is called with a sentence for each taught type that cannot be used.
+    """
+    chosen = load_annotator(annotator, None if model is None else Path(model))
+    if custom_types:
+        chosen = with_custom_types(chosen, say=say)
+    return chosen, choose_thresholds(chosen, min_confidence, precision)
+
+
 def choose_thresholds(
     annotator: Annotator, min_confidence: float = 0.0, precision: float | None = None
 ) -> Thresholds:
-    """The confidences below which to abstain, from either way of asking."""
+    """The confidences below which to abstain: `min_confidence`, or higher where `precision` asks for it."""
     if not 0 <= min_confidence <= 1:
         raise UsageError(f"min_confidence is {min_confidence}; expected a number from 0 to 1")
     if precision is None:

@@ -8,8 +8,8 @@
 Promises
   - only the footer is written anew (parquet_footer.py): data, schema, statistics, compression and all
     other metadata stay as they are, byte for byte;
-  - the new file is written beside the old one and renamed over it when it is safe on the disk, so a
-    crash leaves the old file; permissions are kept, and a link stays a link;
+  - the new file is written beside the old one and renamed over it when it is safe on the disk (files.py),
+    so a crash leaves the old file; mode, owner and extended attributes are kept, and a link stays a link;
   - a key given again gets its new value.
 
 Limits: files whose footer is encrypted or signed are refused; hard links to the old file keep it.
@@ -17,16 +17,17 @@ Limits: files whose footer is encrypted or signed are refused; hard links to the
 
 import json
 import os
-import shutil
 import struct
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from aegir.answers.annotation import TableAnnotation
-from aegir.answers.annotation_dict import annotation_as_dict, annotation_from_dict
+from aegir.answers.annotation import (
+    TableAnnotation,
+    annotation_as_dict,
+    annotation_from_dict,
+)
 from aegir.answers.parquet_footer import (
     ENCRYPTION_ALGORITHM,
     SIGNING_KEY,
@@ -38,7 +39,8 @@ from aegir.answers.parquet_footer import (
     with_metadata,
 )
 from aegir.answers.writers import quoted_json
-from aegir.errors import UnreadableTable, UsageError
+from aegir.errors import UnreadableTable
+from aegir.files import NewContent, replacing
 
 ANNOTATION_KEY = "aegir.annotation"
 MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
@@ -80,26 +82,18 @@ def read_parquet_metadata(path: Path) -> dict[str, str]:
 
 def update_parquet_metadata(path: Path, metadata: Mapping[str, str]) -> None:
     """Give a Parquet file these keys in its metadata, in place."""
-    path = path.resolve()
     added = {key.encode(): value.encode() for key, value in metadata.items()}
-    partial = path.with_name(f".aegir-{uuid.uuid4().hex}.partial")
     try:
         with path.open("rb") as source:
             footer = _read_footer(source, path)
             raw = join_struct(with_metadata(footer.fields, added))
-            with partial.open("wb") as target:
+            with replacing(path) as target:
                 _copy(source, target, footer.start)
                 target.write(raw + struct.pack("<I", len(raw)) + MAGIC)
-                target.flush()
-                os.fsync(target.fileno())
-        shutil.copymode(path, partial)
-        partial.replace(path)
     except OSError as error:
-        raise UsageError(f"cannot write {path} ({error.strerror})") from error
+        raise UnreadableTable(f"{path} cannot be read ({error.strerror})") from error
     except BrokenFooter as error:
         raise _broken(path, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +126,13 @@ def _read_footer(file: BinaryIO, path: Path) -> _Footer:
     return _Footer(fields, start)
 
 
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    """The first `size` bytes, a piece at a time."""
+def _copy(source: BinaryIO, target: NewContent, size: int) -> None:
+    """Copy the first `size` bytes, a piece at a time."""
     source.seek(0)
     left = size
     while left and (piece := source.read(min(left, PIECE))):
-        left -= target.write(piece)
+        target.write(piece)
+        left -= len(piece)
     if left:
         raise BrokenFooter("the file was cut while it was read")
 

@@ -10,7 +10,9 @@
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, lone surrogates, no columns at all;
-  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
+  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations;
+  - `is_earlier_output` recognises what a format makes of any annotations, and an empty file; a table of the
+    user's, which must not be overwritten, is not mistaken for an answer.
 """
 
 import csv
@@ -18,19 +20,14 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.annotation_dict import annotation_as_dict, annotation_from_dict
-from aegir.answers.metadata_formats import csvw_document, data_package, dbt_lines
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
 from aegir.answers.text_report import render_text
+from aegir.errors import UsageError
 
-__all__ = [
-    "CSV_HEADER",
-    "FORMATS",
-    "annotation_as_dict",
-    "annotation_from_dict",
-    "render_text",
-]
+__all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
 
 CSV_HEADER = (
     "table",
@@ -102,6 +99,42 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
     "csvw": render_csvw,
     "dbt": render_dbt,
 }
+
+LONGEST_BEGINNING = 64 << 10
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ANSWER = (
+    rf'\{{\s*"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
+    r'"subject": (?:null|\d+),\s*"annotator": "'
+)
+BEGINNINGS = {
+    "text": r".*\n\n  column +type +sure +relation +personal|[^\n]*   0 columns\n",
+    "json": rf"\[(?:\]\n|\s*{_ANSWER})",
+    "jsonl": _ANSWER,
+    "csv": re.escape(",".join(CSV_HEADER)) + "\n",
+    "frictionless": r'\{\s*"name": "annotated-tables",\s*"resources": \[',
+    "csvw": (
+        rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['
+        rf'(?:\]|\s*\{{\s*"url": {_TEXT},\s*"dc:title": )'
+    ),
+    "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
+}
+
+
+def check_format(format_name: str) -> None:
+    """Raise for an unknown format and list the known ones."""
+    known = ("text", *FORMATS)
+    if format_name not in known:
+        raise UsageError(f"unknown format {format_name!r}; there are {', '.join(known)}")
+
+
+def is_earlier_output(path: Path, format_name: str) -> bool:
+    """Whether this file is empty or begins exactly as answers in this format begin."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(LONGEST_BEGINNING).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return not beginning or re.match(BEGINNINGS[format_name], beginning) is not None
 
 
 def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[str]:

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import abstaining, choosing_annotator
-from aegir.cli.talk import tell
+from aegir.annotators.annotate import Failure, annotate_sources, prepare
+from aegir.answers.annotation import TableAnnotation
+from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
+from aegir.answers.writers import check_format, is_earlier_output
+from aegir.cli.options import annotator_options, threshold_options
+from aegir.cli.output import write_annotations
+from aegir.cli.terminal import tell, track
+from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
-
-if TYPE_CHECKING:
-    from aegir.annotators.annotate import Failure
-    from aegir.answers.annotation import TableAnnotation
+from aegir.tables.discovery import find_table_files
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
@@ -42,8 +44,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     help="Values looked at per column, spread over the whole table.",
 )
 @click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
-@abstaining(default=0.1)
-@choosing_annotator
+@threshold_options(default=0.1)
+@annotator_options
 @click.option(
     "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
 )
@@ -70,21 +72,17 @@ def annotate(
 
     TABLE is a file, a folder, a pattern in quotes, or - for standard input.
     """
-    from aegir.annotators.annotate import annotate_sources, choose_thresholds
-    from aegir.annotators.registry import load_annotator
-    from aegir.cli.output import write_annotations
-    from aegir.cli.progress import track
-    from aegir.tables.discovery import find_table_files
-
     format_name = "jsonl" if as_json else format_name
     found = find_table_files(sources)
     files = [str(file) for file in _without(out, found, sources, format_name)]
-    chosen = load_annotator(annotator, model)
-    if not no_custom:
-        from aegir.annotators.custom_types.recognising import with_custom_types
-
-        chosen = with_custom_types(chosen, say=tell)
-    thresholds = choose_thresholds(chosen, min_confidence, precision)
+    chosen, thresholds = prepare(
+        annotator,
+        model,
+        min_confidence=min_confidence,
+        precision=precision,
+        custom_types=not no_custom,
+        say=tell,
+    )
     failures: list[Failure] = []
     answers = _successes(
         annotate_sources(track(files, "annotating"), chosen, thresholds, rows=rows, seed=seed),
@@ -104,7 +102,7 @@ class _Tally:
 
     tables = columns = 0
 
-    def count(self, answers: Iterable["TableAnnotation"]) -> Iterator["TableAnnotation"]:
+    def count(self, answers: Iterable[TableAnnotation]) -> Iterator[TableAnnotation]:
         for answer in answers:
             self.tables += 1
             self.columns += len(answer.columns)
@@ -118,10 +116,6 @@ def _without(
 
     Only an earlier answer, left in a folder that is read again, may be written over.
     """
-    from aegir.answers.earlier_output import is_earlier_output
-    from aegir.cli.output import check_format
-    from aegir.errors import UsageError
-
     check_format(format_name)
     if out is None or not out.exists():
         return files
@@ -136,10 +130,8 @@ def _without(
 
 
 def _successes(
-    outcomes: Iterable["TableAnnotation | Failure"], failures: list["Failure"]
-) -> Iterator["TableAnnotation"]:
-    from aegir.annotators.annotate import Failure
-
+    outcomes: Iterable[TableAnnotation | Failure], failures: list[Failure]
+) -> Iterator[TableAnnotation]:
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             _note(outcome, failures)
@@ -149,7 +141,7 @@ def _successes(
             yield outcome
 
 
-def _note(failure: "Failure", failures: list["Failure"]) -> None:
+def _note(failure: Failure, failures: list[Failure]) -> None:
     failures.append(failure)
     tell(f"{failure.reason}")
 
@@ -161,12 +153,8 @@ class _Embedding:
         self.files: dict[str, None] = {}
 
     def pass_on(
-        self, answers: Iterable["TableAnnotation"], failures: list["Failure"]
-    ) -> Iterator["TableAnnotation"]:
-        from aegir.annotators.annotate import Failure
-        from aegir.answers.parquet_metadata import embed_annotation
-        from aegir.errors import AegirError
-
+        self, answers: Iterable[TableAnnotation], failures: list[Failure]
+    ) -> Iterator[TableAnnotation]:
         for answer in answers:
             if answer.source is not None and answer.source.lower().endswith(PARQUET_SUFFIXES):
                 try:
@@ -178,15 +166,13 @@ class _Embedding:
 
     def report(self) -> None:
         """Say where the answers went."""
-        from aegir.answers.parquet_metadata import ANNOTATION_KEY
-
         first = next(iter(self.files), "no Parquet file")
         where = first if len(self.files) < 2 else f"{len(self.files)} Parquet files"
         key = f" under the key {ANNOTATION_KEY}" if self.files else ""
         tell(f"answers embedded in {where}{key}")
 
 
-def _report(tally: _Tally, failures: list["Failure"], files: int, out: Path | None) -> None:
+def _report(tally: _Tally, failures: list[Failure], files: int, out: Path | None) -> None:
     """Say what was done; any file that failed makes the exit code 2, as grep would."""
     if files > 1 or out is not None:
         where = f", written to {out}" if out else ""

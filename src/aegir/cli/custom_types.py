@@ -1,18 +1,22 @@
 """`aegir types learn` and `aegir types forget`: types of the user's own."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.talk import on_one_line, tell
+from aegir.annotators.custom_types.embedder import load_embedder
+from aegir.annotators.custom_types.folder import types_folder
+from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
+from aegir.annotators.custom_types.store import forget_type, save_type
+from aegir.annotators.custom_types.validation import Validation, validate_type
+from aegir.annotators.registry import load_annotator
+from aegir.cli.terminal import on_one_line, tell
+from aegir.errors import CheckFailed
 from aegir.tables.amounts import amount
-
-if TYPE_CHECKING:
-    from aegir.annotators.custom_types.learning import Learnt, Report
-    from aegir.annotators.custom_types.validation import Validation
+from aegir.tables.labelled import read_labelled_tables
 
 
 class _TakesLists(click.Command):
@@ -80,13 +84,6 @@ def learn(
     Five columns or more are best; fewer will do when they are long. Other columns of the same
     tables are taken to be of other types.
     """
-    from aegir.annotators.custom_types.embedder import load_embedder
-    from aegir.annotators.custom_types.folder import types_folder
-    from aegir.annotators.custom_types.learning import learn_type
-    from aegir.annotators.custom_types.store import save_type
-    from aegir.annotators.registry import load_annotator
-    from aegir.errors import CheckFailed
-
     learnt = learn_type(
         name, examples, against, load_embedder(), load_annotator(), personal=personal, about=about
     )
@@ -96,37 +93,29 @@ def learn(
     if as_json:
         click.echo(json.dumps(_as_dict(learnt, validation, keep), ensure_ascii=False))
     else:
-        click.echo(_told(name, learnt.report, validation))
+        click.echo(_report_text(name, learnt.report, validation))
     if complaint is not None and not keep:
         raise CheckFailed(f"{name} was not kept: {complaint} (--force keeps it anyway)")
     if complaint is not None:
         tell(f"kept although {complaint}")
     path = save_type(types_folder(), learnt.type)
-    tell(f"{name} is kept in {path}; to undo: aegir types forget {_quoted(name)}")
+    tell(f"{name} is kept in {path}; to undo: aegir types forget {shlex.quote(name)}")
 
 
 @click.command("forget", epilog="Example: aegir types forget Ward/bed")
 @click.argument("name")
 def forget(name: str) -> None:
     """Forget a type that was taught."""
-    from aegir.annotators.custom_types.folder import types_folder
-    from aegir.annotators.custom_types.store import forget_type
-
     forget_type(types_folder(), name)
     tell(f"{name} is forgotten")
 
 
-def _validate(learnt: "Learnt", path: Path) -> "Validation":
-    from aegir.annotators.custom_types.embedder import load_embedder
-    from aegir.annotators.custom_types.validation import validate_type
-    from aegir.annotators.registry import load_annotator
-    from aegir.tables.labelled import read_labelled_tables
-
+def _validate(learnt: Learnt, path: Path) -> Validation:
     tables = list(read_labelled_tables(path))
     return validate_type(learnt.type, tables, load_annotator(), load_embedder())
 
 
-def _told(name: str, report: "Report", validation: "Validation | None") -> str:
+def _report_text(name: str, report: Report, validation: Validation | None) -> str:
     """The report for a person."""
     columns, files = amount(report.columns, "column"), amount(report.files, "file")
     cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
@@ -174,7 +163,7 @@ def _listed(taken_of: Mapping[str, int]) -> str:
     return f" ({named})" if named else ""
 
 
-def _as_dict(learnt: "Learnt", validation: "Validation | None", kept: bool) -> dict[str, object]:
+def _as_dict(learnt: Learnt, validation: Validation | None, kept: bool) -> dict[str, object]:
     return {
         "name": learnt.type.name,
         "kept": kept,
@@ -182,9 +171,3 @@ def _as_dict(learnt: "Learnt", validation: "Validation | None", kept: bool) -> d
         **learnt.report.as_dict(),
         "validation": None if validation is None else validation.as_dict(),
     }
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)

@@ -1,14 +1,18 @@
 """`aegir eval`: score an annotator on labelled tables."""
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-from aegir.cli.options import abstaining, choosing_annotator
-
-if TYPE_CHECKING:
-    from aegir.annotators.evaluation import Evaluation
+from aegir.annotators.annotate import prepare
+from aegir.annotators.evaluation import Evaluation
+from aegir.annotators.evaluation import evaluate as evaluate_annotator
+from aegir.cli.options import annotator_options, threshold_options
+from aegir.errors import CheckFailed, UsageError
+from aegir.tables.labelled import read_labelled_tables
 
 
 @click.command("eval", epilog="Example: aegir eval --task cta --data tables.jsonl --at-least 0.8")
@@ -19,8 +23,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Labelled tables, one JSON object per line.",
 )
-@choosing_annotator
-@abstaining(default=0.0)
+@annotator_options
+@threshold_options(default=0.0)
 @click.option(
     "--at-least", type=click.FloatRange(0, 1), help="Exit with 3 when micro F1 is below this."
 )
@@ -39,21 +43,14 @@ def evaluate(
 
     Reports F1, calibration, abstention and speed.
     """
-    from aegir.annotators.annotate import choose_thresholds
-    from aegir.annotators.evaluation import evaluate as run
-    from aegir.annotators.registry import load_annotator
-    from aegir.errors import CheckFailed, UsageError
-    from aegir.tables.labelled import read_labelled_tables
-
     if task not in ("cta", "cpa"):
         raise UsageError(f"--task is {task!r}; expected cta (types) or cpa (relations)")
     tables = list(read_labelled_tables(data))
-    chosen = load_annotator(annotator, model)
-    thresholds = choose_thresholds(chosen, min_confidence, precision)
-    result = run(chosen, tables, "cta" if task == "cta" else "cpa", thresholds)
+    chosen, thresholds = prepare(
+        annotator, model, min_confidence=min_confidence, precision=precision, custom_types=False
+    )
+    result = evaluate_annotator(chosen, tables, "cta" if task == "cta" else "cpa", thresholds)
     if as_json:
-        import json
-
         click.echo(json.dumps(result.as_dict()))
     else:
         _show(result)
@@ -61,10 +58,7 @@ def evaluate(
         raise CheckFailed(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
 
 
-def _show(result: "Evaluation") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+def _show(result: Evaluation) -> None:
     console = Console(highlight=False)
     classes = Table("class", "columns", "answered", "precision", "recall", "F1", box=None)
     for column in classes.columns[1:]:

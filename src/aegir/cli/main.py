@@ -1,47 +1,133 @@
-"""The door: `aegir VERB …`. Verbs are thin; what fails leaves as one sentence and an exit code.
+"""`aegir VERB …`: finds the verb, runs it, and turns every error into one sentence and an exit code.
 
 0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted
+
+`VERBS` names every verb with its module and its help line. A verb's module is imported when the verb is run,
+so `aegir --help` loads none, and the modules can import what they need at the top.
 """
 
 import io
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import click
 
-from aegir.cli.annotate import annotate
-from aegir.cli.evaluate import evaluate
-from aegir.cli.rewards import rewards
-from aegir.cli.runs import runs
-from aegir.cli.talk import tell
-from aegir.cli.train import train
-from aegir.cli.types import types
+from aegir.cli.terminal import tell
 from aegir.errors import AegirError
 
+GROUPS = {
+    "rewards": "Test the rewards that training will follow.",
+    "runs": "Look at training runs.",
+    "train": "Train a model from labelled tables.",
+    "types": "List and explain column types, fine types and relations; teach your own.",
+}
+VERBS = {
+    "annotate": (
+        "annotate:annotate",
+        "Say what every column of a table is, and how columns relate.",
+    ),
+    "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
+    "rewards validate": (
+        "rewards:validate",
+        "Check gradient, polarity, independence and scale of each reward.",
+    ),
+    "runs health": ("runs:health", "Say whether a run is well, from the metrics in its folder."),
+    "train calibrate": (
+        "train_bytes:calibrate",
+        "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",
+    ),
+    "train data": (
+        "train:data_report",
+        "Count the tables and labels of each source, and of each type, real or made up.",
+    ),
+    "train export": (
+        "train_bytes:export",
+        "Write a run's network as the small file that annotators read; a collapsed one is refused.",
+    ),
+    "train ngrams": ("train:ngrams", "Cross-validate, calibrate and train the n-gram model."),
+    "train pretrain": (
+        "train_bytes:pretrain",
+        "Teach the byte network to read: next bytes and headers of unlabelled tables.",
+    ),
+    "train supervised": (
+        "train_bytes:supervised",
+        "Teach the byte network types and relations from labelled tables.",
+    ),
+    "types forget": ("custom_types:forget", "Forget a type that was taught."),
+    "types learn": (
+        "custom_types:learn",
+        "Teach a type by a few example columns; `annotate` answers with it from then on.",
+    ),
+    "types list": (
+        "types:list_types",
+        "List the column types, yours last, with a line about each.",
+    ),
+    "types show": (
+        "types:show_type",
+        "Explain one name: what it means, an example, where it is filed.",
+    ),
+}
+"""Every verb: where its command is defined (module of `aegir.cli`:attribute), and its help line."""
 
-class _Verbs(click.Group):
-    """Takes a reader that went away (`aegir … | head`) for success; click would leave with 1."""
+
+class LazyVerb(click.Command):
+    """Stands for a verb in `--help` until it is run."""
+
+    def __init__(self, name: str, home: str, help_line: str) -> None:
+        super().__init__(name, short_help=help_line)
+        self.home = home
+
+    def load(self) -> click.Command:
+        """Import the verb's command."""
+        module, _, attribute = self.home.partition(":")
+        command: click.Command = getattr(import_module(f"aegir.cli.{module}"), attribute)
+        return command
+
+
+class VerbGroup(click.Group):
+    """A group that loads the verb it is asked for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, LazyVerb) else command, rest
+
+
+class _TopGroup(VerbGroup):
+    """Treats a reader that went away (`aegir … | head`) as success; click would exit with 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _let_go_of_stdout()
+            _discard_stdout()
             ctx.exit(0)
 
 
 @click.group(
-    cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_TopGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="aegir", message="aegir %(version)s")
 def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 
 
-for verb in (annotate, evaluate, types, train, rewards, runs):
-    app.add_command(verb)
+def _add_verbs() -> None:
+    groups: dict[str, click.Group] = {"": app}
+    for name, help_text in GROUPS.items():
+        groups[name] = VerbGroup(name, help=help_text)
+        app.add_command(groups[name])
+    for path, (home, help_line) in VERBS.items():
+        group, _, name = path.rpartition(" ")
+        groups[group].add_command(LazyVerb(name, home, help_line))
+
+
+_add_verbs()
 
 
 def main() -> None:
@@ -60,7 +146,7 @@ def main() -> None:
         tell(str(error))
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk behind `aegir … > file`, a terminal that is gone
-        _let_go_of_stdout()
+        _discard_stdout()
         reason = error.strerror or type(error).__name__
         tell(f"cannot write {error.filename or 'the answer'}: {reason}")
         sys.exit(1)
@@ -69,7 +155,7 @@ def main() -> None:
         sys.exit(130)
 
 
-def _let_go_of_stdout() -> None:
-    """Send what is still to be written nowhere: Python flushes stdout once more at exit."""
+def _discard_stdout() -> None:
+    """Send what is still buffered to /dev/null: Python flushes stdout once more at exit."""
     with suppress(OSError):  # a stdout that is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ import click
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-def choosing_annotator(verb: Verb) -> Verb:
+def annotator_options(verb: Verb) -> Verb:
     """--annotator and --model."""
     verb = click.option(
         "--model",
@@ -25,7 +25,7 @@ def choosing_annotator(verb: Verb) -> Verb:
     )(verb)
 
 
-def abstaining(default: float) -> Callable[[Verb], Verb]:
+def threshold_options(default: float) -> Callable[[Verb], Verb]:
     """--min-confidence, with this default, and --precision."""
 
     def decorate(verb: Verb) -> Verb:
@@ -43,12 +43,3 @@ def abstaining(default: float) -> Callable[[Verb], Verb]:
         )(verb)
 
     return decorate
-
-
-data_folders = click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Folders of tables, instead of the file's; may be repeated.",
-)
-"""Where a training configuration finds its tables."""

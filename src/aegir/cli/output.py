@@ -1,20 +1,19 @@
-"""Where answers go: stdout or a file, whole or as they come.
+"""Write annotations to stdout or to a file, table by table or as one document.
 
-JSON lines, CSV and the readable report are written table by table, so an interrupted run keeps what it had
-said; the other formats are one document, written to a temporary file and moved into place when complete.
+JSON lines, CSV and the readable report are written table by table; the other formats are one document, written
+when all tables are annotated. A file is replaced when its new content is complete (files.py).
 """
 
 import io
 import os
 import sys
-import uuid
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.errors import UsageError
+from aegir.answers.writers import FORMATS, render_text
+from aegir.files import replacing
 
 STREAMED = ("text", "jsonl", "csv")
 
@@ -23,52 +22,30 @@ def write_annotations(
     annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
 ) -> None:
     """Write all annotations in one format to stdout or to a file."""
-    from aegir.answers.writers import FORMATS
-
-    check_format(format_name)
-    if format_name in STREAMED:
-        _stream(annotations, format_name, out)
-    elif out is None:
-        _say(_stdout(format_name), FORMATS[format_name](list(annotations)))
-    else:
-        _replace(out, FORMATS[format_name](list(annotations)))
-
-
-def check_format(format_name: str) -> None:
-    """Refuse a format there is not, with those there are."""
-    from aegir.answers.writers import FORMATS
-
-    if format_name not in ("text", *FORMATS):
-        names = ", ".join(("text", *FORMATS))
-        raise UsageError(f"unknown format {format_name!r}; there are {names}")
-
-
-def _stream(annotations: Iterable[TableAnnotation], format_name: str, out: Path | None) -> None:
     if out is None:
         stdout = _stdout(format_name)
-        render = _renderer(format_name, colour=_wants_colour(stdout))
-        for number, annotation in enumerate(annotations):
-            _say(stdout, render(annotation, number == 0))
+        for text in _render(annotations, format_name, colour=_wants_colour(stdout)):
+            stdout.write(text)
+            stdout.flush()
         return
-    render = _renderer(format_name, colour=False)
-    try:
-        with out.open("w", encoding="utf-8", newline="") as file:
-            for number, annotation in enumerate(annotations):
-                _say(file, render(annotation, number == 0))
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from None
+    with replacing(out) as file:
+        for text in _render(annotations, format_name, colour=False):
+            file.write(text.encode())
 
 
-def _renderer(format_name: str, *, colour: bool) -> Callable[[TableAnnotation, bool], str]:
-    from aegir.answers.writers import FORMATS, render_text
-
-    def render(annotation: TableAnnotation, first: bool) -> str:
+def _render(
+    annotations: Iterable[TableAnnotation], format_name: str, *, colour: bool
+) -> Iterator[str]:
+    """The output in pieces: one per table where the format allows it."""
+    if format_name not in STREAMED:
+        yield FORMATS[format_name](list(annotations))
+        return
+    for number, annotation in enumerate(annotations):
         if format_name == "text":
-            return ("" if first else "\n") + render_text([annotation], colour=colour)
-        text = FORMATS[format_name]([annotation])
-        return text if first or format_name != "csv" else text.split("\n", 1)[1]
-
-    return render
+            yield ("\n" if number else "") + render_text([annotation], colour=colour)
+        else:
+            text = FORMATS[format_name]([annotation])
+            yield text.split("\n", 1)[1] if format_name == "csv" and number else text
 
 
 def _stdout(format_name: str) -> TextIO:
@@ -80,24 +57,3 @@ def _stdout(format_name: str) -> TextIO:
 
 def _wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ
-
-
-def _say(stream: TextIO, text: str) -> None:
-    stream.write(text)
-    stream.flush()
-
-
-def _replace(out: Path, text: str) -> None:
-    """Write beside the target, then move into place: readers see the old file or the whole new one."""
-    partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
-    # A link, a pipe or a device such as /dev/null is written through, never replaced.
-    through = out.is_symlink() or (out.exists() and not out.is_file())
-    try:
-        (out if through else partial).write_text(text, encoding="utf-8", newline="")
-        if not through:
-            partial.replace(out)
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from aegir.cli.main import app
+from aegir.cli.main import LazyVerb, app
 
 EXAMPLE = "Example: "
 INTRODUCTION = """\
@@ -41,8 +41,8 @@ def leaves(context: click.Context | None = None) -> Iterator[click.Context]:
         yield context
         return
     for name in context.command.list_commands(context):
-        command = context.command.get_command(context, name)
-        assert command is not None, name
+        command = context.command.commands[name]
+        command = command.load() if isinstance(command, LazyVerb) else command
         yield from leaves(click.Context(command, context, info_name=name, terminal_width=100))
 
 

@@ -1,21 +1,21 @@
 """`aegir rewards`: put rewards to the test before training on them."""
 
+import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from aegir.training.reward_validation.report import ValidationReport
+from aegir.errors import CheckFailed, UsageError
+from aegir.training.reward_validation.config import ValidationConfig, read_validation_config
+from aegir.training.reward_validation.report import ValidationReport
+from aegir.training.reward_validation.report_page import render_page
+from aegir.training.reward_validation.validation import validate_rewards
 
 
-@click.group("rewards")
-def rewards() -> None:
-    """Test the rewards that training will follow."""
-
-
-@rewards.command("validate", epilog="Example: aegir rewards validate --out runs/rewards")
+@click.command("validate", epilog="Example: aegir rewards validate --out runs/rewards")
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
@@ -33,17 +33,11 @@ def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
 
     Measured on a small router and on hand-made cases; also suggests lambdas. Leaves with 3 when a check fails.
     """
-    from aegir.errors import CheckFailed
-    from aegir.training.reward_validation.config import ValidationConfig, read_validation_config
-    from aegir.training.reward_validation.validation import validate_rewards
-
     settings = ValidationConfig() if config is None else read_validation_config(config)
     report = validate_rewards(settings)
     if out is not None:
         _write(report, out, _command(config, out))
     if as_json:
-        import json
-
         click.echo(json.dumps(report.as_dict(), allow_nan=False))
     else:
         _show(report)
@@ -61,12 +55,7 @@ def _command(config: Path | None, out: Path) -> str:
     return shlex.join(["aegir", "rewards", "validate", *given, "--out", str(out)])
 
 
-def _write(report: "ValidationReport", out: Path, command: str) -> None:
-    import json
-
-    from aegir.errors import UsageError
-    from aegir.training.reward_validation.report_page import render_page
-
+def _write(report: ValidationReport, out: Path, command: str) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report.as_dict(), indent=2, allow_nan=False)
@@ -77,10 +66,7 @@ def _write(report: "ValidationReport", out: Path, command: str) -> None:
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.json'}", err=True)
 
 
-def _show(report: "ValidationReport") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+def _show(report: ValidationReport) -> None:
     console = Console(highlight=False)
     checks = Table("", "question", "reward", "check", "evidence", box=None)
     for check in sorted(report.checks, key=lambda check: check.passed):

@@ -1,16 +1,16 @@
 """`aegir runs`: look at training runs."""
 
+import json
 from pathlib import Path
 
 import click
 
+from aegir.health.monitor import Unwell
+from aegir.health.run_health import check_run
+from aegir.run_folder import RunFolder
 
-@click.group()
-def runs() -> None:
-    """Look at training runs."""
 
-
-@runs.command("health", epilog="Example: aegir runs health runs/tiny --json")
+@click.command("health", epilog="Example: aegir runs health runs/tiny --json")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "--false-alarm-every",
@@ -26,14 +26,8 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
 
     RUN is a folder with metrics.jsonl. Leaves with 3 when something is unwell.
     """
-    from aegir.health.monitor import Unwell
-    from aegir.health.run_health import check_run
-    from aegir.run_folder import RunFolder
-
     report = check_run(RunFolder(run).history(), mean_steps=false_alarm_every)
     if as_json:
-        import json
-
         click.echo(json.dumps(report.as_dict()))
     else:
         marks = {"well": "well", "unwell": "UNWELL"}

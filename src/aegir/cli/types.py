@@ -3,28 +3,23 @@
 Answers go to stdout: a readable list, or with --json one object per line.
 """
 
+import json
+import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.custom_types import forget, learn
+from aegir.annotators.custom_types.folder import type_files, types_folder
+from aegir.vocabulary.hierarchy import children_of, meanings_of, path_of
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS, Term
 
 if TYPE_CHECKING:
     from aegir.annotators.custom_types.store import CustomType
-    from aegir.vocabulary.terms import Term
 
 
-@click.group("types")
-def types() -> None:
-    """List and explain column types, fine types and relations; teach your own."""
-
-
-types.add_command(learn)
-types.add_command(forget)
-
-
-@types.command("list", epilog="Example: aegir types list --under Place --personal")
+@click.command("list", epilog="Example: aegir types list --under Place --personal")
 @click.option("--fine", is_flag=True, help="Fine types instead.")
 @click.option("--relations", is_flag=True, help="Relations instead.")
 @click.option("--custom", is_flag=True, help="Only types that you taught.")
@@ -35,9 +30,6 @@ def list_types(
     fine: bool, relations: bool, custom: bool, personal: bool, under: str | None, as_json: bool
 ) -> None:
     """List the column types, yours last, with a line about each."""
-    from aegir.vocabulary.hierarchy import path_of
-    from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
-
     terms: list[Term] = []
     if fine:
         terms += FINE_TYPES.values()
@@ -60,13 +52,11 @@ def list_types(
         _print_list([*terms, *taught])
 
 
-@types.command("show", epilog="Example: aegir types show openingHours")
+@click.command("show", epilog="Example: aegir types show openingHours")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, where it is filed."""
-    from aegir.vocabulary.hierarchy import meanings_of
-
     taught = [one for one in _taught() if one.name == name]
     meanings = () if taught and name not in _vocabulary() else meanings_of(name)
     if as_json:
@@ -78,19 +68,15 @@ def show_type(name: str, as_json: bool) -> None:
 
 
 def _taught() -> "list[CustomType]":
-    """What the user taught; where that is nothing, nothing is imported for it."""
-    from aegir.annotators.custom_types.folder import type_files, types_folder
-
+    """The types that the user taught."""
     if not type_files(folder := types_folder()):
         return []
-    from aegir.annotators.custom_types.store import load_types
+    from aegir.annotators.custom_types.store import load_types  # loads numpy: 0.1 s most runs save
 
     return load_types(folder)
 
 
 def _vocabulary() -> set[str]:
-    from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
-
     return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
 
 
@@ -112,8 +98,6 @@ def _explained_taught(one: "CustomType") -> str:
 
 
 def _print_taught_json(taught: "list[CustomType]") -> None:
-    import json
-
     for one in taught:
         shown = {
             "name": one.name,
@@ -128,10 +112,9 @@ def _print_taught_json(taught: "list[CustomType]") -> None:
         click.echo(json.dumps(shown, ensure_ascii=False))
 
 
-def _explained(term: "Term") -> str:
+def _explained(term: Term) -> str:
     """A heading, the definition, and the facts that are known."""
-    from aegir.vocabulary.hierarchy import children_of
-
+    kind = _kind(term)
     facts = {
         "example": term.example,
         "filed at": " > ".join(term.path),
@@ -146,9 +129,7 @@ def _explained(term: "Term") -> str:
     return "\n".join(lines)
 
 
-def _print_json(terms: "list[Term] | tuple[Term, ...]") -> None:
-    import json
-
+def _print_json(terms: Sequence[Term]) -> None:
     for term in terms:
         shown = {
             "name": term.name,
@@ -173,9 +154,6 @@ def _print_list(terms: "Sequence[Term | CustomType]") -> None:
 
 def _wrapped(text: str, label: str) -> list[str]:
     """The text beside its label, in lines that fit the terminal; links and names stay whole."""
-    import shutil
-    import textwrap
-
     width = max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
     return textwrap.wrap(
         text,

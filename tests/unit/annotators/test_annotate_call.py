@@ -11,7 +11,8 @@ import pyarrow
 import pytest
 
 import aegir
-from aegir.annotators.annotate import Annotations, annotate, choose_thresholds
+from aegir.annotators.annotate import Annotations, annotate, choose_thresholds, prepare
+from aegir.annotators.annotator import Thresholds
 from aegir.annotators.registry import ANNOTATORS, load_annotator, thresholds_for
 from aegir.answers.writers import FORMATS
 from aegir.errors import UnreadableTable, UsageError
@@ -134,6 +135,13 @@ def test_a_higher_precision_never_means_a_lower_threshold(annotator: str):
     assert reached[-1].types > reached[0].types
 
 
+def test_prepare_loads_the_annotator_with_its_thresholds():
+    chosen, thresholds = prepare("ngrams", precision=0.85, custom_types=False)
+    assert chosen.name == "ngrams"
+    assert thresholds == choose_thresholds(load_annotator("ngrams"), 0.1, 0.85)
+    assert prepare("rules", min_confidence=0.3)[1] == Thresholds(0.3, 0.3)
+
+
 def test_precision_and_min_confidence_together_take_the_stricter():
     chosen = load_annotator()
     asked = choose_thresholds(chosen, 0.0, 0.85)
@@ -208,8 +216,13 @@ def test_annotations_are_given_in_every_format(format_name: str):
         assert json.loads(text)
 
 
+def test_the_text_format_is_what_print_shows():
+    found = annotate(COLUMNS)
+    assert found.to("text") == f"{found}\n"
+
+
 def test_an_unknown_format_is_refused_with_those_there_are():
-    with pytest.raises(UsageError, match="unknown format 'xml'; there are json, jsonl, csv"):
+    with pytest.raises(UsageError, match="unknown format 'xml'; there are text, json, jsonl, csv"):
         annotate(COLUMNS).to("xml")
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.earlier_output import BEGINNINGS, is_earlier_output
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.writers import BEGINNINGS, FORMATS, is_earlier_output, render_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COLUMN = ColumnAnnotation(0, 'a "b"\n', "Date", 0.9, (), None, "date", False, ("why",))

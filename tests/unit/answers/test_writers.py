@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from aegir.annotators.rules.judge import judge
-from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.metadata_formats import relative_path, unique_names, without_examples
-from aegir.answers.writers import (
-    CSV_HEADER,
-    FORMATS,
+from aegir.answers.annotation import (
+    ColumnAnnotation,
+    Guess,
+    TableAnnotation,
     annotation_as_dict,
     annotation_from_dict,
 )
+from aegir.answers.metadata_formats import relative_path, unique_names, without_examples
+from aegir.answers.writers import CSV_HEADER, FORMATS
 from aegir.errors import UsageError
 from aegir.tables.table import Column
 

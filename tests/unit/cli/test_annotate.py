@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aegir.annotators.annotate import annotate
-from aegir.answers.annotation_dict import annotation_as_dict
+from aegir.answers.annotation import annotation_as_dict
 from aegir.answers.parquet_metadata import embedded_annotation
 from aegir.answers.writers import FORMATS
 from command_line import run
@@ -124,7 +124,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
         done = run("annotate", BOOKS, "-f", format_name, "--out", tmp_path / "no" / "x")
         assert done.code == 2
         assert done.said == [
-            f"aegir: cannot write {tmp_path / 'no' / 'x'}: No such file or directory"
+            f"aegir: {tmp_path / 'no' / 'x'} cannot be written (No such file or directory)"
         ]
 
 
@@ -147,7 +147,7 @@ def test_links_and_pipes_are_written_through_never_replaced(tmp_path: Path, form
 def test_a_file_is_no_folder_to_write_into():
     done = run("annotate", BOOKS, "--format", "json", "--out", BOOKS / "x.json")
     assert (done.code, len(done.said)) == (2, 1)
-    assert done.said[0].startswith("aegir: cannot write")
+    assert done.said == [f"aegir: {BOOKS / 'x.json'} cannot be written (Not a directory)"]
 
 
 def test_embedding_leaves_the_answer_in_the_parquet_file(tmp_path: Path):

@@ -12,7 +12,7 @@ from taught_types import EXAMPLES, NOT, ngrams_only, write_hospital
 @pytest.fixture
 def hospital(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AEGIR_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("aegir.annotators.custom_types.embedder.load_embedder", ngrams_only)
+    monkeypatch.setattr("aegir.cli.custom_types.load_embedder", ngrams_only)
     recognising = "aegir.annotators.custom_types.recognising.with_custom_types"
     monkeypatch.setattr(f"{recognising}.__defaults__", _defaults_with_ngrams())
     monkeypatch.chdir(tmp_path)

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
+from aegir.cli.main import VERBS
 from command_line import run, run_process
 
 LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
@@ -38,24 +39,38 @@ def test_a_near_miss_is_suggested():
 
 
 def test_an_interruption_leaves_with_130_and_a_word():
-    with patch("aegir.annotators.registry.load_annotator", side_effect=KeyboardInterrupt):
+    with patch("aegir.cli.annotate.prepare", side_effect=KeyboardInterrupt):
         done = run("annotate", __file__)
     assert done.code == 130
     assert done.said[-1] == "aegir: interrupted"
     assert "Traceback" not in done.err
 
 
-def test_import_and_help_load_nothing_heavy():
-    heavy = {"numpy", "duckdb", "rich", "phonenumbers", "stdnum", "safetensors", "torch"}
-    assert not loaded_by("import aegir") & (heavy | {"click"})
-    assert (
-        not loaded_by(
-            "import sys; sys.argv = ['aegir', '--help']\n"
-            "from aegir.cli.main import main\n"
-            "try: main()\nexcept SystemExit: pass"
-        )
-        & heavy
+HEAVY = {"numpy", "duckdb", "rich", "phonenumbers", "stdnum", "safetensors", "torch"}
+
+
+def loaded_by_running(*arguments: str) -> set[str]:
+    return loaded_by(
+        f"import sys; sys.argv = ['aegir', *{arguments!r}]\n"
+        "from aegir.cli.main import main\n"
+        "try: main()\nexcept SystemExit as left: assert not left.code"
     )
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert not loaded_by("import aegir") & (HEAVY | {"click"})
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("train", "--help"), ("types", "list"), ("types", "show", "price")]
+)
+def test_help_and_the_vocabulary_load_nothing_heavy(arguments: tuple[str, ...]):
+    assert not loaded_by_running(*arguments) & HEAVY
+
+
+def test_the_modules_of_all_verbs_load_no_torch():
+    modules = {f"aegir.cli.{home.partition(':')[0]}" for home, _ in VERBS.values()}
+    assert "torch" not in loaded_by("\n".join(f"import {module}" for module in sorted(modules)))
 
 
 def test_names_of_the_package_are_found_on_first_use():

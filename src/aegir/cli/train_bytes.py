@@ -1,0 +1,280 @@
+"""`aegir train pretrain | supervised | calibrate | export`: the verbs of the byte network.
+
+What only training needs (torch, …) is imported inside the verbs, so that their help can be read without it.
+
+Progress goes to stderr: a bar on a terminal, a line now and then elsewhere.
+
+    step 120/2000  loss 1.832  cta 0.61  cpa 0.57  18.4 kB/s  0:14:02 left
+
+Scores are right answers among the labelled columns of the last steps, as they were read (varied, with dropout).
+"""
+
+import json
+import os
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from aegir.cli.terminal import tell
+from aegir.cli.train import data_option, training_packages
+from aegir.data.sources import read_training_tables
+from aegir.files import replace_file
+
+if TYPE_CHECKING:
+    from aegir.training.byte_network.config import ByteTraining, PhaseName
+
+SECONDS_BETWEEN_LINES = 15.0
+STEPS_SHOWN = 20
+"""Figures are means over this many steps."""
+
+
+def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What `pretrain` and `supervised` have in common."""
+    for option in reversed(
+        (
+            click.argument("config", type=click.Path(path_type=Path, dir_okay=False)),
+            click.option(
+                "--out",
+                type=click.Path(path_type=Path, file_okay=False),
+                help="The run folder [default: runs/NAME of the configuration-PHASE].",
+            ),
+            click.option(
+                "--from",
+                "start",
+                type=click.Path(path_type=Path),
+                help="A run folder or checkpoint whose weights to begin with.",
+            ),
+            data_option,
+            click.option("--resume", is_flag=True, help="Go on with the run in --out."),
+            click.option("--fold", type=int, help="The fold kept out, -1 for none."),
+            click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
+            click.option("--json", "as_json", is_flag=True, help="Final figures as one object."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("pretrain", epilog="Example: aegir train pretrain configs/tiny.toml")
+@_byte_options
+def pretrain(**asked: Any) -> None:
+    """Teach the byte network to read: next bytes and headers of unlabelled tables."""
+    _train_bytes("pretrain", **asked)
+
+
+@click.command(
+    "supervised",
+    epilog="Example: aegir train supervised configs/tiny.toml --from runs/tiny-pretrain",
+)
+@_byte_options
+def supervised(**asked: Any) -> None:
+    """Teach the byte network types and relations from labelled tables."""
+    _train_bytes("supervised", **asked)
+
+
+def _train_bytes(
+    phase: "PhaseName",
+    config: Path,
+    out: Path | None,
+    start: Path | None,
+    data: tuple[Path, ...],
+    resume: bool,
+    fold: int | None,
+    steps: int | None,
+    as_json: bool,
+) -> None:
+    with training_packages():
+        from aegir.training.byte_network.config import read_byte_training
+        from aegir.training.byte_network.supervised import train as run
+
+    settings = _with_data(read_byte_training(config), data)
+    if fold is not None:
+        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
+    if steps is not None:
+        settings = settings.with_steps(phase, steps)
+    folder = out or Path("runs") / f"{config.stem}-{phase}"
+    silent = os.environ.get("RANK", "0") != "0"
+    progress = TrainingProgress(settings.phase(phase).steps, silent)
+    try:
+        with training_packages():  # some are loaded when they are needed
+            done = run(settings, phase, folder, progress, start, resume)
+    finally:
+        progress.close()
+    progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
+    if as_json and not silent:
+        click.echo(json.dumps(done.figures))
+
+
+def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
+    if not data:
+        return settings
+    return replace(settings, data=replace(settings.data, folders=tuple(map(str, data))))
+
+
+def _sentence(figures: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+
+
+@click.command(
+    "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
+)
+@click.argument("run", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What `aegir train calibrate` found; without it confidence is not calibrated.",
+)
+@data_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs/bytes.safetensors"),
+    show_default=True,
+    help="Where the weights go.",
+)
+def export(
+    run: Path, config: Path, calibration: Path | None, data: tuple[Path, ...], out: Path
+) -> None:
+    """Write a run's network as the small file that annotators read; a collapsed one is refused."""
+    with training_packages():
+        from aegir.training.byte_network.config import read_byte_training
+        from aegir.training.byte_network.corpus import build_corpus
+        from aegir.training.byte_network.export import export_run, read_calibration
+
+    settings = _with_data(read_byte_training(config), data)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    facts = read_calibration(calibration)
+    with training_packages():  # some are loaded when they are needed
+        figures = export_run(run, settings, build_corpus(settings), out, facts)
+    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+
+
+@click.command(
+    "calibrate",
+    epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
+)
+@click.argument("folds", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    help="Folders of the tables that were held out; may be repeated.",
+)
+@click.option(
+    "--ngrams",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Answers kept by `aegir train ngrams --keep-answers`, to combine with.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("runs/calibration.json"),
+    show_default=True,
+    help="Where temperatures, weights and figures go.",
+)
+def calibrate(
+    folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path | None, out: Path
+) -> None:
+    """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
+    with training_packages():
+        from aegir.training.byte_network.supervised import ANSWERS
+        from aegir.training.combine import calibrate_bytes, combine, facts_of, scores_per_class
+        from aegir.training.held_out import load_answers, stack_folds
+        from aegir.training.ngrams import compatibility_of
+
+    answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    temperatures, figures = calibrate_bytes(answers)
+    combined = None
+    if ngrams is not None:
+        tables = read_training_tables(data)
+        combined, more = combine(load_answers(ngrams), answers, tables, compatibility_of(tables))
+        figures |= more
+    out.parent.mkdir(parents=True, exist_ok=True)
+    facts = facts_of(temperatures, combined, figures, scores_per_class(answers))
+    replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
+    for name, judgement in figures.items():
+        tell(
+            f"{name}: {judgement.columns} columns, micro F1 {judgement.micro_f1:.4f}, "
+            f"macro F1 {judgement.macro_f1:.4f}, ECE {judgement.ece:.4f}"
+        )
+
+
+class TrainingProgress:
+    """Told of every step; shows loss, scores, bytes per second and time left."""
+
+    def __init__(self, steps: int, silent: bool = False) -> None:
+        self.steps, self.silent = steps, silent
+        self._recent: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=STEPS_SHOWN)
+        self._first: tuple[int, float] | None = None
+        self._spoken = 0.0
+        self._bar: Progress | None = None
+        if sys.stderr.isatty() and not silent:
+            self._bar = Progress(
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total}  {task.description}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("", total=steps)
+            self._bar.start()
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        if self.silent:
+            return
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 - talk goes to stderr
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """One more step."""
+        now = time.monotonic()
+        self._recent.append((now, figures))
+        self._first = self._first or (step, now)
+        if self._bar:
+            self._bar.update(self._task, completed=step, description=self._summary())
+        elif now - self._spoken >= SECONDS_BETWEEN_LINES or step == self.steps:
+            self._spoken = now
+            self.say(f"step {step}/{self.steps}  {self._summary()}  {self._left(step, now)} left")
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._bar:
+            self._bar.stop()
+
+    def _summary(self) -> str:
+        totals: Counter[str] = Counter()
+        for _, figures in self._recent:
+            totals.update({name: float(value) for name, value in figures.items()})
+        parts = [f"loss {totals['loss'] / len(self._recent):.3f}"]
+        parts += [
+            f"{head} {totals[f'{head}/right'] / totals[f'{head}/count']:.2f}"
+            for head in ("cta", "cpa")
+            if totals[f"{head}/count"]
+        ]
+        if totals["next/count"]:
+            parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
+        if len(self._recent) > 1:
+            seconds = self._recent[-1][0] - self._recent[0][0]
+            read = totals["symbols"] - self._recent[0][1]["symbols"]
+            parts.append(f"{read / max(seconds, 1e-9) / 1000:.1f} kB/s")
+        return "  ".join(parts)
+
+    def _left(self, step: int, now: float) -> str:
+        assert self._first is not None, "a step was taken"
+        first, then = self._first
+        if step == first:  # one step says nothing of how long a step takes
+            return "?"
+        seconds = int((now - then) / (step - first) * (self.steps - step))
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

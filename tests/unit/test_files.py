@@ -1,0 +1,105 @@
+"""Files are replaced whole or not at all, with the attributes they had."""
+
+import os
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from aegir.errors import UsageError
+from aegir.files import replace_file, replacing
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_gets_the_mode_that_open_would_give(tmp_path: Path):
+    old_umask = os.umask(0o027)
+    try:
+        replace_file(tmp_path / "new", b"x")
+    finally:
+        os.umask(old_umask)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
+def test_the_mode_of_the_old_file_is_kept(tmp_path: Path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    path.chmod(0o604)
+    replace_file(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o604
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes here")
+def test_extended_attributes_of_the_old_file_are_kept(tmp_path: Path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    try:
+        os.setxattr(path, "user.origin", b"sensor 7")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    replace_file(path, b"new")
+    assert os.getxattr(path, "user.origin") == b"sensor 7"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_of_the_old_file_is_kept(tmp_path: Path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 54321)
+    replace_file(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+def test_an_owner_that_may_not_be_set_is_no_reason_to_fail(tmp_path: Path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    with patch("aegir.files.os.chown", side_effect=PermissionError(1, "Operation not permitted")):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced_whole(tmp_path: Path):
+    link, target = tmp_path / "link", tmp_path / "target"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with pytest.raises(TypeError), replacing(link) as new:
+        new.write("not bytes")  # type: ignore[arg-type]
+    assert target.read_bytes() == b"old"
+    replace_file(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert names(tmp_path) == ["link", "target"]
+
+
+def test_a_link_to_itself_is_refused_and_stays(tmp_path: Path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(UsageError, match="loop cannot be written"):
+        replace_file(loop, b"x")
+    assert loop.is_symlink()
+
+
+def test_a_device_is_written_to(tmp_path: Path):
+    replace_file(Path("/dev/null"), b"x")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    with (
+        patch("aegir.files.os.access", return_value=False),
+        pytest.raises(UsageError, match=r"old cannot be written \(Permission denied\); what was"),
+    ):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["old"]
+
+
+def test_an_error_of_the_caller_is_not_blamed_on_the_file(tmp_path: Path):
+    with pytest.raises(OSError, match="cannot read the source"), replacing(tmp_path / "x"):
+        raise OSError("cannot read the source")
+    assert names(tmp_path) == []
