@@ -55,13 +55,14 @@ def run_process(
         [sys.executable, *command, *map(str, arguments)],
         input=stdin,
         capture_output=True,
-        env={"PATH": "", "PYTHONIOENCODING": "utf-8", **_home(), **environment},
+        env={"PATH": "", "PYTHONIOENCODING": "utf-8", **_inherited(), **environment},
         timeout=100,
         check=False,
     )
     return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def _home() -> dict[str, str]:
-    """Where this run of the tests keeps taught types (conftest.py)."""
-    return {key: os.environ[key] for key in ("AEGIR_HOME",) if key in os.environ}
+def _inherited() -> dict[str, str]:
+    """Where this run of the tests keeps taught types (conftest.py), and the source that it tests."""
+    names = ("AEGIR_HOME", "PYTHONPATH")
+    return {name: os.environ[name] for name in names if name in os.environ}

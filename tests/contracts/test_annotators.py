@@ -10,6 +10,7 @@ from aegir.annotators.registry import ANNOTATORS, load_annotator
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
+from command_line import run_process
 
 CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
 PEOPLE = Table(
@@ -122,6 +123,33 @@ def test_a_batch_of_many_tables_changes_no_bit(annotator: Annotator):
     together = annotator.score(shuffled)
     for number in (0, 7, 13, 39):
         assert same_bits(annotator.score([shuffled[number]])[0], together[number])
+
+
+def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator):
+    digests = {
+        run_process(annotator.name, python=PRINT_DIGEST, OPENBLAS_NUM_THREADS=threads).out
+        for threads in ("1", "4")
+    }
+    assert len(digests) == 1
+    assert digests.pop().strip()
+
+
+PRINT_DIGEST = """
+import hashlib, sys
+from aegir.annotators.registry import load_annotator
+from aegir.tables.table import Column, Table
+
+def text(seed, length):
+    return "".join(chr(97 + seed * place * place % 26) + " " * (place % 7 == 0) for place in range(length))
+
+columns = tuple(
+    Column(f"c{n}", tuple(text(n * 31 + row + 1, 10 * (n + 1)) for row in range(5))) for n in range(40)
+)
+digest = hashlib.sha256()
+for scores in load_annotator(sys.argv[1]).score([Table("wide", columns), Table("t", columns[:12])]):
+    digest.update(scores.types.tobytes() + scores.relations.tobytes())
+print(digest.hexdigest())
+"""
 
 
 def test_plain_columns_are_told(annotator: Annotator):

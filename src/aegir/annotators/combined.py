@@ -20,6 +20,7 @@ from aegir.annotators.rules.verdict import Verdict
 from aegir.annotators.rules_annotator import TYPE_INDEX, fine_guess
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
+from aegir.model.dense import rows_times
 from aegir.tables.table import Table
 from aegir.vocabulary.types import TYPE_NAMES
 
@@ -147,9 +148,7 @@ def reweigh_relations(
 
     `compatibility` (108, 82) is the share of each relation's columns that are of each type.
     """
-    allowed = np.stack(
-        [compatibility @ row for row in types]
-    )  # row by row: the same bits in any batch
+    allowed = rows_times(types, compatibility.T)
     logits = np.log(relations + FLOOR) + np.float32(weight) * np.log(allowed + INCOMPATIBLE)
     nothing = np.full((len(logits), 1), np.log(NOTHING))
     both = np.hstack([logits, nothing]).astype(np.float32) / np.float32(temperature)
