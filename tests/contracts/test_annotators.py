@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import Annotator, TableScores, decide
+from aegir.annotators.decide import decide
 from aegir.annotators.registry import ANNOTATORS, load_annotator
+from aegir.annotators.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.relations import RELATION_NAMES
 from aegir.vocabulary.types import TYPE_NAMES
@@ -54,7 +55,7 @@ def same_bits(one: TableScores, other: TableScores) -> bool:
     return (
         one.types.tobytes() == other.types.tobytes()
         and one.relations.tobytes() == other.relations.tobytes()
-        and (one.subject, one.fine) == (other.subject, other.fine)
+        and (one.subject, one.explanations) == (other.subject, other.explanations)
     )
 
 
@@ -62,7 +63,7 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
     columns = len(table.columns)
     assert scores.types.shape == (columns, len(TYPE_NAMES))
     assert scores.relations.shape == (columns, len(RELATION_NAMES))
-    assert len(scores.fine) == columns
+    assert len(scores.explanations) == columns
     assert scores.subject is None or 0 <= scores.subject < columns
     assert table.subject is None or scores.subject == table.subject
     for probabilities in (scores.types, scores.relations):

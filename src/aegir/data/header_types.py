@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aegir.annotators.annotator import Annotator
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import TYPE_INDEX
+from aegir.annotators.scores import Annotator
 from aegir.data.raw_tables import plain_header, without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
