@@ -7,9 +7,9 @@ predicts the same columns, after being trained on other synthetic tables in the 
 import random
 from collections.abc import Sequence
 
-from aegir.annotators.annotator import Annotator
 from aegir.annotators.evaluation import evaluate
 from aegir.annotators.registry import load_annotator
+from aegir.annotators.scores import Annotator
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from benchmarks.measuring import Runs, cpu_seconds

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import Annotator, TableScores, decide
+from aegir.annotators.decide import decide
 from aegir.annotators.registry import ANNOTATORS, load_annotator
+from aegir.annotators.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+from command_line import run_process
 
 CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
 PEOPLE = Table(
@@ -52,7 +54,7 @@ def same_bits(one: TableScores, other: TableScores) -> bool:
     return (
         one.types.tobytes() == other.types.tobytes()
         and one.relations.tobytes() == other.relations.tobytes()
-        and (one.subject, one.fine) == (other.subject, other.fine)
+        and (one.subject, one.explanations) == (other.subject, other.explanations)
     )
 
 
@@ -60,7 +62,7 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
     columns = len(table.columns)
     assert scores.types.shape == (columns, len(TYPE_NAMES))
     assert scores.relations.shape == (columns, len(RELATION_NAMES))
-    assert len(scores.fine) == columns
+    assert len(scores.explanations) == columns
     assert scores.subject is None or 0 <= scores.subject < columns
     assert table.subject is None or scores.subject == table.subject
     for probabilities in (scores.types, scores.relations):
@@ -121,6 +123,33 @@ def test_a_batch_of_many_tables_changes_no_bit(annotator: Annotator):
     together = annotator.score(shuffled)
     for number in (0, 7, 13, 39):
         assert same_bits(annotator.score([shuffled[number]])[0], together[number])
+
+
+def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator):
+    digests = {
+        run_process(annotator.name, python=PRINT_DIGEST, OPENBLAS_NUM_THREADS=threads).out
+        for threads in ("1", "4")
+    }
+    assert len(digests) == 1
+    assert digests.pop().strip()
+
+
+PRINT_DIGEST = """
+import hashlib, sys
+from aegir.annotators.registry import load_annotator
+from aegir.tables.table import Column, Table
+
+def text(seed, length):
+    return "".join(chr(97 + seed * place * place % 26) + " " * (place % 7 == 0) for place in range(length))
+
+columns = tuple(
+    Column(f"c{n}", tuple(text(n * 31 + row + 1, 10 * (n + 1)) for row in range(5))) for n in range(40)
+)
+digest = hashlib.sha256()
+for scores in load_annotator(sys.argv[1]).score([Table("wide", columns), Table("t", columns[:12])]):
+    digest.update(scores.types.tobytes() + scores.relations.tobytes())
+print(digest.hexdigest())
+"""
 
 
 def test_plain_columns_are_told(annotator: Annotator):

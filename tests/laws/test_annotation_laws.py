@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aegir.annotators.annotate import annotate_sources
-from aegir.annotators.annotator import Annotator, Thresholds
+from aegir.annotators.decide import Thresholds
 from aegir.annotators.registry import load_annotator
+from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS

@@ -6,12 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.annotators.annotator import FineGuess, TableScores, decide
 from aegir.annotators.custom_types.embedder import Embedder
 from aegir.annotators.custom_types.head import Head
 from aegir.annotators.custom_types.recognising import WithCustomTypes
 from aegir.annotators.custom_types.store import CustomType, file_of
+from aegir.annotators.decide import decide
 from aegir.annotators.rules_annotator import RulesAnnotator
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
@@ -42,7 +43,7 @@ def scores(seed: int) -> tuple[TableScores, np.ndarray]:
     types[0] = 0
     relations = np.zeros((COLUMNS, len(RELATION_NAMES)), np.float32)
     embeddings = random.normal(size=(COLUMNS, WIDTH)).astype(np.float32)
-    return TableScores(types, relations, None, (FineGuess(),) * COLUMNS), embeddings
+    return TableScores(types, relations, None, (Explanation(),) * COLUMNS), embeddings
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
-from aegir.annotators.annotator import Annotator, Thresholds, decide
 from aegir.annotators.custom_types.recognising import with_custom_types
+from aegir.annotators.decide import Thresholds, decide
 from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
+from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
 from aegir.errors import AegirError, UnreadableTable, UsageError

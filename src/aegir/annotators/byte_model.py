@@ -15,9 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
-from aegir.annotators.ngrams.annotator import evidence_of
-from aegir.annotators.subject import choose_subject
+from aegir.annotators.scores import Probabilities, TableScores, choose_subject, explain_scores
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import Symbols, encode_column, pad
@@ -72,7 +70,9 @@ class ByteModelAnnotator:
         types[without] = relations[without] = 0  # nothing is known of a column without values
         alone = self.model.head("cta_alone", vectors)
         return [
-            TableScores(types[span], relations[span], subject, _fine(alone[span], types[span]))
+            TableScores(
+                types[span], relations[span], subject, explain_scores(alone[span], types[span])
+            )
             for span, subject in zip(spans, subjects, strict=True)
         ]
 
@@ -123,12 +123,6 @@ def _spans(tables: Sequence[Table]) -> list[slice]:
     """Where the columns of each table stand among the columns of all."""
     ends = np.cumsum([len(table.columns) for table in tables]).tolist()
     return [slice(end - len(t.columns), end) for t, end in zip(tables, ends, strict=True)]
-
-
-def _fine(alone: F32, types: Probabilities) -> tuple[FineGuess, ...]:
-    return tuple(
-        FineGuess(evidence=evidence_of(own, final)) for own, final in zip(alone, types, strict=True)
-    )
 
 
 def _parts(symbols: Sequence[Symbols]) -> Iterator[list[int]]:

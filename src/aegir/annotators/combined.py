@@ -12,14 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
-from aegir.annotators.rules_annotator import fine_guess
+from aegir.annotators.rules_annotator import explain_verdict
+from aegir.annotators.scores import Explanation, Probabilities, TableScores
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
+from aegir.model.dense import rows_times
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
 
@@ -79,7 +80,7 @@ class CombinedAnnotator:
             both = softmax(logits / np.float32(self._settings["sharpness"][task]))
             both[~one.any(axis=1)] = 0
             mixed.append(both)
-        return TableScores(mixed[0], mixed[1], ngrams.subject, ngrams.fine)
+        return TableScores(mixed[0], mixed[1], ngrams.subject, ngrams.explanations)
 
     def _combine(self, learnt: TableScores, verdicts: list[Verdict]) -> TableScores:
         if not verdicts:
@@ -90,9 +91,11 @@ class CombinedAnnotator:
         known = learnt.types.any(axis=1)
         types[~known] = 0
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
-        fine = tuple(
-            _explain(verdict, guess, None if was == now else TYPE_NAMES[was])
-            for verdict, guess, was, now in zip(verdicts, learnt.fine, before, after, strict=True)
+        explanations = tuple(
+            _explain(verdict, explanation, None if was == now else TYPE_NAMES[was])
+            for verdict, explanation, was, now in zip(
+                verdicts, learnt.explanations, before, after, strict=True
+            )
         )
         relations = reweigh_relations(
             learnt.relations,
@@ -103,7 +106,7 @@ class CombinedAnnotator:
         )
         relations = rule_out_relations(relations, verdicts, self._usual_types)
         relations[~known] = 0
-        return TableScores(types, relations, learnt.subject, fine)
+        return TableScores(types, relations, learnt.subject, explanations)
 
 
 def mix_log_probabilities(one: Probabilities, other: Probabilities, mix: Sequence[float]) -> F32:
@@ -147,9 +150,7 @@ def reweigh_relations(
 
     `compatibility` (108, 82) is the share of each relation's columns that are of each type.
     """
-    allowed = np.stack(
-        [compatibility @ row for row in types]
-    )  # row by row: the same bits in any batch
+    allowed = rows_times(types, compatibility.T)
     logits = np.log(relations + FLOOR) + np.float32(weight) * np.log(allowed + INCOMPATIBLE)
     nothing = np.full((len(logits), 1), np.log(NOTHING))
     both = np.hstack([logits, nothing]).astype(np.float32) / np.float32(temperature)
@@ -173,13 +174,13 @@ def rule_out_relations(
     return told
 
 
-def _explain(verdict: Verdict, learnt: FineGuess, overruled: str | None) -> FineGuess:
+def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:
     """The rules' reasons, then the model's, or which answer of the model did not stand."""
-    rules = fine_guess(verdict)
+    rules = explain_verdict(verdict)
     if overruled is None:
-        return FineGuess(rules.fine_type, (*rules.evidence, *learnt.evidence))
+        return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
     if overruled in verdict.vetoes:
         said = f"the model's first guess, {overruled}, was ruled out"
     else:
         said = f"the model's first guess was {overruled}"
-    return FineGuess(rules.fine_type, (*rules.evidence, said))
+    return Explanation(rules.fine_type, (*rules.evidence, said))

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir.annotators.annotator import Annotator, Thresholds, decide
+from aegir.annotators.decide import Thresholds, decide
+from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import ColumnAnnotation
 from aegir.errors import UsageError
 from aegir.metrics import (

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
-from aegir.annotators.annotator import Annotator, Thresholds
+from aegir.annotators.decide import Thresholds
+from aegir.annotators.scores import Annotator
 from aegir.errors import UsageError
 
 DEFAULT = "combined"

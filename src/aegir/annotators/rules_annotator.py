@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.annotators.annotator import FineGuess, TableScores
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
@@ -32,9 +32,10 @@ def _score_table(table: Table) -> TableScores:
             row[TYPE_INDEX[name]] = strength
         row /= max(float(row.sum()), 1.0)
     relations = np.zeros((len(verdicts), len(RELATION_NAMES)), np.float32)
-    return TableScores(types, relations, table.subject, tuple(fine_guess(v) for v in verdicts))
+    explanations = tuple(map(explain_verdict, verdicts))
+    return TableScores(types, relations, table.subject, explanations)
 
 
-def fine_guess(verdict: Verdict) -> FineGuess:
-    """The part of a verdict that goes into the answer as it is."""
-    return FineGuess(verdict.fine_type, verdict.evidence)
+def explain_verdict(verdict: Verdict) -> Explanation:
+    """Return the fine type and the evidence of a verdict."""
+    return Explanation(verdict.fine_type, verdict.evidence)

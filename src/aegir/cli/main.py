@@ -132,8 +132,8 @@ _add_verbs()
 
 def main() -> None:
     """Run the command line; every error a user can cause ends here."""
-    # Our matrices are small: BLAS threads cost twice the CPU time and save no wall time. One thread also
-    # gives the same last bit on every machine. Read by numpy when it is loaded, which is later.
+    # Our matrices are too small for BLAS threads, and starting them takes time. Read by numpy when it is
+    # loaded, which is later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter

@@ -114,7 +114,6 @@ def _print_taught_json(taught: "list[CustomType]") -> None:
 
 def _explained(term: Term) -> str:
     """A heading, the definition, and the facts that are known."""
-    kind = _kind(term)
     facts = {
         "example": term.example,
         "filed at": " > ".join(term.path),

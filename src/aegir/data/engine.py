@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from aegir.annotators.annotator import Annotator
+from aegir.annotators.scores import Annotator
 from aegir.data.auxiliary import VOCABULARIES, auxiliary_tables
 from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.data.generators.tables import TABLES, synthetic_tables

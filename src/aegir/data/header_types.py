@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aegir.annotators.annotator import Annotator
 from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.scores import Annotator
 from aegir.data.raw_tables import plain_header, without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegir.annotators.annotator import Annotator, TableScores, Thresholds
+from aegir.annotators.decide import Thresholds
 from aegir.annotators.registry import thresholds_for
 from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.scores import Annotator, TableScores
 from aegir.data.raw_tables import without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from aegir.arrays import F32
 from aegir.model.byte_encoding import Symbols
-from aegir.model.dense import to_length_one
+from aegir.model.dense import rows_times, to_length_one
 
 RELEVANCE = 0.6
 """How much likeness to the target counts; the rest is unlikeness to what was chosen before."""
@@ -104,4 +104,4 @@ def _pair_counts(symbols: Symbols) -> F32:
 def _likeness(counts: list[F32], pool: npt.NDArray[np.int64]) -> F32:
     """(columns, pool) cosines; each rounded, so that no tie is broken by the last bit."""
     stacked = to_length_one(np.stack(counts))
-    return np.round(stacked @ stacked[pool].T, 5)
+    return np.round(rows_times(stacked, stacked[pool].T), 5)

@@ -1,7 +1,10 @@
 """What is done to every position by itself: products, norms, squashing. All in float32.
 
-Promise: a row's result depends on that row alone, bit for bit. BLAS may change the last bit with the number of
-rows, so `rows_times` always multiplies tiles of the same shape; norms reduce over an axis of fixed length.
+Promises
+  - a row's result depends on that row alone, bit for bit: BLAS may change the last bit with the number of rows,
+    so `rows_times` always multiplies tiles of the same shape, and norms reduce over an axis of fixed length;
+  - the number of BLAS threads changes no bit: OpenBLAS splits a product among threads only above PRODUCT_LIMIT
+    multiplications, and no tile has more.
 """
 
 from collections.abc import Mapping
@@ -13,8 +16,10 @@ from aegir.arrays import F32
 
 TILE = 32
 """Rows multiplied at a time; a last tile that is not full is filled with zeros."""
-PRODUCT_LIMIT = 1_000_000
-"""Multiplications per tile. OpenBLAS does products up to here in place: no packing, no threads that wait."""
+DEPTH = 384
+"""Inputs multiplied at a time; the products of deeper matrices are added up."""
+PRODUCT_LIMIT = 1 << 18
+"""Multiplications per BLAS call. Measured with numpy 2.0 and 2.4, up to 64 threads and four kinds of processor."""
 LAYER_NORM_EPS = np.float32(1e-5)
 LENGTH_FLOOR = np.float32(1e-12)
 
@@ -39,10 +44,13 @@ def rows_times(x: F32, weight: F32) -> F32:
 def _multiply_tiles(x: F32, weight: F32, result: F32) -> None:
     inputs, outputs = weight.shape
     tiles, into = x.reshape(-1, TILE, inputs), result.reshape(-1, TILE, outputs)
-    panel = max(16, PRODUCT_LIMIT // (TILE * inputs) // 16 * 16)
+    panel = PRODUCT_LIMIT // (TILE * min(inputs, DEPTH)) // 16 * 16
     for start in range(0, outputs, panel):
         part = slice(start, start + panel)
-        np.matmul(tiles, weight[:, part], out=into[..., part])
+        np.matmul(tiles[..., :DEPTH], weight[:DEPTH, part], out=into[..., part])
+        for deep in range(DEPTH, inputs, DEPTH):
+            below = slice(deep, deep + DEPTH)
+            into[..., part] += tiles[..., below] @ weight[below, part]
 
 
 def squashed(x: F32) -> F32:

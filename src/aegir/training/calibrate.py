@@ -13,7 +13,6 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.annotator import Probabilities
 from aegir.annotators.combined import (
     apply_verdicts,
     reweigh_relations,
@@ -21,6 +20,7 @@ from aegir.annotators.combined import (
     usual_types,
 )
 from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, I64, softmax
 from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 

@@ -1,10 +1,10 @@
 """How rules and model are told apart in what the default annotator says."""
 
-from aegir.annotators.annotator import FineGuess
 from aegir.annotators.combined import _explain
 from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.scores import Explanation
 
-LEARNT = FineGuess(None, ("header points to price",))
+LEARNT = Explanation(None, ("header points to price",))
 
 
 def test_a_guess_that_the_rules_ruled_out_is_told() -> None:

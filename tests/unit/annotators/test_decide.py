@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import (
-    FineGuess,
-    TableScores,
-    Thresholds,
-    best_guesses,
-    decide,
-)
+from aegir.annotators.decide import Thresholds, best_guesses, decide
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.answers.annotation import Guess
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
@@ -28,7 +23,9 @@ def scores(types: list[dict[str, float]], relations: list[dict[str, float]], sub
         for row, known in zip(array, rows, strict=True):
             for name, probability in known.items():
                 row[names.index(name)] = probability
-    return TableScores(*filled, subject, (FineGuess(), FineGuess("email_address", ("because",))))
+    return TableScores(
+        *filled, subject, (Explanation(), Explanation("email_address", ("because",)))
+    )
 
 
 SCORES = scores(

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import FineGuess, TableScores, Thresholds
+from aegir.annotators.decide import Thresholds
 from aegir.annotators.evaluation import evaluate
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
@@ -30,7 +31,7 @@ class Parrot:
             for scores, names in zip(found, (TYPE_NAMES, RELATION_NAMES), strict=True):
                 if label in names:
                     scores[row, names.index(label)] = float(confidence)
-        return TableScores(*found, table.subject, (FineGuess(),) * len(table.columns))
+        return TableScores(*found, table.subject, (Explanation(),) * len(table.columns))
 
 
 def labelled(*columns: tuple[str, tuple[str, ...]], task: str = "cta") -> LabelledTable:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.annotators.annotator import FineGuess, TableScores
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.data.header_types import MEANINGS, check_headers, typed_by_header
 from aegir.data.raw_tables import plain_header
 from aegir.tables.table import Column, Table
@@ -25,7 +25,7 @@ class AlwaysEmail:
             types = np.zeros((len(table.columns), len(TYPE_NAMES)), np.float32)
             types[:, TYPE_INDEX["email"]] = 1
             relations = np.zeros((len(table.columns), len(RELATION_NAMES)), np.float32)
-            found.append(TableScores(types, relations, None, (FineGuess(),) * len(table.columns)))
+            found.append(TableScores(types, relations, None, (Explanation(),) * len(table.columns)))
         return found
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import FineGuess, TableScores, Thresholds
+from aegir.annotators.decide import Thresholds
+from aegir.annotators.scores import Explanation, TableScores
 from aegir.data.engine import build_tables
 from aegir.data.self_training import SelfTraining, pseudo_labelled
 from aegir.errors import UsageError
@@ -34,7 +35,7 @@ class Parrot:
                 sure = float(table.name) - (self.doubt if column.name is None else 0)
                 types[place, TYPE_INDEX[table.source or ""]] = sure
                 relations[place, RELATION_NAMES.index("email")] = sure
-            found.append(TableScores(types, relations, 0, (FineGuess(),) * width))
+            found.append(TableScores(types, relations, 0, (Explanation(),) * width))
         return found
 
 

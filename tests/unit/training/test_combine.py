@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.annotator import Probabilities
 from aegir.annotators.combined import mix_log_probabilities
+from aegir.annotators.scores import Probabilities
 from aegir.training.calibrate import HeldOut, fit_temperature
 from aegir.training.combine import _best_mix, calibrate_bytes, facts_of, scores_per_class
 from aegir.vocabulary.terms import TYPE_NAMES

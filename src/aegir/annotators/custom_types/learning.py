@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir.annotators.annotator import Annotator, best_guesses
 from aegir.annotators.custom_types.background import Background, embed_background
 from aegir.annotators.custom_types.embedder import Embedder
 from aegir.annotators.custom_types.examples import (
@@ -28,6 +27,8 @@ from aegir.annotators.custom_types.examples import (
 )
 from aegir.annotators.custom_types.head import Embeddings, Examples, Fitted, Others, fit_head
 from aegir.annotators.custom_types.store import CustomType, check_name
+from aegir.annotators.decide import best_guesses
+from aegir.annotators.scores import Annotator
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import TYPE_NAMES

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.annotator import Annotator, CustomGuess, FineGuess, TableScores
 from aegir.annotators.custom_types.embedder import Embedder, load_embedder
 from aegir.annotators.custom_types.folder import type_files, types_folder
 from aegir.annotators.custom_types.store import CustomType, load_type
+from aegir.annotators.scores import Annotator, CustomGuess, Explanation, TableScores
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
@@ -61,12 +61,12 @@ class WithCustomTypes:
             return scores
         left = 1 / (1 + odds.sum(axis=1, keepdims=True))
         claims = tuple(self._claims(row) for row in odds * left)
-        fine = tuple(
-            self._explained(guess, column)
-            for guess, column in zip(scores.fine, claims, strict=True)
+        explanations = tuple(
+            self._explained(explanation, column)
+            for explanation, column in zip(scores.explanations, claims, strict=True)
         )
         types = (scores.types * left).astype(np.float32)
-        return replace(scores, types=types, fine=fine, custom=claims)
+        return replace(scores, types=types, explanations=explanations, custom=claims)
 
     def _claims(self, confidences: npt.NDArray[np.float64]) -> tuple[CustomGuess, ...]:
         """Those above 0, best first; equals by name."""
@@ -77,7 +77,7 @@ class WithCustomTypes:
         ]
         return tuple(sorted(found, key=lambda one: (-one.confidence, one.name)))
 
-    def _explained(self, guess: FineGuess, claims: Sequence[CustomGuess]) -> FineGuess:
+    def _explained(self, guess: Explanation, claims: Sequence[CustomGuess]) -> Explanation:
         if not claims:
             return guess
         best = next(one for one in self.types if one.name == claims[0].name)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from aegir.annotators.annotator import Annotator, decide
 from aegir.annotators.custom_types.embedder import Embedder
 from aegir.annotators.custom_types.recognising import WithCustomTypes
 from aegir.annotators.custom_types.store import CustomType
+from aegir.annotators.decide import decide
+from aegir.annotators.scores import Annotator
 from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 

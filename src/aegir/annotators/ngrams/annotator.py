@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.annotator import FineGuess, Probabilities, TableScores
 from aegir.annotators.ngrams.header_text import header_view
 from aegir.annotators.ngrams.model import (
     RELATIONS,
@@ -23,10 +22,9 @@ from aegir.annotators.ngrams.model import (
     context_features,
     mean_over_views,
 )
-from aegir.annotators.subject import choose_subject
+from aegir.annotators.scores import TableScores, choose_subject, explain_scores
 from aegir.arrays import F32, softmax
 from aegir.tables.table import Table
-from aegir.vocabulary.terms import TYPE_NAMES
 
 MODEL_FILE = "ngrams.safetensors"
 
@@ -85,11 +83,8 @@ class NgramsAnnotator:
         relations = softmax(logits[:, TYPES:] / self._temperatures["cpa"] + headers[:, TYPES:])
         empty = np.array([not column.present for column in table.columns])
         types[empty] = relations[empty] = 0  # nothing is known of a column without values
-        fine = tuple(
-            FineGuess(evidence=evidence_of(own_scores, final))
-            for own_scores, final in zip(own[:, :TYPES], types, strict=True)
-        )
-        return TableScores(types, relations, subject, fine)
+        explanations = explain_scores(own[:, :TYPES], types)
+        return TableScores(types, relations, subject, explanations)
 
     def _header_evidence(self, names: Sequence[str | None]) -> F32:
         """(columns, SCORES) log P(label | header) - log P(label), weighted; 0 without a header."""
@@ -107,19 +102,6 @@ class NgramsAnnotator:
 def pick_subject(table: Table, own: F32, layer: Dense) -> int:
     """The column the others describe."""
     return choose_subject(table, layer(own)[:, 0])
-
-
-def evidence_of(own: F32, final: Probabilities) -> tuple[str, ...]:
-    """What the values say alone, and what with header and table around them."""
-    if not final.any():
-        return ("there are no values to judge by",)
-    alone, together = int(np.argmax(own)), int(np.argmax(final))
-    if alone == together:
-        return (f"the values read like {TYPE_NAMES[together]}",)
-    return (
-        f"the values alone read like {TYPE_NAMES[alone]}; "
-        f"with header and table around them, {TYPE_NAMES[together]}",
-    )
 
 
 def load_ngrams(path: Path | None = None) -> NgramsAnnotator:

@@ -8,14 +8,15 @@ of titles next to an ISBN is a book's name. Weights are int8 with one scale per 
 that carried weight in training are kept.
 
 Promises
-  - a table's logits depend on that table alone: stage one multiplies view by view and stage two table by
-    table, because a BLAS result may change in the last bit with the shape of the batch;
+  - a table's logits depend on that table alone, not on the batch nor on the number of BLAS threads, bit for bit
+    (model/dense.py says how);
   - `save` then `load` is bit-equal, and the file is safetensors: nothing is ever unpickled.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_f
 from aegir.arrays import F32, I32, I64
 from aegir.errors import UsageError
 from aegir.files import replace_file
+from aegir.model.dense import PRODUCT_LIMIT, rows_times
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
@@ -36,6 +38,8 @@ FORMAT = "aegir-ngrams-2"
 NO_SIBLING = np.float32(-1.5)
 """Stands for the best sibling score in a table of one column: about the lowest margin there is."""
 VIEWS_AT_ONCE = 256
+FEATURES_AT_ONCE = PRODUCT_LIMIT // SCORES
+"""Features of a view that are multiplied at a time: more would be split among BLAS threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,11 @@ class HashedLinear:
 
     def _scores(self, rows: SparseRows) -> F32:
         values = weigh(rows, self.importance) * self.scale[rows.features]
-        scores = np.empty((len(rows), SCORES), np.float32)
-        for i, (start, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
-            weights = self.weights[rows.features[start:end]].astype(np.float32)
-            scores[i] = values[start:end] @ weights
+        scores = np.zeros((len(rows), SCORES), np.float32)
+        for row, (start, end) in zip(scores, pairwise(rows.starts.tolist()), strict=True):
+            for at in range(start, end, FEATURES_AT_ONCE):
+                part = slice(at, min(at + FEATURES_AT_ONCE, end))
+                row += values[part] @ self.weights[rows.features[part]].astype(np.float32)
         return scores + self.bias
 
 
@@ -96,7 +101,7 @@ class Dense:
 
     def __call__(self, inputs: F32) -> F32:
         """(rows, outputs)"""
-        return inputs @ self.weights + self.bias
+        return rows_times(inputs, self.weights) + self.bias
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from aegir.annotators.annotate import annotate_sources
-from aegir.annotators.annotator import Thresholds, decide
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.custom_types.background import embed_background, read_background
 from aegir.annotators.custom_types.embedder import Embedder, fingerprint_of
@@ -16,6 +15,7 @@ from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
 from aegir.annotators.custom_types.recognising import WithCustomTypes, with_custom_types
 from aegir.annotators.custom_types.store import save_type
 from aegir.annotators.custom_types.validation import validate_type
+from aegir.annotators.decide import Thresholds, decide
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import FORMATS, render_text
 from aegir.data.background_tables import background_tables

@@ -84,4 +84,4 @@ def test_the_shipped_weights_are_loaded_once():
 def test_evidence_is_a_sentence_about_the_values():
     emails = tuple(f"user{number}@example.org" for number in range(5))
     (scores,) = load_ngrams().score([table(emails)])
-    assert scores.fine[0].evidence == ("the values read like email",)
+    assert scores.explanations[0].evidence == ("the values read like email",)

@@ -1,0 +1,119 @@
+"""What annotators exchange: a probability for every column and every type or relation.
+
+    tables --Annotator.score--> TableScores --decide.py--> TableAnnotation
+
+Scores rather than answers, so that annotators can be mixed, overruled by rules or extended by custom types.
+
+Promises of every annotator
+  - the scores of a table do not depend on the tables beside it, bit for bit;
+  - the probabilities of a column sum to 1 over the 82 types, and over the 108 relations; to less where an
+    annotator leaves room for "none of these", and to 0 for a column without values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.arrays import F32
+from aegir.tables.table import Table
+from aegir.vocabulary.terms import TYPE_NAMES
+
+Probabilities = npt.NDArray[np.float32]
+
+POSITION_PENALTY = 0.15
+"""What each column to the left of a column takes off its score as the subject; scores are within -1 to 1."""
+PENALISED_POSITIONS = 6
+REPETITION_PENALTY, NO_LETTER_PENALTY = 2.0, 8.0
+CELLS_CHECKED = 5
+"""Cells searched for a letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a column got its answer, and which fine type its values have."""
+
+    fine_type: str | None = None
+    """The name of a fine type, when a rule is sure of it; it is finer than the 82 column types."""
+    evidence: tuple[str, ...] = ()
+    """One sentence per reason, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomGuess:
+    """A custom type that claims a column."""
+
+    name: str
+    confidence: float
+    personal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableScores:
+    """The probabilities that an annotator gives to one table, before any threshold."""
+
+    types: Probabilities
+    """(columns, 82)"""
+    relations: Probabilities
+    """(columns, 108) to the subject column."""
+    subject: int | None
+    explanations: tuple[Explanation, ...]
+    """One per column."""
+    custom: tuple[tuple[CustomGuess, ...], ...] = ()
+    """Per column the custom types that claim it, best first; empty when none claims any column."""
+
+
+@runtime_checkable
+class Annotator(Protocol):
+    """Anything that can score tables."""
+
+    name: str
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        """Return one `TableScores` per table, in order."""
+        ...
+
+
+def choose_subject(table: Table, likeness: F32, scale: float = 1.0) -> int:
+    """Return the subject that the table names, else the column most likely to be what the table is about.
+
+    `likeness` (columns,) is a model's score of each column as a subject, in units of `scale`. Columns further
+    right, with repeated values or without letters are less likely.
+    """
+    if table.subject is not None:
+        return table.subject
+    position = np.minimum(np.arange(len(likeness)), PENALISED_POSITIONS)
+    cells = [column.present for column in table.columns]
+    repetition = np.array([_repetition(values) for values in cells])
+    no_letter = np.array([not any(map(_has_letter, values[:CELLS_CHECKED])) for values in cells])
+    penalty = (
+        POSITION_PENALTY * position
+        + REPETITION_PENALTY * repetition
+        + NO_LETTER_PENALTY * no_letter
+    )
+    return int(np.argmax(likeness / scale - penalty))
+
+
+def _has_letter(cell: str) -> bool:
+    return any(map(str.isalpha, cell))
+
+
+def _repetition(cells: tuple[str, ...]) -> float:
+    """Return 0 when all cells differ, nearly 1 when all are equal, and 1 for an empty column."""
+    return 1 - len(set(cells)) / len(cells) if cells else 1.0
+
+
+def explain_scores(alone: F32, final: Probabilities) -> tuple[Explanation, ...]:
+    """Explain final probabilities (columns, 82) by the scores (columns, 82) of each column's values alone."""
+    return tuple(Explanation(evidence=_evidence(*rows)) for rows in zip(alone, final, strict=True))
+
+
+def _evidence(alone: F32, final: Probabilities) -> tuple[str, ...]:
+    if not final.any():
+        return ("there are no values to judge by",)
+    first, last = TYPE_NAMES[int(np.argmax(alone))], TYPE_NAMES[int(np.argmax(final))]
+    if first == last:
+        return (f"the values read like {last}",)
+    return (f"the values alone read like {first}; with header and table around them, {last}",)
