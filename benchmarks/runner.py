@@ -29,7 +29,7 @@ BENCHMARKS = (
     "curriculum",
     "tracker",
     "drift",
-    "wkv7",
+    "time_mix",
     "byte_model",
     "accuracy",
 )

@@ -72,7 +72,7 @@ class TimeMix(nn.Module):  # type: ignore[misc]
         self.norm_bias = nn.Parameter(torch.zeros(heads, head_size))
 
     def forward(
-        self, x: Tensor, before: Tensor, matrix: Tensor | None, mask: Tensor, v_first: Tensor | None
+        self, x: Tensor, before: Tensor, matrix: Tensor, mask: Tensor, v_first: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(B, T, D) out, the state after it, and the first block's values for the blocks above."""
         batch, length, width = x.shape
@@ -105,7 +105,7 @@ class TimeMix(nn.Module):  # type: ignore[misc]
             self.norm_weight,
             self.norm_bias,
             matrix,
-            mask,
+            mask=mask,
         )
         return y.reshape(batch, length, width) @ self.output, matrix, v_first
 

@@ -4,13 +4,15 @@ Tolerance: both sums have at most D = 40 terms or M = 100 steps of a contraction
 units of its last place (6e-8) times the largest value; 2e-6 of the largest value leaves a factor of five.
 """
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
-from aegir.errors import UsageError
 from aegir.nets.ema import ema, ema_reference
 
 TOLERANCE = 2e-6
+Average = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
 
 def draw(rows: int, chunks: int, width: int, seed: int = 0) -> list[torch.Tensor]:
@@ -22,11 +24,11 @@ def draw(rows: int, chunks: int, width: int, seed: int = 0) -> list[torch.Tensor
 
 
 def outputs_and_gradients(
-    inputs: list[torch.Tensor], mask: torch.Tensor | None, implementation: str
+    inputs: list[torch.Tensor], mask: torch.Tensor | None
 ) -> list[torch.Tensor]:
-    """zbar, last, and the gradients of a sum that weighs every output differently."""
+    """zbar, last, and the gradients of a sum that weighs every output differently; float64 runs the reference."""
     leaves = [one.clone().requires_grad_() for one in inputs]
-    outputs = ema(*leaves, mask, implementation=implementation)
+    outputs = ema(*leaves, mask)
     weights = [torch.arange(one.numel(), dtype=one.dtype).cos().view(one.shape) for one in outputs]
     sum((one * weight).sum() for one, weight in zip(outputs, weights, strict=True)).backward()
     return [*(one.detach() for one in outputs), *(leaf.grad for leaf in leaves)]
@@ -40,12 +42,15 @@ def largest_difference(found: list[torch.Tensor], wanted: list[torch.Tensor]) ->
     )
 
 
-@pytest.mark.parametrize("implementation", ["reference", "numba"])
-def test_three_chunks_give_the_numbers_worked_out_by_hand(implementation: str) -> None:
+BOTH = pytest.mark.parametrize("average", [ema, ema_reference])
+
+
+@BOTH
+def test_three_chunks_give_the_numbers_worked_out_by_hand(average: Average) -> None:
     # 0.5 * 4 + 0.5 * 2 = 3;   0.25 * 8 + 0.75 * 3 = 4.25;   1 * -1 + 0 * 4.25 = -1
     z = torch.tensor([[[4.0], [8.0], [-1.0]]])
     p = torch.tensor([[0.5, 0.25, 1.0]])
-    zbar, last = ema(z, p, torch.tensor([[2.0]]), implementation=implementation)
+    zbar, last = average(z, p, torch.tensor([[2.0]]))
     assert zbar.flatten().tolist() == [3.0, 4.25, -1.0]
     assert last.item() == -1.0
 
@@ -56,8 +61,8 @@ def test_compiled_equals_reference_in_outputs_and_gradients(chunks: int, masked:
     inputs = draw(3, chunks, 40)
     mask = torch.rand(3, chunks, generator=torch.Generator().manual_seed(1)) < 0.6
     chosen = mask if masked else None
-    found = outputs_and_gradients([one.float() for one in inputs], chosen, "numba")
-    wanted = outputs_and_gradients(inputs, chosen, "reference")
+    found = outputs_and_gradients([one.float() for one in inputs], chosen)
+    wanted = outputs_and_gradients(inputs, chosen)
     assert largest_difference(found, wanted) < TOLERANCE
 
 
@@ -80,10 +85,10 @@ def test_chunks_that_do_not_count_leave_the_average_alone_and_give_zero() -> Non
     assert not zbar[~mask].any()
 
 
-@pytest.mark.parametrize("implementation", ["reference", "numba"])
-def test_no_chunks_at_all_return_the_initial_average(implementation: str) -> None:
+@BOTH
+def test_no_chunks_at_all_return_the_initial_average(average: Average) -> None:
     z, p, initial = (one.float() for one in draw(2, 0, 4))
-    zbar, last = ema(z, p, initial, implementation=implementation)
+    zbar, last = average(z, p, initial)
     assert zbar.shape == (2, 0, 4)
     assert torch.equal(last, initial)
 
@@ -91,11 +96,3 @@ def test_no_chunks_at_all_return_the_initial_average(implementation: str) -> Non
 def test_double_precision_goes_through_the_reference() -> None:
     z, p, initial = draw(1, 5, 3)
     assert torch.equal(ema(z, p, initial)[0], ema_reference(z, p, initial)[0])
-
-
-def test_an_implementation_that_cannot_run_is_refused_in_one_sentence() -> None:
-    z, p, initial = draw(1, 5, 3)
-    with pytest.raises(UsageError, match=r"unknown implementation 'cuda'.*auto, numba, reference"):
-        ema(z, p, initial, implementation="cuda")
-    with pytest.raises(UsageError, match=r"inputs are torch.float64 and it takes torch.float32"):
-        ema(z, p, initial, implementation="numba")

@@ -1,7 +1,7 @@
-"""Loops compiled by numba, called on torch tensors: how they are compiled, cached, and spread over threads.
+"""Loops compiled by numba and called on torch tensors: compilation, caching, and threads.
 
     @compiled                       a kernel: kernel(first, last, *arrays) does the jobs first to last - 1
-    @inlined                        a step that kernels are written with; it becomes part of each of them
+    @inlined                        a step that kernels are composed of; it is compiled into each of them
     run_kernel(kernel, jobs, *tensors)
 
 Promises
@@ -11,8 +11,8 @@ Promises
   - calls from several Python threads at once, and after a fork, are safe. numba's own threading is not used: its
     fallback layer allows one caller at a time, and its OpenMP layer ends a forked child.
 
-Limits: tensors are on the CPU and contiguous. numba's cache knows a kernel by its file and its constants, and does not
-look at steps that come from other files: so steps live in files called *_steps.py, and every kernel that uses some has
+Limits: tensors are on the CPU and contiguous. numba's cache identifies a kernel by its file and its constants, and
+ignores steps that come from other files: so steps live in files called *_steps.py, and every kernel that uses some has
 `source_stamp()` among its constants.
 """
 
@@ -33,21 +33,25 @@ Kernel = Callable[..., None]
 
 LOG2_E = np.float32(1.4426950408889634)
 LN_2_HIGH, LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
-"""ln 2 in two parts: the high one has so few digits that its product with a small whole number is exact."""
+"""ln 2 in two parts: the high one has so few digits that its product with a small integer is exact."""
 EXPONENT_BIAS = 127
 
 
+def fits_kernels(tensor: torch.Tensor) -> bool:
+    """Return whether kernels can take this tensor: float32 on the CPU."""
+    return bool(tensor.device.type == "cpu" and tensor.dtype == torch.float32)
+
+
 def compiled(function: Kernel) -> Kernel:
-    """The function as machine code that runs without Python's lock."""
+    """Compile a kernel to machine code that runs without Python's global lock."""
     try:
-        made: Kernel = _jit(function, cache=True)
+        return _jit(function, cache=True)
     except RuntimeError:  # numba: "no locator available", no folder to cache in
-        made = _jit(function, cache=False)
-    return made
+        return _jit(function, cache=False)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A step of a kernel: written once, compiled into each kernel with that kernel's constants."""
+    """Mark a step of kernels; it is compiled into each kernel with that kernel's constants."""
     step: Callable[..., Any] = numba.njit(inline="always", fastmath=True, error_model="numpy")(
         function
     )
@@ -56,34 +60,34 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def source_stamp() -> int:
-    """A number that changes when any step does (files *_steps.py, and this one)."""
+    """Return a checksum of the source of all steps (files *_steps.py, and this one)."""
     here = Path(__file__)
     text = b"".join(path.read_bytes() for path in (here, *sorted(here.parent.glob("*_steps.py"))))
     return zlib.crc32(text)
 
 
 def run_kernel(kernel: Kernel, jobs: int, *arguments: Any) -> None:
-    """Do jobs 0 to jobs - 1; tensors among the arguments are passed without a copy."""
-    arrays = [_as_passed(one) for one in arguments]
+    """Run jobs 0 to jobs - 1; tensors among the arguments are passed without a copy."""
+    arrays = [_as_array(argument) for argument in arguments]
     threads = min(torch.get_num_threads(), jobs)
     if threads <= 1:
         kernel(0, jobs, *arrays)
         return
     cuts = [jobs * part // threads for part in range(threads + 1)]
-    waiting = [
+    pending = [
         _pool().submit(kernel, first, last, *arrays) for first, last in itertools.pairwise(cuts[1:])
     ]
     kernel(0, cuts[1], *arrays)
-    for one in waiting:
-        one.result()
+    for part in pending:
+        part.result()
 
 
 @inlined
 def exponential(x: Any) -> Any:
-    """e^x of a float32 to 5e-7 of its value, in plain arithmetic that loops can vectorise.
+    """Return e^x of a float32 to 5e-7 of its value, in plain arithmetic that loops can vectorise.
 
     x = n ln 2 + f, |f| <= ln 2 / 2; e^f is its Taylor polynomial of degree 6, and 2^n is written into the exponent.
-    Below -87 and above 88 it stays at the ends of what float32 can hold.
+    Below -87 and above 88 it stays at the ends of float32's range.
     """
     bounded = min(max(x, np.float32(-87.0)), np.float32(88.0))
     # Adding 127.5 first makes the number positive, so that truncation rounds to the nearest.
@@ -101,14 +105,18 @@ def exponential(x: Any) -> Any:
 
 
 def _jit(function: Kernel, cache: bool) -> Kernel:
-    made: Kernel = numba.njit(fastmath=True, nogil=True, error_model="numpy", cache=cache)(function)
-    return made
+    kernel: Kernel = numba.njit(fastmath=True, nogil=True, error_model="numpy", cache=cache)(
+        function
+    )
+    return kernel
 
 
-def _as_passed(argument: Any) -> Any:
+def _as_array(argument: Any) -> Any:
     if not isinstance(argument, torch.Tensor):
         return argument
-    assert argument.is_contiguous(), f"a kernel was given strides {argument.stride()}"
+    assert argument.is_contiguous(), (
+        f"kernels take contiguous tensors, not strides {argument.stride()}"
+    )
     return argument.detach().numpy()
 
 

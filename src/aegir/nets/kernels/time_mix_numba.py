@@ -1,14 +1,17 @@
-"""What time mixing does between its projections, compiled for the CPU as one differentiable torch function.
+"""What time mixing computes between its projections, compiled for the CPU as one differentiable torch function.
 
 In torch these are two dozen element-wise functions that each read and write (B, T, H, K) floats, and they cost several
-times what the recurrence itself does. Here a step's vectors are computed, used and left while they are in the cache.
+times what the recurrence itself does. Here a step's vectors are computed and used while they are in the cache.
 
-Kept for the backward pass, besides the inputs: the recurrence's outputs and answers, and its state every 16 steps.
+A job is one head of one row. Saved for the backward pass, besides the inputs: each step's output and held value, and
+the state every 16 steps; the backward pass recomputes a segment of 16 states in a buffer of a few hundred kilobytes
+and walks back through it, so memory grows with T / 16 states and no state is ever inverted.
 Gradients of the five (H, K) parameters are summed per row and head, then over rows, so that they do not depend on
 the number of threads.
 
-Promises and limits are those of wkv7_numba.py. The equations are in time_mix_core.py, their compiled form and its
-gradients in time_mix_steps.py.
+Promises: gradients to all inputs and to the initial state; the final state is differentiable; masked steps cost
+nothing. Limits: float32 on the CPU; the gradient itself is not differentiable.
+Equations: time_mix_core.py. Their compiled form and its gradients: time_mix_steps.py and wkv7_steps.py.
 """
 
 from functools import cache
@@ -23,36 +26,43 @@ from aegir.nets.kernels.buffer_steps import (
     load,
     load_state,
     load_transposed,
+    prefetch_read,
+    prefetch_write,
     store,
     store_state,
     store_transposed,
 )
 from aegir.nets.kernels.compiled import Kernel, compiled, run_kernel
-from aegir.nets.kernels.prefetch_steps import will_read, will_write
 from aegir.nets.kernels.time_mix_steps import (
     SHARED,
-    backward_mix,
-    forward_mix,
+    backward_mix_layout,
+    compute_next_removal,
+    forward_mix_layout,
     gate_output,
+    gate_output_backward,
     mix_inputs,
-    mix_inputs_of_slot,
-    point_to_removal,
-    ungate_output,
-    unmix_inputs,
+    mix_inputs_backward,
+    recompute_inputs,
 )
-from aegir.nets.kernels.wkv7_steps import SEGMENT, advance, answer_first, replay, retreat
+from aegir.nets.kernels.wkv7_steps import (
+    SEGMENT,
+    first_held,
+    replay_step,
+    step_backward,
+    step_forward,
+)
 
 PARAMETERS = 5
 AHEAD = 3
-"""Steps between asking for memory and using it, in the forward pass; backwards it is a segment."""
+"""Steps between prefetching memory and using it in the forward pass; backwards it is a segment."""
 
 
 def time_mix_core_numba(
     *inputs: torch.Tensor, mask: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `time_mix_core` promises, for float32 on the CPU; inputs are those before its mask."""
-    whole = None if mask is None else mask.contiguous()
-    y, state = _TimeMix.apply(*(one.contiguous() for one in inputs), whole)
+    """`time_mix_core` for float32 on the CPU; the inputs are those before its mask."""
+    mask = None if mask is None else mask.contiguous()
+    y, state = _TimeMix.apply(*(tensor.contiguous() for tensor in inputs), mask)
     return y, state
 
 
@@ -66,39 +76,39 @@ class _TimeMix(torch.autograd.Function):  # type: ignore[misc]
         active = r.new_ones(B, T, dtype=torch.bool) if mask is None else mask
         y = torch.empty_like(r) if mask is None else torch.zeros_like(r)
         final = torch.empty_like(state)
-        outputs, answers = (r.new_empty(r.shape if keep else (0, 0, 0, 0)) for _ in range(2))
+        outputs, held_values = (r.new_empty(r.shape if keep else (0, 0, 0, 0)) for _ in range(2))
         kept = r.new_empty((B, H, -(-T // SEGMENT), K, K) if keep else (0, 0, 0, 0, 0))
         kernel = _kernels(K)[0]
-        run_kernel(kernel, B * H, *given, active, y, final, outputs, answers, kept, keep)
-        ctx.save_for_backward(*given[:-1], active, outputs, answers, kept)
+        run_kernel(kernel, B * H, *given, active, y, final, outputs, held_values, kept, keep)
+        ctx.save_for_backward(*given[:-1], active, outputs, held_values, kept)
         ctx.masked = mask is not None
         return y, final
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Any) -> Any:
-        *inputs, active, outputs, answers, kept = ctx.saved_tensors
+        *inputs, active, outputs, held_values, kept = ctx.saved_tensors
         r = inputs[0]
         B, _, H, K = r.shape  # noqa: N806
         make = torch.zeros_like if ctx.masked else torch.empty_like
         to_steps = [make(r) for _ in range(6)]
         to_parameters = r.new_empty(B, H, PARAMETERS, K)
         to_state = r.new_empty(B, H, K, K)
-        given = [one.contiguous() for one in gradients]
+        given = [gradient.contiguous() for gradient in gradients]
         results = [*to_steps, to_parameters, to_state]
         kernel = _kernels(K)[1]
-        run_kernel(kernel, B * H, *inputs, active, outputs, answers, kept, *given, *results)
+        run_kernel(kernel, B * H, *inputs, active, outputs, held_values, kept, *given, *results)
         return *to_steps, *to_parameters.sum(dim=0).unbind(dim=1), to_state, None
 
 
 @cache
 def _kernels(width: int) -> tuple[Kernel, Kernel]:
-    """The two kernels for a head size, which is a constant inside them."""
+    """Return the forward and backward kernels for a head size, which is a constant inside them."""
     return _forward_kernel(width), _backward_kernel(width)
 
 
 def _forward_kernel(width: int) -> Kernel:
-    at, mix = forward_mix(width)
+    at, mix = forward_mix_layout(width)
 
     def forward(
         first: Any,
@@ -119,7 +129,7 @@ def _forward_kernel(width: int) -> Kernel:
         y: Any,
         final: Any,
         outputs: Any,
-        answers: Any,
+        held_values: Any,
         kept: Any,
         keep: Any,
     ) -> None:
@@ -137,26 +147,26 @@ def _forward_kernel(width: int) -> Kernel:
             load_state(state[row, head], work, at)
             if count > 0:
                 load(k[row, active[0], head], work, mix.next_raw_key)
-                point_to_removal(work, size, at, mix)
-            answer_first(work, at)
+                compute_next_removal(work, size, at, mix)
+            first_held(work, at)
             for n in range(count):
                 t = active[n]
                 if keep:
                     if n % SEGMENT == 0:
                         store_state(work, kept[row, head, n // SEGMENT], at)
-                    store(work, at.answer, answers[row, t, head])
+                    store(work, at.held, held_values[row, t, head])
                 if n + AHEAD < count:
-                    later = active[n + AHEAD]
-                    will_read(r[row, later, head])
-                    will_read(k[row, later, head])
-                    will_read(v[row, later, head])
-                    will_read(w_raw[row, later, head])
-                    will_read(a_raw[row, later, head])
-                    will_read(g[row, later, head])
-                    will_write(y[row, later, head])
+                    ahead = active[n + AHEAD]
+                    prefetch_read(r[row, ahead, head])
+                    prefetch_read(k[row, ahead, head])
+                    prefetch_read(v[row, ahead, head])
+                    prefetch_read(w_raw[row, ahead, head])
+                    prefetch_read(a_raw[row, ahead, head])
+                    prefetch_read(g[row, ahead, head])
+                    prefetch_write(y[row, ahead, head])
                     if keep:
-                        will_write(answers[row, later, head])
-                        will_write(outputs[row, later, head])
+                        prefetch_write(held_values[row, ahead, head])
+                        prefetch_write(outputs[row, ahead, head])
                 load(r[row, t, head], work, at.receptance)
                 load(k[row, t, head], work, mix.raw_key)
                 load(v[row, t, head], work, at.value)
@@ -166,21 +176,21 @@ def _forward_kernel(width: int) -> Kernel:
                 mix_inputs(work, size, at, mix)
                 if n + 1 < count:
                     load(k[row, active[n + 1], head], work, mix.next_raw_key)
-                    point_to_removal(work, size, at, mix)
-                advance(work, at)
+                    compute_next_removal(work, size, at, mix)
+                step_forward(work, at)
                 gate_output(work, size, at, mix)
                 store(work, mix.gated, y[row, t, head])
                 if keep:
                     store(work, at.output, outputs[row, t, head])
-                for j in range(at.value_width):
-                    work[at.answer + j] = work[at.next_answer + j]
+                for j in range(at.width):
+                    work[at.held + j] = work[at.next_held + j]
             store_state(work, final[row, head], at)
 
     return compiled(forward)
 
 
 def _backward_kernel(width: int) -> Kernel:
-    at, mix, own = backward_mix(width)
+    at, mix, own = backward_mix_layout(width)
 
     def backward(
         first: Any,
@@ -198,7 +208,7 @@ def _backward_kernel(width: int) -> Kernel:
         ln_bias: Any,
         mask: Any,
         outputs: Any,
-        answers: Any,
+        held_values: Any,
         kept: Any,
         to_y: Any,
         to_final: Any,
@@ -234,10 +244,10 @@ def _backward_kernel(width: int) -> Kernel:
                 for step in range(steps):
                     t = active[start + step]
                     slot = work[step * at.slot :]
-                    will_write(to_k[row, t, head])
-                    will_write(to_v[row, t, head])
-                    will_write(to_w_raw[row, t, head])
-                    will_write(to_a_raw[row, t, head])
+                    prefetch_write(to_k[row, t, head])
+                    prefetch_write(to_v[row, t, head])
+                    prefetch_write(to_w_raw[row, t, head])
+                    prefetch_write(to_a_raw[row, t, head])
                     load(r[row, t, head], slot, at.receptance)
                     load(k[row, t, head], slot, mix.raw_key)
                     load(v[row, t, head], slot, at.value)
@@ -245,13 +255,13 @@ def _backward_kernel(width: int) -> Kernel:
                     load(a_raw[row, t, head], slot, mix.rate)
                     load(g[row, t, head], slot, mix.gate)
                     load(outputs[row, t, head], slot, mix.output)
-                    load(answers[row, t, head], slot, at.answer)
+                    load(held_values[row, t, head], slot, at.held)
                     load(to_y[row, t, head], slot, mix.given)
-                    lengths[step] = mix_inputs_of_slot(slot, shared, size, at, mix, own)
-                    to_bonus = ungate_output(slot, shared, size, at, mix, own)
+                    lengths[step] = recompute_inputs(slot, shared, size, at, mix, own)
+                    to_bonus = gate_output_backward(slot, shared, size, at, mix, own)
                     to_bonuses[step] = to_bonus
-                    replay(slot, at)
-                    for j in range(at.key_width):
+                    replay_step(slot, at)
+                    for j in range(at.width):
                         past = to_bonus * slot[at.key + j] * shared[own.bonus + j]
                         slot[at.receptance_gradient + j] += past
                     store(slot, at.receptance_gradient, to_r[row, t, head])
@@ -260,23 +270,25 @@ def _backward_kernel(width: int) -> Kernel:
                 for step in range(steps - 1, -1, -1):
                     t = active[start + step]
                     if segment > 0:
-                        later = active[start - SEGMENT + step]
-                        will_read(r[row, later, head])
-                        will_read(k[row, later, head])
-                        will_read(v[row, later, head])
-                        will_read(w_raw[row, later, head])
-                        will_read(a_raw[row, later, head])
-                        will_read(g[row, later, head])
-                        will_read(outputs[row, later, head])
-                        will_read(answers[row, later, head])
-                        will_read(to_y[row, later, head])
-                        will_write(to_r[row, later, head])
-                        will_write(to_g[row, later, head])
+                        ahead = active[start - SEGMENT + step]
+                        prefetch_read(r[row, ahead, head])
+                        prefetch_read(k[row, ahead, head])
+                        prefetch_read(v[row, ahead, head])
+                        prefetch_read(w_raw[row, ahead, head])
+                        prefetch_read(a_raw[row, ahead, head])
+                        prefetch_read(g[row, ahead, head])
+                        prefetch_read(outputs[row, ahead, head])
+                        prefetch_read(held_values[row, ahead, head])
+                        prefetch_read(to_y[row, ahead, head])
+                        prefetch_write(to_r[row, ahead, head])
+                        prefetch_write(to_g[row, ahead, head])
                         for i in range(step, width, SEGMENT):
-                            will_read(kept[row, head, segment - 1, i])
+                            prefetch_read(kept[row, head, segment - 1, i])
                     slot = work[step * at.slot :]
-                    retreat(slot, at)
-                    unmix_inputs(slot, shared, size, lengths[step], to_bonuses[step], at, mix, own)
+                    step_backward(slot, at)
+                    mix_inputs_backward(
+                        slot, shared, size, lengths[step], to_bonuses[step], at, mix, own
+                    )
                     store(slot, at.key_gradient, to_k[row, t, head])
                     store(slot, at.value_gradient, to_v[row, t, head])
                     store(slot, at.decay_gradient, to_w_raw[row, t, head])

@@ -1,15 +1,15 @@
 """The element-wise steps around the recurrence of time mixing, forwards and backwards, on a kernel's flat buffer.
 
-    mix_inputs      w_raw, a_raw, k  ->  decay, key, write         (equations: time_mix_core.py)
-    gate_output     o                ->  g * (norm(o) + bonus v)
-    ungate_output   the gradient of that, down to o; those of g, r_k, ln_weight, ln_bias and the bonus's share of v
-    unmix_inputs    gradients of decay, key, write, removal  ->  those of w_raw, a_raw, k, k_k, k_a
+    mix_inputs             w_raw, a_raw, k  ->  decay, key, write         (equations: time_mix_core.py)
+    gate_output            o  ->  g * (norm(o) + bonus v)
+    gate_output_backward   gradient of y  ->  those of o, g, r_k, ln_weight, ln_bias and the bonus's share of v's
+    mix_inputs_backward    gradients of decay, key, write, removal  ->  those of w_raw, a_raw, k, k_k, k_a
 
-Vectors of a step stand in the kernel's own room (`extra`) behind those of the recurrence; the five parameters of a
-head, and backwards the sums of their gradients, stand in a `shared` part of the same buffer.
+Vectors of a step are in the kernel's own part (`extra`) of the buffer, after those of the recurrence; the five
+parameters of a head, and backwards the sums of their gradients, are in a `shared` part of the same buffer.
 
-`width` is the head size K too, but as a number that LLVM does not know: sums over 32 known elements it unrolls entirely
-before it looks for vectors, and they take four to eight times as long.
+`width` is the head size K too, but as a number unknown to LLVM: sums over 32 known elements are unrolled entirely
+before the vectoriser sees them, and take four to eight times as long.
 """
 
 import math
@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aegir.nets.kernels.buffer_steps import Floats
+from aegir.nets.kernels.buffer_steps import Buffer
 from aegir.nets.kernels.compiled import exponential, inlined
 from aegir.nets.kernels.wkv7_steps import (
-    BackwardPlaces,
-    ForwardPlaces,
-    backward_places,
-    forward_places,
+    BackwardLayout,
+    ForwardLayout,
+    backward_layout,
+    forward_layout,
 )
 
 LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))
@@ -33,8 +33,8 @@ ONE = np.float32(1)
 FORWARD_EXTRAS, BACKWARD_EXTRAS, SHARED = 11, 7, 10
 
 
-class ForwardMix(NamedTuple):
-    """Places of the forward pass besides those of the recurrence; each is K floats."""
+class ForwardMixLayout(NamedTuple):
+    """Offsets of the forward pass's own vectors, of K floats each."""
 
     raw_key: int
     next_raw_key: int
@@ -49,25 +49,25 @@ class ForwardMix(NamedTuple):
     norm_bias: int
 
 
-class BackwardMix(NamedTuple):
-    """Places in a slot besides those of the recurrence; each is K floats."""
+class BackwardMixLayout(NamedTuple):
+    """Offsets in a slot of the backward pass's own vectors, of K floats each."""
 
     raw_key: int
     rate: int
     raw_decay: int
-    """w_raw, and then the slope of the decay there."""
+    """w_raw, later the derivative of the decay with respect to it."""
     gate: int
-    """g, and then its gradient."""
+    """g, later its gradient."""
     output: int
-    """The recurrence's output, and then the same normed."""
+    """The recurrence's output, later the same normalised."""
     given: int
-    """The gradient of y, and then that of the normed output."""
+    """The gradient of y, later that of the normalised output."""
     value_share: int
-    """The gradient that reaches v past the recurrence."""
+    """The gradient that reaches v through the bonus."""
 
 
-class SharedMix(NamedTuple):
-    """Places in the shared part of the backward pass; each is K floats."""
+class SharedLayout(NamedTuple):
+    """Offsets in the shared part of the backward pass, of K floats each."""
 
     key_scale: int
     key_rate: int
@@ -81,17 +81,17 @@ class SharedMix(NamedTuple):
     to_norm_bias: int
 
 
-def forward_mix(width: int) -> tuple[ForwardPlaces, ForwardMix]:
-    """The places of the forward pass for heads of that size."""
-    at = forward_places(width, width, FORWARD_EXTRAS * width)
-    return at, ForwardMix._make(at.extra + place * width for place in range(FORWARD_EXTRAS))
+def forward_mix_layout(width: int) -> tuple[ForwardLayout, ForwardMixLayout]:
+    """Return the layout of the forward pass for heads of size `width`."""
+    at = forward_layout(width, FORWARD_EXTRAS * width)
+    return at, ForwardMixLayout._make(at.extra + n * width for n in range(FORWARD_EXTRAS))
 
 
-def backward_mix(width: int) -> tuple[BackwardPlaces, BackwardMix, SharedMix]:
-    """The places of the backward pass for heads of that size."""
-    at = backward_places(width, width, BACKWARD_EXTRAS * width)
-    mix = BackwardMix._make(at.extra + place * width for place in range(BACKWARD_EXTRAS))
-    return at, mix, SharedMix._make(place * width for place in range(SHARED))
+def backward_mix_layout(width: int) -> tuple[BackwardLayout, BackwardMixLayout, SharedLayout]:
+    """Return the layout of the backward pass for heads of size `width`."""
+    at = backward_layout(width, BACKWARD_EXTRAS * width)
+    mix = BackwardMixLayout._make(at.extra + n * width for n in range(BACKWARD_EXTRAS))
+    return at, mix, SharedLayout._make(n * width for n in range(SHARED))
 
 
 @inlined
@@ -100,8 +100,10 @@ def sigmoid(x: Any) -> Any:
 
 
 @inlined
-def point_to_removal(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
-    """next_removal <- -kappa of the next step."""
+def compute_next_removal(
+    work: Buffer, width: Any, at: ForwardLayout, mix: ForwardMixLayout
+) -> None:
+    """Compute -kappa of the next step."""
     squares = np.float32(0)
     for j in range(width):
         u = work[mix.next_raw_key + j] * work[mix.key_scale + j]
@@ -113,8 +115,8 @@ def point_to_removal(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMi
 
 
 @inlined
-def mix_inputs(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
-    """decay, key and write of this step, whose -kappa still stands in next_removal."""
+def mix_inputs(work: Buffer, width: Any, at: ForwardLayout, mix: ForwardMixLayout) -> None:
+    """Compute decay, key and write of this step, whose -kappa is still in next_removal."""
     for j in range(width):
         rate = sigmoid(work[mix.rate + j])
         work[at.decay + j] = exponential(LOG_DECAY_FLOOR * sigmoid(work[mix.raw_decay + j]))
@@ -123,8 +125,8 @@ def mix_inputs(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> 
 
 
 @inlined
-def gate_output(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) -> None:
-    """gated <- g * (norm(o) * weight + bias + bonus v)"""
+def gate_output(work: Buffer, width: Any, at: ForwardLayout, mix: ForwardMixLayout) -> None:
+    """Compute gated = g * (norm(o) * weight + bias + bonus v)."""
     bonus, total, squares = np.float32(0), np.float32(0), np.float32(0)
     for j in range(width):
         bonus += work[at.receptance + j] * work[at.key + j] * work[mix.bonus + j]
@@ -140,10 +142,15 @@ def gate_output(work: Floats, width: Any, at: ForwardPlaces, mix: ForwardMix) ->
 
 
 @inlined
-def mix_inputs_of_slot(
-    slot: Floats, shared: Floats, width: Any, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
+def recompute_inputs(
+    slot: Buffer,
+    shared: Buffer,
+    width: Any,
+    at: BackwardLayout,
+    mix: BackwardMixLayout,
+    own: SharedLayout,
 ) -> Any:
-    """decay, key, write and removal again, the slope of the decay, and the length of k * k_k."""
+    """Compute decay, key, write, removal and the derivative of the decay; return the length of k * k_k."""
     squares = np.float32(0)
     for j in range(width):
         u = slot[mix.raw_key + j] * shared[own.key_scale + j]
@@ -163,10 +170,15 @@ def mix_inputs_of_slot(
 
 
 @inlined
-def ungate_output(
-    slot: Floats, shared: Floats, width: Any, at: BackwardPlaces, mix: BackwardMix, own: SharedMix
+def gate_output_backward(
+    slot: Buffer,
+    shared: Buffer,
+    width: Any,
+    at: BackwardLayout,
+    mix: BackwardMixLayout,
+    own: SharedLayout,
 ) -> Any:
-    """output_gradient <- that of o; the gradient of the bonus is returned."""
+    """Compute the gradient of o; return the gradient of the bonus."""
     bonus, total, squares = np.float32(0), np.float32(0), np.float32(0)
     for j in range(width):
         bonus += slot[at.receptance + j] * slot[at.key + j] * shared[own.bonus + j]
@@ -200,17 +212,17 @@ def ungate_output(
 
 
 @inlined
-def unmix_inputs(
-    slot: Floats,
-    shared: Floats,
+def mix_inputs_backward(
+    slot: Buffer,
+    shared: Buffer,
     width: Any,
     length: Any,
     to_bonus: Any,
-    at: BackwardPlaces,
-    mix: BackwardMix,
-    own: SharedMix,
+    at: BackwardLayout,
+    mix: BackwardMixLayout,
+    own: SharedLayout,
 ) -> None:
-    """Gradients of w_raw, k, v, a_raw, in the places of those of decay, key, value and write.
+    """Replace the gradients of decay, key, value and write with those of w_raw, k, v and a_raw.
 
     kappa = u / |u| gives du = (dkappa - kappa (kappa . dkappa)) / |u|; where |u| is below its floor, dkappa / floor.
     """

@@ -1,19 +1,19 @@
-"""One step of the RWKV-7 recurrence forwards and backwards, on a flat buffer; kernels are written with these.
+"""One step of the RWKV-7 recurrence, forwards and backwards, on a flat buffer; kernels are composed of these steps.
 
-    S <- diag(w) S + b (a' S) + k v',   y = S' r          (S is K by V; ' transposes)
+    S <- diag(w) S + b (a' S) + k v',   y = S' r          (S is K by K, rows are keys; ' transposes; a' S: `held`)
 
-Why a flat buffer with constant places (`Places`): LLVM vectorises a loop only when it can see that what is written
-is not what is read. In one array with constant offsets it sees it; with an array per vector it gives up, and the
-loop is eight times slower (K = V = 64: 3.0 µs a step against 0.38 µs).
+Why a flat buffer with constant offsets (a layout): LLVM vectorises a loop only when it can prove that what is written
+is not what is read. In one array with constant offsets it can; with an array per vector it gives up, and the
+loop is eight times slower (K = 64: 3.0 µs a step against 0.38 µs).
 
 Promises
-  - forwards, a row of S is a key channel: nothing is summed across a vector register, and the answer a' S of the
-    *next* step is summed on the way, so that the state is read once per step;
+  - forwards, a row of S is a key channel: nothing is summed across a vector register, and the held value a' S of the
+    *next* step is summed in the same pass, so that the state is read once per step;
   - backwards, a row of S is a value channel (S is transposed): five gradients are plain vector sums and only two
     are summed across;
-  - rows are taken four at a time; widths that are no multiple of 4 are padded with zeros, which stay zeros.
+  - rows are processed four at a time; widths that are no multiple of 4 are padded with zeros, which stay zeros.
 
-Not here: loading the vectors and storing the results (wkv7_numba.py, time_mix_numba.py).
+Not here: loading the vectors and storing the results (time_mix_numba.py).
 """
 
 import itertools
@@ -21,23 +21,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aegir.nets.kernels.buffer_steps import Floats
+from aegir.nets.kernels.buffer_steps import Buffer
 from aegir.nets.kernels.compiled import inlined, source_stamp
 
 SEGMENT = 16
 """Steps between two states that the forward pass keeps; the backward pass recomputes those between."""
 
 
-class ForwardPlaces(NamedTuple):
-    """Where things stand in the buffer of the forward pass, and the sizes; all are constants of a kernel."""
+class ForwardLayout(NamedTuple):
+    """Sizes and offsets of the forward pass's buffer; all are constants of a kernel."""
 
-    key_width: int
-    value_width: int
+    width: int
+    """Head size K."""
     rows: int
-    """Rows of the state: the key width rounded up to a multiple of 4."""
+    """Rows of the state: K rounded up to a multiple of 4."""
     value: int
-    answer: int
-    next_answer: int
+    held: int
+    next_held: int
     output: int
     decay: int
     key: int
@@ -45,18 +45,16 @@ class ForwardPlaces(NamedTuple):
     receptance: int
     next_removal: int
     extra: int
-    """Room for vectors of the kernel's own, after those of the recurrence."""
+    """Offset of the kernel's own vectors, after those of the recurrence."""
     size: int
     source: int
 
 
-class BackwardPlaces(NamedTuple):
+class BackwardLayout(NamedTuple):
     """The same for the backward pass, counted from the beginning of a step's slot (its state comes first)."""
 
-    key_width: int
-    value_width: int
+    width: int
     rows: int
-    """Rows of a transposed state: the value width rounded up to a multiple of 4."""
     decay: int
     key: int
     write: int
@@ -68,80 +66,80 @@ class BackwardPlaces(NamedTuple):
     receptance_gradient: int
     removal_gradient: int
     value: int
-    answer: int
+    held: int
     output_gradient: int
     value_gradient: int
     extra: int
-    """Room for vectors of the kernel's own, after those of the recurrence."""
+    """Offset of the kernel's own vectors, after those of the recurrence."""
     slot: int
-    """Size of a slot, and so the beginning of the next one. There are SEGMENT, and one for the state after them."""
+    """Size of a slot. There are SEGMENT slots, and one for the state after them."""
     size: int
     source: int
 
 
-def forward_places(key_width: int, value_width: int, extra: int = 0) -> ForwardPlaces:
-    """Room for one state, four vectors of values, five of keys, and `extra` floats."""
-    rows = _round_up(key_width)
-    ends = itertools.accumulate([rows * value_width, *[value_width] * 4, *[rows] * 5, extra])
-    return ForwardPlaces._make((key_width, value_width, rows, *ends, source_stamp()))
+def forward_layout(width: int, extra: int) -> ForwardLayout:
+    """Lay out one state, four vectors of values, five of keys, and `extra` floats."""
+    rows = _round_up(width)
+    ends = itertools.accumulate([rows * width, *[width] * 4, *[rows] * 5, extra])
+    return ForwardLayout._make((width, rows, *ends, source_stamp()))
 
 
-def backward_places(key_width: int, value_width: int, extra: int = 0) -> BackwardPlaces:
-    """Room for the states of a segment, each with ten vectors of keys, four of values, and `extra` floats."""
-    rows = _round_up(value_width)
-    ends = [*itertools.accumulate([rows * key_width, *[key_width] * 10, *[rows] * 4, extra])]
+def backward_layout(width: int, extra: int) -> BackwardLayout:
+    """Lay out the states of a segment, each with ten vectors of keys, four of values, and `extra` floats."""
+    rows = _round_up(width)
+    ends = [*itertools.accumulate([rows * width, *[width] * 10, *[rows] * 4, extra])]
     size = (SEGMENT + 1) * ends[-1]
-    return BackwardPlaces._make((key_width, value_width, rows, *ends, size, source_stamp()))
+    return BackwardLayout._make((width, rows, *ends, size, source_stamp()))
 
 
 @inlined
-def answer_first(work: Floats, at: ForwardPlaces) -> None:
-    """answer <- a' S for the first step; later ones are summed by `advance`."""
-    for j in range(at.value_width):
-        work[at.answer + j] = np.float32(0)
+def first_held(work: Buffer, at: ForwardLayout) -> None:
+    """Compute held = a' S for the first step; `step_forward` computes it for the later ones."""
+    for j in range(at.width):
+        work[at.held + j] = np.float32(0)
     for i in range(at.rows):
         a = work[at.next_removal + i]
-        for j in range(at.value_width):
-            work[at.answer + j] += a * work[i * at.value_width + j]
+        for j in range(at.width):
+            work[at.held + j] += a * work[i * at.width + j]
 
 
 @inlined
-def advance(work: Floats, at: ForwardPlaces) -> None:
-    """S <- the next state, output <- y, next answer <- a' S with the removal key of the step after."""
-    V = at.value_width  # noqa: N806
-    for j in range(V):
+def step_forward(work: Buffer, at: ForwardLayout) -> None:
+    """Advance S by one step; compute its output y and, with the next step's removal key, next_held = a' S."""
+    K = at.width  # noqa: N806
+    for j in range(K):
         work[at.output + j] = np.float32(0)
-        work[at.next_answer + j] = np.float32(0)
+        work[at.next_held + j] = np.float32(0)
     for i in range(0, at.rows, 4):
-        row0, row1, row2, row3 = i * V, (i + 1) * V, (i + 2) * V, (i + 3) * V
-        w0, w1, w2, w3 = four(work, at.decay + i)
-        k0, k1, k2, k3 = four(work, at.key + i)
-        b0, b1, b2, b3 = four(work, at.write + i)
-        r0, r1, r2, r3 = four(work, at.receptance + i)
-        a0, a1, a2, a3 = four(work, at.next_removal + i)
-        for j in range(V):
-            v, answer = work[at.value + j], work[at.answer + j]
-            s0 = w0 * work[row0 + j] + b0 * answer + k0 * v
-            s1 = w1 * work[row1 + j] + b1 * answer + k1 * v
-            s2 = w2 * work[row2 + j] + b2 * answer + k2 * v
-            s3 = w3 * work[row3 + j] + b3 * answer + k3 * v
+        row0, row1, row2, row3 = i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K
+        w0, w1, w2, w3 = load_four(work, at.decay + i)
+        k0, k1, k2, k3 = load_four(work, at.key + i)
+        b0, b1, b2, b3 = load_four(work, at.write + i)
+        r0, r1, r2, r3 = load_four(work, at.receptance + i)
+        a0, a1, a2, a3 = load_four(work, at.next_removal + i)
+        for j in range(K):
+            v, held = work[at.value + j], work[at.held + j]
+            s0 = w0 * work[row0 + j] + b0 * held + k0 * v
+            s1 = w1 * work[row1 + j] + b1 * held + k1 * v
+            s2 = w2 * work[row2 + j] + b2 * held + k2 * v
+            s3 = w3 * work[row3 + j] + b3 * held + k3 * v
             work[row0 + j], work[row1 + j], work[row2 + j], work[row3 + j] = s0, s1, s2, s3
             work[at.output + j] += r0 * s0 + r1 * s1 + r2 * s2 + r3 * s3
-            work[at.next_answer + j] += a0 * s0 + a1 * s1 + a2 * s2 + a3 * s3
+            work[at.next_held + j] += a0 * s0 + a1 * s1 + a2 * s2 + a3 * s3
 
 
 @inlined
-def replay(slot: Floats, at: BackwardPlaces) -> None:
-    """The state at the beginning of the next slot from the one of this slot, and the gradient S dy of r."""
-    K = at.key_width  # noqa: N806
+def replay_step(slot: Buffer, at: BackwardLayout) -> None:
+    """Compute the state of the next slot from the one of this slot, and the gradient S dy of r."""
+    K = at.width  # noqa: N806
     after = at.slot
     for j in range(K):
         slot[at.receptance_gradient + j] = np.float32(0)
     for i in range(0, at.rows, 4):
         row0, row1, row2, row3 = i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K
-        v0, v1, v2, v3 = four(slot, at.value + i)
-        x0, x1, x2, x3 = four(slot, at.answer + i)
-        y0, y1, y2, y3 = four(slot, at.output_gradient + i)
+        v0, v1, v2, v3 = load_four(slot, at.value + i)
+        x0, x1, x2, x3 = load_four(slot, at.held + i)
+        y0, y1, y2, y3 = load_four(slot, at.output_gradient + i)
         for j in range(K):
             w = slot[at.decay + j]
             b, k = slot[at.write + j], slot[at.key + j]
@@ -155,14 +153,14 @@ def replay(slot: Floats, at: BackwardPlaces) -> None:
 
 
 @inlined
-def retreat(slot: Floats, at: BackwardPlaces) -> None:
-    """The gradients of one step. That of the state after it stands in the next slot, in the place of that state;
-    that of the state before it takes the place of the state before it, whose last use this is.
+def step_backward(slot: Buffer, at: BackwardLayout) -> None:
+    """Compute the gradients of one step.
 
-    With G = dS + r dy': dv = G' k, dx = G' b (x the answer), dk = G v, db = G x, dw = rows of G * S summed,
-    da = S dx, dS <- diag(w) G + a dx'.
+    The gradient of the state after the step is in the next slot, in place of that state; the gradient of the state
+    before it overwrites that state, which is used here for the last time. With G = dS + r dy' and x the held value:
+    dv = G' k, dx = G' b, dk = G v, db = G x, dw = rows of G * S summed, da = S dx, dS <- diag(w) G + a dx'.
     """
-    K, after = at.key_width, at.slot  # noqa: N806
+    K, after = at.width, at.slot  # noqa: N806
     for j in range(K):
         slot[at.decay_gradient + j] = np.float32(0)
         slot[at.key_gradient + j] = np.float32(0)
@@ -170,7 +168,7 @@ def retreat(slot: Floats, at: BackwardPlaces) -> None:
         slot[at.removal_gradient + j] = np.float32(0)
     for i in range(0, at.rows, 4):
         row0, row1, row2, row3 = i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K
-        y0, y1, y2, y3 = four(slot, at.output_gradient + i)
+        y0, y1, y2, y3 = load_four(slot, at.output_gradient + i)
         dv0 = dv1 = dv2 = dv3 = np.float32(0)
         dx0 = dx1 = dx2 = dx3 = np.float32(0)
         for j in range(K):
@@ -181,8 +179,8 @@ def retreat(slot: Floats, at: BackwardPlaces) -> None:
             dx0, dx1, dx2, dx3 = dx0 + g0 * b, dx1 + g1 * b, dx2 + g2 * b, dx3 + g3 * b
         to = at.value_gradient + i
         slot[to], slot[to + 1], slot[to + 2], slot[to + 3] = dv0, dv1, dv2, dv3
-        v0, v1, v2, v3 = four(slot, at.value + i)
-        x0, x1, x2, x3 = four(slot, at.answer + i)
+        v0, v1, v2, v3 = load_four(slot, at.value + i)
+        x0, x1, x2, x3 = load_four(slot, at.held + i)
         for j in range(K):
             r, w, a = slot[at.receptance + j], slot[at.decay + j], slot[at.removal + j]
             g0, g1 = slot[after + row0 + j] + r * y0, slot[after + row1 + j] + r * y1
@@ -197,8 +195,8 @@ def retreat(slot: Floats, at: BackwardPlaces) -> None:
 
 
 @inlined
-def four(work: Floats, start: int) -> Any:
-    """Four neighbours, kept in registers while a loop runs over their rows."""
+def load_four(work: Buffer, start: int) -> Any:
+    """Return four neighbours, kept in registers while a loop runs over their rows."""
     return work[start], work[start + 1], work[start + 2], work[start + 3]
 
 
