@@ -14,10 +14,11 @@ Promises
   - with a half-life, the value seen that many samples ago weighs half; the effective sample size is about
     2.89 half-lives. Without one, every value weighs the same for ever: rewards that drift need forgetting.
 
-**When it does nothing.** A z-score is affine: a group's advantages (r - mean) / std come out the same before and
-after it. Pass `groups=` and it warns once when that is so; `cancels_in_group_advantages` measures it. It does
-something when values are clipped, when keys differ within a group, or when advantages are not divided by the
-group's standard deviation.
+**When it has no effect.** A z-score a * r + b (a > 0) changes the mean and the standard deviation of a group alike, so
+advantages (r - mean) / std of a group are the same with and without it; `scaled=False` advantages lose b and keep a. Pass
+`groups=` and `normalize` warns once when that happens; `cancels_in_group_advantages(before, after, groups)` measures it
+for any two versions of rewards. The z-score has an effect when values are clipped, when keys differ within a group, or
+when advantages are not divided by the group's standard deviation.
 
 **Workers.** Each collects in its own `fork()` (empty, same settings), which is merged and thrown away: merging a
 normaliser that already holds the shared past would count that past twice.
@@ -32,11 +33,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, standardise_groups
 from aegir.errors import UsageError
 from aegir.observe.exact_moments import EMPTY, Moments
 from aegir.observe.saved_state import check_state
-from aegir.rewards.cancellation import cancels_in_group_advantages
 
 Key = str | int | None
 
@@ -232,6 +232,36 @@ class RunningNormalizer:
                 raise UsageError(
                     f"{whose} has {name}={other.get(name)}, this one {mine}; they must be the same"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class CancelCheck:
+    """Whether two versions of the same rewards lead to the same advantages."""
+
+    cancels: bool
+    largest_change: float
+    """Of any advantage; nan when no group has two different rewards."""
+    groups: int
+    """Groups with two different rewards, on which the comparison rests."""
+
+
+def cancels_in_group_advantages(
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    scaled: bool = True,
+    tolerance: float = 1e-6,
+) -> CancelCheck:
+    """Whether replacing the rewards `before` by `after` leaves every group's advantages unchanged."""
+    old, new = (standardise_groups(rewards, groups, scaled) for rewards in (before, after))
+    informative = np.unique(np.asarray(groups).reshape(-1)[np.nan_to_num(old) != 0])
+    if not informative.size:
+        return CancelCheck(False, float("nan"), 0)
+    if (np.isnan(old) != np.isnan(new)).any():
+        return CancelCheck(False, float("inf"), informative.size)
+    change = float(np.nanmax(np.abs(old - new)))
+    return CancelCheck(change <= tolerance, change, informative.size)
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:

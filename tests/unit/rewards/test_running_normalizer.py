@@ -8,8 +8,11 @@ import pytest
 
 from aegir.errors import UsageError
 from aegir.observe.exact_moments import CHUNK, EMPTY, Moments
-from aegir.rewards.cancellation import cancels_in_group_advantages
-from aegir.rewards.running_normalizer import NormalizerHasNoEffect, RunningNormalizer
+from aegir.rewards.running_normalizer import (
+    NormalizerHasNoEffect,
+    RunningNormalizer,
+    cancels_in_group_advantages,
+)
 from aegir.rl.advantages import group_advantages
 
 
