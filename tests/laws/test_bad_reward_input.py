@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from aegir.errors import UsageError
-from aegir.rewards.combined import combine_rewards
+from aegir.rewards.combined import combine_rewards, suggest_lambdas
 from aegir.rewards.completion import compute_r_finish
 from aegir.rewards.hacks import (
     detect_constant_routing,
@@ -16,7 +16,6 @@ from aegir.rewards.hacks import (
     detect_serial_collapse,
     detect_spurious_parallelism,
 )
-from aegir.rewards.lambda_calibration import suggest_lambdas
 from aegir.rewards.parallelism import compute_r_parallel
 from aegir.rewards.performance import compute_r_perf
 from aegir.rewards.routing import group_rows

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegir.observe.exact_moments import EMPTY
-from aegir.rewards.cancellation import cancels_in_group_advantages
-from aegir.rewards.running_normalizer import RunningNormalizer
+from aegir.rewards.running_normalizer import RunningNormalizer, cancels_in_group_advantages
 
 NUMBER = st.floats(-1e6, 1e6, allow_subnormal=False)
 STREAM = st.lists(NUMBER, min_size=2, max_size=60)
@@ -90,3 +89,25 @@ def test_an_unclipped_z_score_always_cancels_in_group_advantages(values, groups,
     after = normalizer.update_and_normalize(values)
     check = cancels_in_group_advantages(values, after, np.arange(len(values)) % groups)
     assert check.cancels or not check.groups
+
+
+@given(
+    st.lists(STREAM, min_size=1, max_size=4),
+    STREAM,
+    st.sampled_from([None, 1.0, 3.0, 100.0]),
+    st.data(),
+)
+def test_absorbing_forks_in_sequence_equals_one_stream(rounds, past, half_life, data):
+    """Each round is cut among some forks; absorbed in order, they are the stream they were cut from."""
+    central, stream = (RunningNormalizer(half_life=half_life, warm_up=2) for _ in range(2))
+    for normalizer in (central, stream):
+        normalizer.update(past)
+    for values in rounds:
+        forks = []
+        for piece in pieces(values, data):
+            forks.append(central.fork())
+            forks[-1].update(piece)
+        central.absorb(*forks)
+        stream.update(values)
+    scale = 1 + max(abs(value) for values in [past, *rounds] for value in values)
+    close(central.moments(), stream.moments(), scale)

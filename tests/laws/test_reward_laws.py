@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from aegir.metrics import compute_f1
-from aegir.rewards.combined import combine_rewards
+from aegir.rewards.combined import combine_rewards, suggest_lambdas
 from aegir.rewards.completion import compute_r_finish
 from aegir.rewards.hacks import wilson_interval
-from aegir.rewards.lambda_calibration import suggest_lambdas
 from aegir.rewards.parallelism import compute_r_parallel
 from aegir.rewards.performance import NO_LABEL, compute_r_perf
 from aegir.rewards.routing import group_rows

@@ -1,23 +1,24 @@
-"""Count, mean and variance of a stream, accurate where plain sums are not, and mergeable.
+"""Count, mean and variance of a stream, without loss of precision, and mergeable.
 
     moments = EMPTY.updated(values)                    # Welford, a chunk at a time
-    moments = moments.merged(other)                    # Chan, Golub and LeVeque 1979: two streams as one
+    moments = moments.merged(other)                    # Chan, Golub and LeVeque 1979: streams side by side
+    moments = moments.followed_by(later, decay)        # one stream after the other
 
 A sum of squares of values around 1e9 loses everything below 1e2, a running mean everything below 1e-7. Here
 each chunk is centred on its own mean first, and the mean and the sum of squared deviations are kept as
-*pairs* of floats (a value and what rounding took from it), so that many small updates and merges in any
-order give what one pass over all values gives.
+*pairs* of floats (a value and its rounding error), so that many small updates and merges in any order give what
+one pass over all values gives.
 
-With forgetting, the value seen `k` samples ago weighs `decay**k`: weights, not time, and the same however
-the stream is cut into batches. The effective sample size is then (sum of weights)² / (sum of squared weights),
-which tends to (1 + decay) / (1 - decay).
+With forgetting, a value seen `k` samples ago has weight `decay**k`: the same however the stream is cut into batches.
+The effective sample size is then (sum of weights)² / (sum of squared weights), which tends to
+(1 + decay) / (1 - decay).
 
 Worked number: of 2, 4, 9 the mean is 5 and the variance ((-3)² + (-1)² + 4²) / 2 = 13. With decay 1/2 the
 weights are 1/4, 1/2, 1 and the mean (2/4 + 4/2 + 9) / 1.75 = 11.5 / 1.75 = 6.571….
 
 Promises
-  - nan, infinities and sizes beyond 1e100 (whose squares would not fit) are left out and counted; they do not
-    age the others;
+  - nan, infinities and magnitudes of 1e100 or more (whose squares would overflow) are left out and counted; they do not
+    age the other values;
   - `variance` is unbiased (n - 1 in the denominator), nan below two values, and never negative.
 
 Paper: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances".
@@ -34,17 +35,17 @@ from aegir.arrays import Floats
 
 LARGEST = 1e100
 CHUNK = 8_192
-"""Values centred at a time: 64 kB stay in a cache, and numpy keeps such products on one thread."""
+"""Values centred at a time: 64 kB fit into a cache, and numpy computes such products on one thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What a stream of values looked like; `mean_rest` and `squares_rest` hold the rounding errors."""
+    """Statistics of a stream; `mean_rest` and `squares_rest` hold rounding errors."""
 
     seen: int = 0
-    """Values counted, whatever they weigh now."""
+    """Number of values, whatever their weight is now."""
     left_out: int = 0
-    """Values that were nan, infinite or beyond 1e100."""
+    """Number of values that were nan, infinite or of magnitude 1e100 or more."""
     weight: float = 0.0
     squared_weight: float = 0.0
     mean_value: float = 0.0
@@ -54,12 +55,12 @@ class Moments:
 
     @property
     def mean(self) -> float:
-        """The weighted mean; nan when nothing was seen."""
+        """Weighted mean; nan for an empty stream."""
         return self.mean_value + self.mean_rest if self.weight else math.nan
 
     @property
     def variance(self) -> float:
-        """The unbiased variance; nan when fewer than two values carry weight."""
+        """Unbiased variance; nan if fewer than two values carry weight."""
         freedom = self.weight - self.squared_weight / self.weight if self.weight else 0.0
         # Rounding leaves about 1e-16 of the weight behind when a single value carries all of it.
         if self.seen < 2 or freedom <= 1e-12 * self.weight:
@@ -68,22 +69,25 @@ class Moments:
 
     @property
     def effective_size(self) -> float:
-        """How many equally weighted values this is worth; `seen` without forgetting."""
+        """Effective sample size; equal to `seen` without forgetting."""
         return self.weight * self.weight / self.squared_weight if self.squared_weight else 0.0
 
     def updated(self, values: npt.ArrayLike, decay: float = 1.0) -> "Moments":
-        """With these values added, in their order; older ones weigh `decay` less per value added."""
+        """The stream continued by these values; each multiplies the weight of all earlier ones by `decay`."""
         flat = np.asarray(values).reshape(-1)
         moments = self
         for start in range(0, flat.size, CHUNK):
             chunk = flat[start : start + CHUNK].astype(np.float64, copy=False)
-            with np.errstate(over="ignore", invalid="ignore"):  # such chunks go the careful way
-                piece = _moments_of(chunk, decay)
-                moments = moments._decayed(decay, piece.seen).merged(piece)
+            with np.errstate(over="ignore", invalid="ignore"):  # such chunks take the slow path
+                moments = moments.followed_by(_moments_of(chunk, decay), decay)
         return moments
 
+    def followed_by(self, later: "Moments", decay: float) -> "Moments":
+        """Both streams one after the other: each value of `later` ages this stream by `decay`."""
+        return self._decayed(decay, later.seen).merged(later)
+
     def merged(self, other: "Moments") -> "Moments":
-        """Both streams as one; which comes first changes nothing beyond the last bit."""
+        """Both streams side by side: weights stay as they are, and the order matters only in the last bit."""
         weight = self.weight + other.weight
         seen, left_out = self.seen + other.seen, self.left_out + other.left_out
         if not other.weight or not self.weight:
@@ -126,10 +130,10 @@ EMPTY = Moments()
 
 
 def _moments_of(chunk: Floats, decay: float) -> Moments:
-    """One chunk on its own: two passes, the second around the mean found by the first."""
+    """Moments of one chunk: two passes, the second around the mean of the first."""
     size = chunk.size
     total = float(chunk.sum())
-    # A sum below the limit can still hide a large pair that cancels; the squares below would show it.
+    # Large values may cancel in the sum; then the squares below are above the limit.
     if not abs(total) < LARGEST:
         return _moments_of_usable(chunk, decay)
     centre = total / size
@@ -142,7 +146,7 @@ def _moments_of(chunk: Floats, decay: float) -> Moments:
             float(chunk[0]),
             np.zeros(size),
             0.0,
-        )  # constant: no crumbs of rounding
+        )  # constant: the variance is exactly 0
     if decay != 1.0:
         return _weighted(off, decay, centre, left_out=0)
     correction = float(off.sum()) / size
@@ -151,7 +155,7 @@ def _moments_of(chunk: Floats, decay: float) -> Moments:
 
 
 def _moments_of_usable(chunk: Floats, decay: float) -> Moments:
-    """The careful road for a chunk with values that cannot be counted, or with very large ones."""
+    """Slow path for a chunk with values to leave out, or with very large ones."""
     usable = np.abs(chunk) < LARGEST  # False for nan
     kept, left_out = chunk[usable], int(chunk.size - usable.sum())
     if not kept.size:
@@ -161,7 +165,7 @@ def _moments_of_usable(chunk: Floats, decay: float) -> Moments:
 
 
 def _weighted(off: Floats, decay: float, centre: float, left_out: int) -> Moments:
-    """The last value weighs 1, so the weights never sum to 0."""
+    """Moments of deviations `off` from `centre`; the last value has weight 1, so the sum is never 0."""
     weights = _fading_weights(decay)[CHUNK - off.size :]
     weight = float(weights.sum())
     correction = float(weights @ off) / weight
@@ -179,7 +183,7 @@ def _fading_weights(decay: float) -> Floats:
 
 
 def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b, and exactly what rounding took away (Knuth)."""
+    """a + b, and its exact rounding error (Knuth)."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)

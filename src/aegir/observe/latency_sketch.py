@@ -1,21 +1,24 @@
-"""Quantiles of durations in bounded memory, with a relative error that is promised, not hoped for.
+"""Quantiles of durations in bounded memory with a guaranteed relative error, and the meter of one operation.
 
-A duration x falls into bucket  i = ceil(log_g(x / 1 ns)),  g = (1 + a) / (1 - a),  and every duration of the
-bucket is answered by  2 g^i / (g + 1) ns:  the value whose relative distance to both ends of the bucket is a.
-With a = 0.01 (so g = 1.0202), 2 ms falls into bucket 726, which answers 2.00356 ms: 0.18 % off.
+A duration x falls into bucket  i = ceil(log_g(x / 1 ns)),  g = (1 + a) / (1 - a),  and every duration in the
+bucket is reported as  2 g^i / (g + 1) ns:  the value whose relative distance to both ends of the bucket is a.
+With a = 0.01 (so g = 1.0202), 2 ms falls into bucket 726, which is reported as 2.00356 ms: 0.18 % off.
 
 Promises
   - a quantile differs from the true order statistic by at most `relative_error` of it;
-  - memory is fixed when the sketch is made (2,186 counts for 1 %), whatever is added: nothing is collapsed;
+  - memory is fixed at construction (2,186 counts for 1 %): buckets are never collapsed;
   - merging adds counts: any order, any split gives the same sketch;
   - count, smallest and largest are exact.
 
-Limits: durations under 1 ns count as 1 ns; durations above 2**63 ns (292 years) are refused as no durations.
-Paper: Masson, Rim and Lee 2019, DDSketch, arXiv:1908.10693.
+Limits: durations under 1 ns count as 1 ns; durations above 2**63 ns (292 years) are rejected.
+A `Meter` adds throughput, errors and a time span to a sketch; clocks, names, locks and processes are in
+performance_tracker.py. Paper: Masson, Rim and Lee 2019, DDSketch, arXiv:1908.10693.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ from aegir.errors import UsageError
 from aegir.observe.saved_state import check_state
 
 SHORTEST = 1e-9
-"""Seconds; what a nanosecond clock can tell apart."""
+"""Seconds; the resolution of a nanosecond clock."""
 LONGEST = 2.0**63 * 1e-9
 
 
@@ -50,11 +53,11 @@ class LatencySketch:
 
     @property
     def count(self) -> int:
-        """How many durations were added."""
+        """Number of durations added."""
         return int(self._counts.sum())
 
     def add(self, seconds: Floats | Sequence[float]) -> int:
-        """Add durations; the answer is how many were left out: NaN, negative, infinite or above 292 years."""
+        """Add durations and return how many were rejected: NaN, negative, infinite or above 292 years."""
         given = np.asarray(seconds, np.float64).ravel()
         kept = given[(given >= 0) & (given <= LONGEST)]  # NaN is neither
         if len(kept):
@@ -65,9 +68,9 @@ class LatencySketch:
         return len(given) - len(kept)
 
     def quantile(self, share: float) -> float | None:
-        """The duration that `share` of the durations do not exceed; None when nothing was added.
+        """The duration that a `share` of all durations does not exceed; None if the sketch is empty.
 
-        It estimates the order statistic of rank floor(share * (count - 1)), counted from 0.
+        Estimates the order statistic of rank floor(share * (count - 1)), counted from 0.
         """
         (answer,) = self.quantiles((share,))
         return answer
@@ -86,11 +89,11 @@ class LatencySketch:
         )
 
     def merge(self, other: "LatencySketch") -> None:
-        """Take in another sketch of the same relative error."""
+        """Add another sketch of the same relative error."""
         if other.relative_error != self.relative_error:
             raise UsageError(
-                f"a sketch of relative error {other.relative_error} cannot join one of "
-                f"{self.relative_error}; give both the same"
+                f"a sketch of relative error {other.relative_error} cannot be merged into one of "
+                f"{self.relative_error}; expected the same error in both"
             )
         self._counts += other._counts
         self.total += other.total
@@ -98,7 +101,7 @@ class LatencySketch:
         self.largest = max(self.largest, other.largest)
 
     def state_dict(self) -> dict[str, Any]:
-        """JSON-ready; only buckets in use are named."""
+        """JSON-ready; only buckets in use are listed."""
         used = np.flatnonzero(self._counts)
         return {
             "relative_error": self.relative_error,
@@ -110,7 +113,7 @@ class LatencySketch:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Become the sketch that was saved."""
+        """Replace the content by the saved sketch."""
         keys = ("relative_error", "buckets", "counts", "total", "smallest", "largest")
         check_state(state, "the saved sketch", *keys)
         fresh = LatencySketch(state["relative_error"])
@@ -140,5 +143,98 @@ class LatencySketch:
 
     def _answer(self, bucket: int) -> float:
         middle = 2 * math.exp(bucket * self._log_growth) / (math.exp(self._log_growth) + 1)
-        # The extremes are known exactly, and no duration lies beyond them.
+        # The smallest and the largest duration are known exactly.
         return min(max(middle * SHORTEST, self.smallest), self.largest)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of one operation of one node; durations in seconds, None where nothing was measured."""
+
+    node: str
+    operation: str
+    calls: int
+    errors: int
+    refused: int
+    items: float
+    items_per_second: float | None
+    items_per_busy_second: float | None
+    busy_seconds: float
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    slowest: float | None
+
+
+class Meter:
+    """Records not yet in the sketch, the sketch, and sums of one operation; times are monotonic seconds."""
+
+    __slots__ = ("errors", "first", "items", "last", "pending", "refused", "sketch")
+
+    def __init__(self, relative_error: float) -> None:
+        self.pending: list[tuple[float, float, float]] = []
+        """(seconds, items, end) of calls that are not in the sketch yet."""
+        self.sketch = LatencySketch(relative_error)
+        self.items, self.errors, self.refused = 0.0, 0, 0
+        self.first, self.last = math.inf, -math.inf
+
+    def fold(self) -> None:
+        """Move pending records into the sketch; the caller holds the lock."""
+        # Taking a slice and deleting it are atomic, and other threads only append behind it.
+        taken = self.pending[:]
+        del self.pending[: len(taken)]
+        if taken:
+            flat = np.fromiter(chain.from_iterable(taken), np.float64, 3 * len(taken))
+            seconds, items, ends = flat.reshape(-1, 3).T
+            self.sketch.add(seconds)
+            self.items += float(items.sum())
+            self.first = min(self.first, float((ends - seconds).min()))
+            self.last = max(self.last, float(ends.max()))
+
+    def figures(self, node: str, operation: str) -> Figures:
+        """Figures of all records so far."""
+        self.fold()
+        sketch, calls, span = self.sketch, self.sketch.count, self.last - self.first
+        measured = sketch.metrics()
+        return Figures(
+            node=node,
+            operation=operation,
+            calls=calls,
+            errors=self.errors,
+            refused=self.refused,
+            items=self.items,
+            items_per_second=self.items / span if calls and span > 0 else None,
+            items_per_busy_second=self.items / sketch.total if sketch.total > 0 else None,
+            busy_seconds=sketch.total,
+            mean=measured["mean"],
+            p50=measured["p50"],
+            p95=measured["p95"],
+            p99=measured["p99"],
+            slowest=measured["largest"],
+        )
+
+    def state_dict(self, epoch: float) -> dict[str, Any]:
+        """JSON-ready; `epoch` is the wall-clock time of monotonic time 0."""
+        self.fold()
+        measured = self.sketch.count > 0
+        return {
+            "items": self.items,
+            "errors": self.errors,
+            "refused": self.refused,
+            "first": self.first + epoch if measured else None,
+            "last": self.last + epoch if measured else None,
+            "sketch": self.sketch.state_dict(),
+        }
+
+    def merge(self, state: dict[str, Any], epoch: float) -> None:
+        """Add a saved meter of the same relative error."""
+        incoming = LatencySketch()
+        incoming.load_state_dict(state["sketch"])
+        self.sketch.merge(incoming)
+        self.items += state["items"]
+        self.errors += state["errors"]
+        self.refused += state["refused"]
+        if state["first"] is not None:
+            self.first = min(self.first, state["first"] - epoch)
+            self.last = max(self.last, state["last"] - epoch)

@@ -39,9 +39,8 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from aegir.errors import UsageError
-from aegir.observe.latency_sketch import LONGEST, LatencySketch
-from aegir.observe.meter import Figures as Figures
-from aegir.observe.meter import Meter
+from aegir.observe.latency_sketch import LONGEST, LatencySketch, Meter
+from aegir.observe.latency_sketch import Figures as Figures
 from aegir.observe.saved_state import check_state
 
 P = ParamSpec("P")
@@ -136,8 +135,8 @@ class APIPerformanceTracker:
         _check_tracker(state)
         if state["relative_error"] != self.relative_error:
             raise UsageError(
-                f"a tracker of relative error {state['relative_error']} cannot join one of "
-                f"{self.relative_error}; give both the same"
+                f"a tracker of relative error {state['relative_error']} cannot be merged into one of "
+                f"{self.relative_error}; expected the same error in both"
             )
         with self._lock:
             for saved in state["meters"]:

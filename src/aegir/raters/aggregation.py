@@ -1,23 +1,33 @@
-"""Several ratings, one score: how raters are combined, item by item.
+"""Combining raters: one score per item from several ratings, and how reliable each rater is.
 
     aggregate(ratings, "median")                       # ratings (R, U), nan is missing -> scores (U,)
 
-    mean         of the ratings present
-    weighted     weights over the raters present; an item whose raters weigh 0 is missing
-    median       of the ratings present
-    trimmed      mean without the share `trim` at each end, and without at least one from three ratings on
-    majority     the value most raters gave; a tie is missing
-    reliability  the highest and the lowest rating pulled in to their neighbours (from three ratings on), then
-                 weighted by how well each rater agrees with the others (rater_reliability.py)
+    mean         mean of the ratings present
+    weighted     weighted mean of the ratings present; an item whose raters have weight 0 is missing
+    median       median of the ratings present
+    trimmed      mean without the share `trim` at each end, and without at least one rating from three on
+    majority     the most frequent value; a tie is missing
+    reliability  the highest and lowest rating moved to their neighbours (from three ratings on), then weighted by
+                 how well each rater agrees with the others
 
 Worked numbers: ratings 1, 2, 9 give mean 4, median 2, trimmed 2, majority missing (a tie), weighted by 1, 1, 2
 (1 + 2 + 18) / 4 = 5.25, and reliability with those weights (2 + 2 + 2 * 2) / 4 = 2.
 
-**No single exploitable rater.** With three ratings or more, whatever one rater says, median, trimmed and
-reliability stay between the lowest and the highest rating of the others. Mean and weighted do not, and with two
-ratings nothing can: there is no third to say who is wrong.
+**One rater cannot be exploited.** With three ratings or more, whatever one rater reports, median, trimmed and
+reliability stay between the lowest and the highest rating of the others. Mean and weighted do not; with two ratings no
+method can tell which rater is wrong. An item with fewer than `min_raters` ratings is missing (nan), never 0.
 
-An item with fewer than `min_raters` ratings is missing (nan), never 0.
+    pairwise_alpha(ratings)                            # (R, R): alpha of every two raters, nan on the diagonal
+    rater_reliability(ratings)                         # (R,): median of a rater's row
+    reliability_weights(ratings)                       # (R,): reliabilities above 0, scaled to sum 1
+
+The alpha of two raters depends on those two alone, so one bad rater changes one entry in each of the other rows, which
+the median ignores, and all entries of its own row. Worked number: raters (1, 2, 3), (1, 2, 3) and (3, 2, 1). The first two
+have alpha 1. Each against the third: observed (4 + 0 + 4) / 3 = 8/3, expected 2/5 * 4 = 8/5, alpha = 1 - 5/3 = -2/3.
+Reliabilities (medians) are 1/6, 1/6 and -2/3; the weights 1/2, 1/2, 0.
+
+A rater at or below chance, or one that shares fewer than two units with any other, has weight 0. If that applies to all
+raters, the weights are equal. Ordinal ratings are ranked among all ratings.
 """
 
 from collections.abc import Sequence
@@ -28,8 +38,8 @@ import numpy.typing as npt
 
 from aegir.arrays import Floats
 from aegir.errors import UsageError
+from aegir.raters.agreement import Metric, in_range, krippendorff_alpha, mid_ranks
 from aegir.raters.ratings import Ratings, read_ratings
-from aegir.raters.reliability import reliability_weights
 
 Method = Literal["mean", "weighted", "median", "trimmed", "majority", "reliability"]
 Counts = npt.NDArray[np.intp]
@@ -43,7 +53,7 @@ def aggregate(
     trim: float = 0.2,
     min_raters: int = 1,
 ) -> Floats:
-    """(U,) one score per item; nan where too few raters spoke or none won."""
+    """(U,) one score per item; nan with fewer than `min_raters` ratings, or on a tie of the majority."""
     given = read_ratings(ratings)
     check_method(method, trim)
     if min_raters < 1:
@@ -72,7 +82,7 @@ def aggregate(
 
 
 def check_method(method: str, trim: float) -> None:
-    """Refuse a method that there is not, and a trim that would leave nothing."""
+    """Raise for an unknown method, and for a trim that would leave no rating."""
     if method not in get_args(Method):
         raise UsageError(f"method is {method!r}; expected one of {', '.join(get_args(Method))}")
     if not 0 <= trim < 0.5:
@@ -80,7 +90,7 @@ def check_method(method: str, trim: float) -> None:
 
 
 def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:
-    """Weights as numbers: one per rater, none negative, not all 0."""
+    """Weights as an array; raise unless there is one per rater, none negative, not all 0."""
     given = np.asarray(weights, np.float64)
     if given.shape != (raters,):
         raise UsageError(
@@ -94,7 +104,7 @@ def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floa
 
 
 def column_median(ordered: Ratings, counts: Counts) -> Floats:
-    """(U,) the median of each column's first `counts` entries; nan where there are none."""
+    """(U,) median of each column's first `counts` entries; nan for a count of 0."""
     places = np.stack([np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, len(ordered) - 1)])
     low, high = np.take_along_axis(ordered, places, axis=0)
     median: Floats = low / 2 + high / 2
@@ -102,7 +112,7 @@ def column_median(ordered: Ratings, counts: Counts) -> Floats:
 
 
 def majority(ordered: Ratings) -> tuple[Floats, Floats]:
-    """(U,) the value that most of each sorted column shares, nan on a tie, and (U,) how many share it."""
+    """(U,) most frequent value of each sorted column, nan on a tie, and (U,) its number of occurrences."""
     winner, most = np.full(ordered.shape[1], np.nan), np.zeros(ordered.shape[1])
     run = np.zeros(ordered.shape[1])
     for row, values in enumerate(ordered):
@@ -111,6 +121,54 @@ def majority(ordered: Ratings) -> tuple[Floats, Floats]:
         winner = np.where(run > most, values, np.where((run == most) & (run > 0), np.nan, winner))
         most = np.maximum(most, run)
     return winner, most
+
+
+def pairwise_alpha(ratings: npt.ArrayLike, metric: Metric = "interval") -> Floats:
+    """(R, R) alpha between every two raters over the units both rated; nan where undefined."""
+    given = read_ratings(ratings)
+    if metric in ("interval", "ordinal"):
+        if metric == "ordinal":
+            present = ~np.isnan(given)
+            given[present] = mid_ranks(given[present])
+        return _pairwise_interval(given)
+    alphas = np.full((len(given), len(given)), np.nan)
+    for first in range(len(given)):
+        for second in range(first):
+            alpha = krippendorff_alpha(given[[first, second]], metric).alpha
+            alphas[first, second] = alphas[second, first] = alpha
+    return alphas
+
+
+def rater_reliability(ratings: npt.ArrayLike, metric: Metric = "interval") -> Floats:
+    """(R,) each rater's median alpha with the others; nan for a rater without common units."""
+    return np.array([_median(row[~np.isnan(row)]) for row in pairwise_alpha(ratings, metric)])
+
+
+def reliability_weights(ratings: npt.ArrayLike, metric: Metric = "interval") -> Floats:
+    """(R,) weights that sum to 1; equal if no reliability is above 0."""
+    reliable = np.maximum(np.nan_to_num(rater_reliability(ratings, metric)), 0.0)
+    if not reliable.any():
+        return np.full(len(reliable), 1 / max(len(reliable), 1))
+    weights: Floats = reliable / reliable.sum()
+    return weights
+
+
+def leave_one_out_median(ratings: Ratings) -> Ratings:
+    """(R, U) median of the *other* raters' ratings; nan where the rater or all others are missing.
+
+    Each column is sorted once; leaving a rating out shifts the positions above its own down by one.
+    """
+    order = np.argsort(ratings, axis=0, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(len(ratings))[:, None], axis=0)
+    ordered = np.take_along_axis(ratings, order, axis=0)
+    others = (~np.isnan(ratings)).sum(axis=0) - 1
+    halves = []
+    for place in ((others - 1) // 2, others // 2):
+        shifted = np.maximum(place, 0) + (np.maximum(place, 0) >= rank)
+        halves.append(np.take_along_axis(ordered, np.minimum(shifted, len(ratings) - 1), axis=0))
+    usable = (others > 0) & ~np.isnan(ratings)
+    return np.where(usable, halves[0] / 2 + halves[1] / 2, np.nan)
 
 
 def _weighted_mean(ratings: Ratings, weights: Floats) -> Floats:
@@ -131,9 +189,34 @@ def _trimmed_mean(ordered: Ratings, counts: Counts, trim: float) -> Floats:
 
 
 def _without_extremes(ratings: Ratings, ordered: Ratings, counts: Counts) -> Ratings:
-    """Ratings within the second lowest and second highest of their item, from three ratings on."""
+    """Ratings clipped to the second lowest and second highest of their item, from three ratings on."""
     last = np.maximum(counts - 2, 0)[None]
     enough = counts >= 3
     low = np.where(enough, ordered[min(1, len(ordered) - 1)], -np.inf)
     high = np.where(enough, np.take_along_axis(ordered, last, axis=0)[0], np.inf)
     return np.clip(ratings, low, high)
+
+
+def _pairwise_interval(ratings: Ratings) -> Floats:
+    """All pairs at once: sums over the units two raters share are matrix products."""
+    present = ~np.isnan(ratings)
+    if not present.any():
+        return np.full((len(ratings),) * 2, np.nan)
+    ratings = in_range(np.where(present, ratings, 0.0))
+    # Subtracting a common value keeps precision; the median, because one rater's 1e9 must not determine it.
+    off = np.where(present, ratings - np.median(ratings[present]), 0.0)
+    shared = present.astype(np.float64)
+    units = shared @ shared.T
+    with np.errstate(all="ignore"):
+        sums, squares = off @ shared.T, off**2 @ shared.T
+        apart = squares + squares.T - 2 * off @ off.T
+        spread = squares + squares.T - (sums + sums.T) ** 2 / (2 * units)
+        alphas: Floats = 1 - np.maximum(apart, 0) * (2 * units - 1) / (2 * units * spread)
+    # Where all shared ratings are equal, rounding leaves a variance of about 1e-16 of the squares.
+    undefined = (units < 2) | ~(spread > 1e-14 * (squares + squares.T)) | ~np.isfinite(alphas)
+    alphas[undefined | np.eye(len(ratings), dtype=bool)] = np.nan
+    return alphas
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values)) if values.size else float("nan")

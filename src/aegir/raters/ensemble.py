@@ -44,13 +44,12 @@ from aegir.raters.aggregation import (
     check_weights,
     column_median,
     majority,
+    reliability_weights,
 )
 from aegir.raters.agreement import Agreement, Metric, check_metric, krippendorff_alpha
 from aegir.raters.calls import Rater, RaterFailure, RaterPool
-from aegir.raters.drift import RaterDrift
 from aegir.raters.ratings import Ratings, read_ratings
-from aegir.raters.reliability import reliability_weights
-from aegir.raters.report import EnsembleReport, report_raters
+from aegir.raters.report import EnsembleReport, RaterDrift, report_raters
 
 FEWEST_UNITS = 10
 """The alpha of fewer units is noise, and vetoes nothing."""

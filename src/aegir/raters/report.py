@@ -1,65 +1,81 @@
-"""Rater reports: who disagrees, who drifts, who saturates, who is silent.
+"""Rater reports: which raters disagree, drift, saturate or are silent.
 
     report = report_raters(ratings, ["length", "judge", "tests"])
     report.disagreeing, report.saturated               # names
-    print("\\n".join(report.sentences))                 # what a person reads
+    print("\\n".join(report.sentences))
 
 disagrees   alpha rises by more than `HARM` without the rater, or its reliability is at or below chance while
-            most raters' is above
-saturates   at least `SATURATED` of its ratings are its own highest, or lowest, rating (a constant rater: all)
-drifts      it moved away from more than half of the others (rater_drift.py; needs a stream: ensemble.py)
+            the median reliability is above
+saturates   at least `SATURATED` of its ratings equal its own highest, or lowest, rating
+drifts      its ratings moved away from those of more than half of the others (`RaterDrift`, over batches)
 silent      it rated less than `SILENT` of the units
 
 Worked number: raters (1, 2, 3, 4), (1, 2, 3, 4), (4, 3, 2, 1). Observed is (18 + 2 + 2 + 18) / 12 = 10/3,
 expected 2 * 15 / 11 = 30/11, alpha 1 - 11/9 = -2/9. Without the third it is 1, so the third rater disagrees;
 without one of the others it is 1 - 5 * 7/20 = -3/4.
 
-A finding needs something to stand on: `disagrees` two other raters, `saturates` ten ratings. The bias is the mean
-of a rater's ratings less the median of the others' on the same units (nominal ratings have none).
+`disagrees` needs two other raters, `saturates` ten ratings. The bias is the mean of a rater's ratings minus the median of
+the others' on the same units (undefined for nominal ratings).
+
+Drift: `RaterDrift` tests, for every two raters, how they differ on the units of a batch that both rated (the mean
+difference; for nominal ratings the share of units on which they differ). That does not depend on how hard the batch is, nor
+on a third rater, so when one rater shifts, all pairs with it change and the other pairs do not. A rater drifts when it
+has drifted from more than half of the others; of two raters both are named. While no pair changes, the chance that any is
+ever reported is at most `false_alarm_rate`, shared among the R (R - 1) / 2 tests (observe/drift_verdict.py), provided
+that items are shuffled over batches. Worked number: three raters, the third shifted: pairs (1, 3) and (2, 3) alarm. The
+third has drifted from 2 of 2 others and is named; the first from 1 of 2, which is not more than half.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import Floats
 from aegir.errors import UsageError
+from aegir.observe.drift_verdict import DriftVerdict
+from aegir.observe.saved_state import check_state
+from aegir.raters.aggregation import leave_one_out_median, rater_reliability
 from aegir.raters.agreement import Agreement, Metric, krippendorff_alpha
 from aegir.raters.ratings import Ratings, read_ratings
-from aegir.raters.reliability import leave_one_out_median, rater_reliability
+from aegir.seeding import Seeds
 
 HARM = 0.05
 SATURATED = 0.9
 SILENT = 0.5
 FEWEST_RATINGS = 10
+MEMORY = 512
+"""Batches kept per pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterReport:
-    """One rater among the others; nan is what could not be computed."""
+    """One rater compared with the others; nan where undefined."""
 
     name: str
     rated: float
-    """Share of the units it rated."""
+    """Share of the units that it rated."""
     reliability: float
     """Median alpha with each of the others."""
     alpha_without: float
     """Alpha of the ensemble without this rater."""
     bias: float
     at_extreme: float
-    """Share of its ratings at its own highest or lowest, whichever is more."""
+    """Share of its ratings equal to its own highest or lowest, whichever is larger."""
     disagrees: bool
     saturates: bool
     silent: bool
     drifts: bool = False
     failures: int = 0
-    """Calls in which it raised, hung or answered nonsense."""
+    """Calls that raised, timed out or returned no valid ratings."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnsembleReport:
-    """All raters, and how far they agree."""
+    """All raters, and their agreement."""
 
     agreement: Agreement
     raters: tuple[RaterReport, ...]
@@ -82,7 +98,7 @@ class EnsembleReport:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Agreement first, then one sentence per finding."""
+        """Agreement, then one sentence per finding."""
         whole = self.agreement
         lines = [f"alpha ({whole.metric}) is {whole.alpha:.3f} over {whole.units} units"]
         if whole.reason:
@@ -98,7 +114,7 @@ def report_raters(
     drifting: Sequence[str] = (),
     failures: Mapping[str, int] | None = None,
 ) -> EnsembleReport:
-    """What ratings (R, U) say about their raters; drift and failures are known to who called them."""
+    """Report on the raters of ratings (R, U); the caller passes drifting raters and counts of failed calls."""
     given = read_ratings(ratings)
     if len(names) != len(given):
         raise UsageError(
@@ -133,6 +149,78 @@ def report_raters(
             )
         )
     return EnsembleReport(whole, tuple(reports))
+
+
+class RaterDrift:
+    """One sequential test per pair of raters."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        metric: Metric = "interval",
+        *,
+        false_alarm_rate: float = 0.01,
+        seed: int = 0,
+    ) -> None:
+        self._names, self._metric = tuple(names), metric
+        pairs = list(combinations(range(len(self._names)), 2))
+        rate = false_alarm_rate / max(len(pairs), 1)
+        self._tests = {
+            pair: DriftVerdict(rate, seed=Seeds(seed).derive(*pair), memory=MEMORY)
+            for pair in pairs
+        }
+
+    def update(self, ratings: Ratings) -> None:
+        """Add one batch, (R, U) with nan where a rating is missing."""
+        differences = mean_differences(ratings, self._metric)
+        for pair, test in self._tests.items():
+            test.update(float(differences[pair]))
+
+    @property
+    def drifting(self) -> tuple[str, ...]:
+        """Names of the raters that drifted from more than half of the others."""
+        away = np.zeros(len(self._names))
+        for pair, test in self._tests.items():
+            away[list(pair)] += test.found
+        others = len(self._names) - 1
+        return tuple(
+            name for name, count in zip(self._names, away, strict=True) if 2 * count > others
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """Figures for a log."""
+        found = sum(test.found for test in self._tests.values())
+        return {"drifting_raters": len(self.drifting), "drifting_pairs": found}
+
+    def state_dict(self) -> dict[str, Any]:
+        """JSON-ready and exact."""
+        return {"tests": [test.state_dict() for test in self._tests.values()]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue exactly where `state_dict` was taken."""
+        check_state(state, "the saved drift of raters", "tests")
+        for test, saved in zip(self._tests.values(), state["tests"], strict=True):
+            test.load_state_dict(saved)
+
+
+def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
+    """(R, R) mean of row minus column over shared units (nominal: share unequal); nan without shared units."""
+    shared = (~np.isnan(ratings)).astype(np.float64)
+    units = shared @ shared.T
+    if metric == "nominal":
+        unequal = [
+            ((row != ratings) * (shared * mask)).sum(axis=1)
+            for row, mask in zip(ratings, shared, strict=True)
+        ]
+        total = np.array(unequal).reshape(units.shape)
+    else:
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # the tests ignore values that are not finite
+            sums = np.where(shared > 0, ratings, 0.0) @ shared.T
+            total = sums - sums.T
+    means: Floats = np.divide(total, units, out=np.full(units.shape, np.nan), where=units > 0)
+    return means
 
 
 def _biases(ratings: Ratings, metric: Metric) -> list[float]:

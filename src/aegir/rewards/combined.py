@@ -1,22 +1,28 @@
-"""The reward training sees, with its parts kept beside it.
+"""The reward used in training: a weighted sum of three parts, returned together with the parts.
 
     r = lambda_parallel * r_parallel + lambda_finish * r_finish + r_perf
 
-r_perf has no lambda: it always counts in full. Worked number, default lambdas 0.3 and 0.1: r_perf 0.5,
-r_parallel 0.8, r_finish 0.6 give 0.24 + 0.06 + 0.5 = 0.8.
+r_perf has no lambda. Worked number, default lambdas 0.3 and 0.1: r_perf 0.5, r_parallel 0.8, r_finish 0.6 give
+0.24 + 0.06 + 0.5 = 0.8.
 
-Missing (nan, infinite)
-  - a shaping part is left out of that episode's sum and counted. With missing="neutral" it contributes what it
-    contributes on average to the episodes that have it: leaving out alone sets an episode back against its
-    peers, which matters when the same rater often fails;
-  - without r_perf there is nothing to shape: the total is missing too, whatever the lambdas. So the total
-    becomes exactly r_perf as the lambdas go to zero.
-
-    reward = CombinedReward(lambdas=SmoothLambdas())          # aegir.rl.schedules; or plain numbers
+    reward = CombinedReward(lambdas=SmoothLambdas())          # aegir.rl.schedules; or two numbers
     breakdown = reward.combine(r_perf, r_parallel, r_finish, progress=step / steps)
     breakdown.total, breakdown.usable, breakdown.notes()
 
-Not here: how lambdas change over time (rl/schedules.py), which lambdas to choose (lambda_calibration.py).
+Missing values (nan, infinite)
+  - a missing r_parallel or r_finish is left out of that episode's sum and counted. With missing="neutral" it
+    contributes its mean over the other episodes instead, so that an episode is not penalised for a rater that failed;
+  - without r_perf the total is missing too, whatever the lambdas. So the total tends to r_perf as the lambdas tend to 0.
+
+Choosing lambdas: only the *variation* of a part between episodes affects training, because a mean is subtracted anyway.
+`suggest_lambdas` measures the standard deviation of each part over episodes and returns
+
+    suggested lambda = share * std(r_perf) / std(part)
+
+which makes the part vary `share` times as much as r_perf, whatever its units. Worked number: r_perf 0, 1, 0, 1 (0.5),
+r_parallel 0, 0.2, 0, 0.2 (0.1), share 0.3: 0.3 * 0.5 / 0.1 = 1.5. A constant part has no suggestion (None).
+
+Not here: how lambdas change over time (rl/schedules.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +41,7 @@ MISSING = ("leave_out", "neutral")
 
 
 class Lambdas(NamedTuple):
-    """The strengths of the two shaping parts."""
+    """Weights of r_parallel and r_finish."""
 
     parallel: float
     finish: float
@@ -43,9 +49,9 @@ class Lambdas(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewardBreakdown:
-    """The total of each episode (E,), its parts before weighting, and the lambdas they got.
+    """Total reward of each episode (E,), its parts before weighting, and the lambdas used.
 
-    Latency and cost are no part of the sum; they are kept so that both are reported beside it.
+    `critical_path` (latency) and `total_work` (cost) are not part of the sum; they are reported beside it.
     """
 
     total: Floats
@@ -58,29 +64,29 @@ class RewardBreakdown:
 
     @property
     def usable(self) -> Bools:
-        """Episodes that have a total."""
+        """(E,) whether an episode has a total."""
         return np.isfinite(self.total)
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many episodes lack each part."""
+        """Number of episodes without each part."""
         return {part: int((~np.isfinite(getattr(self, part))).sum()) for part in PARTS}
 
     def notes(self) -> list[str]:
-        """One sentence for each part that was missing somewhere."""
-        said = []
+        """One sentence for each part that is missing on some episodes."""
+        sentences = []
         for part, count in self.missing.items():
             if count:
                 first = int(np.flatnonzero(~np.isfinite(getattr(self, part)))[0])
                 what = "the episode has no reward" if part == "perf" else "left out of its sum"
-                said.append(
+                sentences.append(
                     f"reward '{part}' was missing on {count} of {len(self.total)} episodes "
                     f"(first: {first}); {what}"
                 )
-        return said
+        return sentences
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """Means over the episodes that have a part, and counts of those that lack it, for a log."""
+        """Mean of each part over the episodes that have it, and counts of the others, for a log."""
         means = {f"reward/{name}": _mean(getattr(self, name)) for name in ("total", *PARTS)}
         counts = {f"reward/{part}_missing": count for part, count in self.missing.items()}
         times = {
@@ -110,13 +116,15 @@ def combine_rewards(
     critical_path: npt.ArrayLike | None = None,
     total_work: npt.ArrayLike | None = None,
 ) -> RewardBreakdown:
-    """Weigh and add the parts (E,) of a batch of episodes; critical_path and total_work (E,) ride along."""
+    """Weighted sum of the parts (E,) of a batch; critical_path and total_work (E,) are stored in the result."""
     given = dict(zip(PARTS, (perf, parallel, finish), strict=True))
     parts = {name: np.atleast_1d(read_floats(part, f"r_{name}")) for name, part in given.items()}
     shapes = {name: part.shape for name, part in parts.items()}
     if len(set(shapes.values())) > 1 or parts["perf"].ndim != 1:
-        said = ", ".join(f"r_{name} {shape}" for name, shape in shapes.items())
-        raise UsageError(f"the rewards have shapes {said}; expected one number per episode in each")
+        listed = ", ".join(f"r_{name} {shape}" for name, shape in shapes.items())
+        raise UsageError(
+            f"the rewards have shapes {listed}; expected one number per episode in each"
+        )
     refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
     strengths = read_lambdas(lambdas)
     total = np.where(np.isfinite(parts["perf"]), parts["perf"], np.nan)
@@ -132,10 +140,10 @@ def combine_rewards(
 
 
 class CombinedReward:
-    """Combines batch after batch with fixed or scheduled lambdas, and counts what was missing.
+    """Combines batches with fixed or scheduled lambdas, and counts missing parts.
 
-    `lambdas`, when given, is asked for (parallel, finish) at every progress between 0 and 1; otherwise
-    `lambda_parallel` and `lambda_finish` hold throughout.
+    `lambdas`, if given, is a function from progress (0 to 1) to (parallel, finish); otherwise `lambda_parallel` and
+    `lambda_finish` are used throughout.
     """
 
     def __init__(
@@ -154,7 +162,7 @@ class CombinedReward:
         self._missing = dict.fromkeys(PARTS, 0)
 
     def lambdas_at(self, progress: float) -> Lambdas:
-        """The lambdas at this share of training."""
+        """Lambdas at this share of training."""
         return self._fixed if self._schedule is None else read_lambdas(self._schedule(progress))
 
     def combine(
@@ -167,7 +175,7 @@ class CombinedReward:
         critical_path: npt.ArrayLike | None = None,
         total_work: npt.ArrayLike | None = None,
     ) -> RewardBreakdown:
-        """The rewards of one batch."""
+        """Rewards of one batch."""
         breakdown = combine_rewards(
             perf,
             parallel,
@@ -183,17 +191,17 @@ class CombinedReward:
         return breakdown
 
     def metrics(self) -> dict[str, float]:
-        """Episodes seen, and the share of them that lacked each part."""
+        """Episodes seen, and the share of them without each part."""
         seen = max(self._episodes, 1)
         shares = {f"reward/{part}_missing_share": self._missing[part] / seen for part in PARTS}
         return {"reward/episodes": float(self._episodes), **shares}
 
     def state_dict(self) -> dict[str, Any]:
-        """What it remembers, ready for JSON."""
+        """JSON-ready counts."""
         return {"episodes": self._episodes, "missing": dict(self._missing)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a saved state."""
+        """Continue counting from a saved state."""
         try:
             episodes = int(state["episodes"])
             missing = {part: int(state["missing"][part]) for part in PARTS}
@@ -203,7 +211,7 @@ class CombinedReward:
 
 
 def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
-    """Two finite numbers, 0 or more."""
+    """Two lambdas as finite numbers of 0 or more; raise otherwise."""
     try:
         strengths = Lambdas(*map(float, lambdas))
     except (TypeError, ValueError):
@@ -215,8 +223,53 @@ def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
     return strengths
 
 
+@dataclass(frozen=True, slots=True)
+class PartScale:
+    """Distribution of one part over the episodes that have it; None where undefined."""
+
+    episodes: int
+    mean: float | None
+    spread: float | None
+    lowest: float | None
+    highest: float | None
+    suggested_lambda: float | None = None
+
+
+def measure_scale(part: npt.ArrayLike) -> PartScale:
+    """Mean, standard deviation and range of the finite values of a part."""
+    values = np.atleast_1d(read_floats(part, "reward"))
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return PartScale(0, None, None, None, None)
+    low, high = float(values.min()), float(values.max())
+    # Rounding gives a constant such as 0.1 a standard deviation of 1e-17; it is 0.
+    spread = (float(values.std()) if high > low else 0.0) if len(values) > 1 else None
+    return PartScale(len(values), float(values.mean()), spread, low, high)
+
+
+def suggest_lambdas(
+    perf: npt.ArrayLike,
+    parallel: npt.ArrayLike,
+    finish: npt.ArrayLike,
+    shares: tuple[float, float] = (0.3, 0.1),
+) -> dict[str, PartScale]:
+    """Scale of perf, parallel and finish, the last two with a suggested lambda."""
+    for name, share in zip(("parallel", "finish"), shares, strict=True):
+        is_share = bool(np.isfinite(share)) and share >= 0
+        refuse_unless(is_share, f"the share of {name}", share, "a number, 0 or more")
+    base = measure_scale(perf)
+    scales = {"perf": base}
+    for name, part, share in zip(("parallel", "finish"), (parallel, finish), shares, strict=True):
+        scale = measure_scale(part)
+        suggested = share * base.spread / scale.spread if base.spread and scale.spread else None
+        scales[name] = PartScale(
+            scale.episodes, scale.mean, scale.spread, scale.lowest, scale.highest, suggested
+        )
+    return scales
+
+
 def _filled(part: Floats, missing: str) -> Floats:
-    """The part with nothing, or the mean of what is there, in place of what is missing."""
+    """The part with 0, or the mean of the present values, in place of missing ones."""
     present = np.isfinite(part)
     fill = part[present].mean() if missing == "neutral" and present.any() else 0.0
     return np.where(present, part, fill)

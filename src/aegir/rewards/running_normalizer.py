@@ -1,4 +1,4 @@
-"""Running z-scores: rewards brought to mean 0 and standard deviation 1 by what was seen so far.
+"""Running z-scores: rewards scaled to mean 0 and standard deviation 1 by the statistics so far.
 
     normalizer = RunningNormalizer(half_life=10_000)
     normalizer.update(rewards)                         # or keys=… : statistics per environment or task
@@ -8,19 +8,29 @@ Worked number: after 2, 4, 9 (mean 5, variance 13) a 9 becomes 4 / sqrt(13) = 1.
 
 Promises
   - O(1) memory per key; batches of any shape, cut anywhere, give the same statistics;
-  - warm-up is counted in *samples* per key; until then values come back unchanged (`is_ready` says which);
-  - nan and infinities are left out of the statistics, counted, and stay missing (nan) in the answer;
-  - `merged` does not depend on the order of the workers, beyond the last bits; save and restore are exact;
-  - with a half-life, the value seen that many samples ago weighs half; the effective sample size is about
-    2.89 half-lives. Without one, every value weighs the same for ever: rewards that drift need forgetting.
+  - warm-up is counted in *samples* per key; until it is over values are returned unchanged (`is_ready` tells);
+  - nan and infinities are left out of the statistics, counted, and returned as nan;
+  - with a half-life, a value seen that many samples ago has weight 1/2, and the effective sample size is about
+    2.89 half-lives. Without one all values have equal weight, so rewards that drift need a half-life;
+  - save and restore are exact.
 
-**When it does nothing.** A z-score is affine: a group's advantages (r - mean) / std come out the same before and
-after it. Pass `groups=` and it warns once when that is so; `cancels_in_group_advantages` measures it. It does
-something when values are clipped, when keys differ within a group, or when advantages are not divided by the
-group's standard deviation.
+**Workers.** Each worker updates its own `fork()`: empty, same settings. There are two ways to join statistics:
 
-**Workers.** Each collects in its own `fork()` (empty, same settings), which is merged and thrown away: merging a
-normaliser that already holds the shared past would count that past twice.
+    absorb(*forks)   continues this stream with the values of the forks, one fork after the other in the order given,
+                     and empties the forks. Every value ages all values before it, so the result is that of one stream
+                     in which the first fork's values came first. The order matters only with a half-life, and little
+                     if that is much longer than what a fork saw; if it is not, vary the order from round to round.
+    merged(*others)  new statistics over streams that ran side by side without a common past (two runs, a report over
+                     workers). Nothing is aged: continuing with it would keep the past at full weight for ever.
+
+Worked number, half-life 100: 1,000 zeros, then 50 forks of 100 ones each. Absorbed: mean 1.000, effective size 289, as in
+one stream. Merged: the zeros never fade (mean 0.962, size 5,066).
+
+**When it has no effect.** A z-score a * r + b (a > 0) changes the mean and the standard deviation of a group alike, so
+advantages (r - mean) / std of a group are the same with and without it; `scaled=False` advantages lose b and keep a. Pass
+`groups=` and `normalize` warns once when that happens; `cancels_in_group_advantages(before, after, groups)` measures it
+for any two versions of rewards. The z-score has an effect when values are clipped, when keys differ within a group, or
+when advantages are not divided by the group's standard deviation.
 """
 
 import math
@@ -32,33 +42,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, standardise_groups
 from aegir.errors import UsageError
 from aegir.observe.exact_moments import EMPTY, Moments
 from aegir.observe.saved_state import check_state
-from aegir.rewards.cancellation import cancels_in_group_advantages
 
 Key = str | int | None
 
 
 class NormalizerHasNoEffect(UserWarning):
-    """The normaliser's work cancels in what is computed from its answers."""
+    """Normalising changed no advantage."""
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizerSettings:
-    """What a normaliser was asked to do; two can be merged only when these are equal."""
+    """Settings of a normaliser; statistics can be joined only if these are equal."""
 
     half_life: float | None = None
-    """Samples after which a value weighs half; None never forgets."""
+    """Number of samples after which a value has half its weight; None: never forget."""
     clip: float | None = 10.0
-    """Largest size of an answer; None does not clip."""
+    """Largest magnitude of a z-score; None: no clipping."""
     warm_up: int = 100
-    """Samples per key before anything is changed; at least 2."""
+    """Samples per key before values are normalised; at least 2."""
     centre: bool = True
-    """Whether the mean is taken off; without it signs are kept and only the scale changes."""
+    """Whether to subtract the mean; without it signs are kept and only the scale changes."""
     smallest_std: float = 1e-8
-    """What is divided by when the values hardly vary."""
+    """Smallest divisor, for values that hardly vary."""
 
     def __post_init__(self) -> None:
         if self.half_life is not None and not 0 < self.half_life < math.inf:
@@ -91,7 +100,7 @@ class RunningNormalizer:
         self._warned = False
 
     def update(self, values: npt.ArrayLike, keys: Key | Sequence[Key] = None) -> None:
-        """Learn from these values; `keys` is one key for all of them or one per value."""
+        """Add values to the statistics; `keys` is one key for all of them or one per value."""
         flat = _as_numbers(values).reshape(-1)
         for key, places in _places_by_key(keys, flat.size):
             before = self._moments.get(key, EMPTY)
@@ -103,12 +112,12 @@ class RunningNormalizer:
         keys: Key | Sequence[Key] = None,
         groups: npt.ArrayLike | None = None,
     ) -> Floats:
-        """Z-scores in the shape of `values`, by the statistics so far, which stay as they are.
+        """Z-scores in the shape of `values` by the statistics so far, which are not changed.
 
-        `groups` (one label per value) says that group-normalised advantages will be made of the answers.
+        Pass `groups` (one label per value) if advantages are normalised within groups afterwards.
         """
         given = _as_numbers(values)
-        flat = given.reshape(-1).astype(np.float64)  # a copy: answers are written into it
+        flat = given.reshape(-1).astype(np.float64)  # a copy: z-scores are written into it
         flat[np.isinf(flat)] = np.nan
         everyone_ready = True
         for key, places in _places_by_key(keys, flat.size):
@@ -124,41 +133,54 @@ class RunningNormalizer:
         keys: Key | Sequence[Key] = None,
         groups: npt.ArrayLike | None = None,
     ) -> Floats:
-        """Learn from the values first, then give their z-scores."""
+        """Add the values to the statistics, then return their z-scores."""
         self.update(values, keys)
         return self.normalize(values, keys, groups)
 
     def is_ready(self, key: Key = None) -> bool:
-        """Whether the key's warm-up is over."""
+        """Whether the warm-up of the key is over."""
         return self.moments(key).seen >= self.settings.warm_up
 
     def moments(self, key: Key = None) -> Moments:
-        """Count, mean, variance and effective sample size of a key; empty when never seen."""
+        """Count, mean, variance and effective sample size of a key; empty for an unknown key."""
         return self._moments.get(key, EMPTY)
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The keys seen so far, oldest first."""
+        """Keys seen so far, oldest first."""
         return tuple(self._moments)
 
     def fork(self) -> "RunningNormalizer":
-        """An empty normaliser with the same settings, for a worker to fill."""
+        """An empty normaliser with the same settings, for a worker."""
         return RunningNormalizer(**asdict(self.settings))
 
+    def absorb(self, *forks: "RunningNormalizer") -> None:
+        """Continue the statistics with what the forks saw, in the order given, and empty the forks."""
+        for fork in forks:
+            self._refuse_other_settings(asdict(fork.settings), "the normaliser to absorb")
+            if fork is self:
+                raise UsageError("a normaliser cannot absorb itself; expected its forks")
+        for fork in forks:
+            for key, moments in fork._moments.items():
+                self._moments[key] = self.moments(key).followed_by(moments, self._decay)
+            self._normalized += fork._normalized
+            self._clipped += fork._clipped
+            fork._moments, fork._normalized, fork._clipped = {}, 0, 0
+
     def merged(self, *others: "RunningNormalizer") -> "RunningNormalizer":
-        """All statistics as one, in a new object. Forgetting streams are taken as running side by side."""
-        both = self.fork()
-        both._warned = self._warned
-        for one in (self, *others):
-            self._refuse_other_settings(asdict(one.settings), "the normaliser to merge")
-            for key, moments in one._moments.items():
-                both._moments[key] = both._moments.get(key, EMPTY).merged(moments)
-            both._normalized += one._normalized
-            both._clipped += one._clipped
-        return both
+        """New statistics over streams side by side; to continue a stream with forks, use `absorb`."""
+        merged = self.fork()
+        merged._warned = self._warned
+        for stream in (self, *others):
+            self._refuse_other_settings(asdict(stream.settings), "the normaliser to merge")
+            for key, moments in stream._moments.items():
+                merged._moments[key] = merged.moments(key).merged(moments)
+            merged._normalized += stream._normalized
+            merged._clipped += stream._clipped
+        return merged
 
     def metrics(self) -> dict[str, float]:
-        """For a log; mean and deviation of the key None only, counts over all keys; undefined ones are absent."""
+        """For a log: mean and deviation of key None, counts over all keys; undefined figures are absent."""
         plain, every = self.moments(), self._moments.values()
         figures = {
             "mean": plain.mean,
@@ -182,7 +204,7 @@ class RunningNormalizer:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue exactly where `state_dict` was taken; the settings must be the same."""
+        """Continue exactly from a saved state; the settings must be equal."""
         whose = "the saved normaliser"
         check_state(state, whose, "settings", "moments", "normalized", "clipped", "warned")
         check_state(state["settings"], f"settings of {whose}", *asdict(self.settings))
@@ -194,11 +216,11 @@ class RunningNormalizer:
         self._warned = bool(state["warned"])
 
     def _z_scores(self, values: Floats, moments: Moments) -> Floats:
-        """One key's values, overwritten by their scores; as they were while the key warms up."""
+        """Overwrite the values of one key by their z-scores; leave them unchanged during warm-up."""
         if moments.seen < self.settings.warm_up:
             return values
         if self.settings.centre:
-            # The two parts of the mean one after the other: together they hold more than one float.
+            # The two parts of the mean are subtracted separately: their sum needs more than one float.
             values -= moments.mean_value
             values -= moments.mean_rest
         variance = moments.variance
@@ -215,7 +237,7 @@ class RunningNormalizer:
         self, before: Floats, after: Floats, groups: npt.ArrayLike, everyone_ready: bool
     ) -> None:
         check = cancels_in_group_advantages(before, after, groups)
-        # Values of a key that warms up are unchanged, which says nothing about what comes after.
+        # During warm-up values are unchanged, which proves nothing.
         if check.cancels and everyone_ready:
             self._warned = True
             warnings.warn(
@@ -230,8 +252,38 @@ class RunningNormalizer:
         for name, mine in asdict(self.settings).items():
             if other.get(name) != mine:
                 raise UsageError(
-                    f"{whose} has {name}={other.get(name)}, this one {mine}; they must be the same"
+                    f"{whose} has {name}={other.get(name)}, this one {mine}; expected the same settings"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class CancelCheck:
+    """Whether two versions of rewards give the same advantages."""
+
+    cancels: bool
+    largest_change: float
+    """Largest change of an advantage; nan if no group has two different rewards."""
+    groups: int
+    """Number of groups with two different rewards; only those are compared."""
+
+
+def cancels_in_group_advantages(
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    scaled: bool = True,
+    tolerance: float = 1e-6,
+) -> CancelCheck:
+    """Whether replacing the rewards `before` by `after` leaves every group's advantages unchanged."""
+    old, new = (standardise_groups(rewards, groups, scaled) for rewards in (before, after))
+    informative = np.unique(np.asarray(groups).reshape(-1)[np.nan_to_num(old) != 0])
+    if not informative.size:
+        return CancelCheck(False, float("nan"), 0)
+    if (np.isnan(old) != np.isnan(new)).any():
+        return CancelCheck(False, float("inf"), informative.size)
+    change = float(np.nanmax(np.abs(old - new)))
+    return CancelCheck(change <= tolerance, change, informative.size)
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -254,9 +306,9 @@ def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
 def _places_by_key(
     keys: Key | Sequence[Key], size: int
 ) -> list[tuple[Key, slice | npt.NDArray[np.intp]]]:
-    """Which values belong to which key, in their order."""
+    """Keys, each with the positions of its values in their order."""
     if isinstance(keys, np.integer):
-        keys = int(keys)  # one task's number, as `Curriculum.draw` gives it
+        keys = int(keys)  # one task's number, as `Curriculum.draw_one` returns it
     if keys is None or isinstance(keys, str | int):
         return [(keys, slice(None))]
     listed: list[Key] = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)

@@ -78,7 +78,7 @@ def test_saved_and_restored_it_is_the_same():
         (lambda: LatencySketch(0), "relative_error is 0; expected"),
         (lambda: LatencySketch(float("nan")), "relative_error is nan"),
         (lambda: LatencySketch().quantile(1.5), r"quantiles \[1.5\] were asked for"),
-        (lambda: LatencySketch().merge(LatencySketch(0.02)), "cannot join one of 0.01"),
+        (lambda: LatencySketch().merge(LatencySketch(0.02)), "cannot be merged into one of 0.01"),
     ],
 )
 def test_wrong_questions_get_a_sentence(call, sentence):

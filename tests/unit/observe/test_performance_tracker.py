@@ -190,7 +190,7 @@ def test_trackers_of_different_error_do_not_mix():
     coarse = APIPerformanceTracker(relative_error=0.05)
     coarse.record("a", "b", 1.0)
     tracker = APIPerformanceTracker()
-    with pytest.raises(UsageError, match=r"relative error 0.05 cannot join one of 0.01"):
+    with pytest.raises(UsageError, match=r"relative error 0.05 cannot be merged into one of 0.01"):
         tracker.merge(coarse)
     assert tracker.figures() == ()
 

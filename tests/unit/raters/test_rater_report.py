@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from aegir.errors import UsageError
-from aegir.raters.drift import RaterDrift, mean_differences
-from aegir.raters.ensemble import RewardEnsemble
-from aegir.raters.reliability import (
+from aegir.raters.aggregation import (
     leave_one_out_median,
     pairwise_alpha,
     rater_reliability,
     reliability_weights,
 )
-from aegir.raters.report import report_raters
+from aegir.raters.ensemble import RewardEnsemble
+from aegir.raters.report import RaterDrift, mean_differences, report_raters
 
 NAN = np.nan
 

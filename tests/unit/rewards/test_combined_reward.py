@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from aegir.errors import UsageError
-from aegir.rewards.combined import CombinedReward, Lambdas, combine_rewards
+from aegir.rewards.combined import (
+    CombinedReward,
+    Lambdas,
+    combine_rewards,
+    measure_scale,
+    suggest_lambdas,
+)
 from aegir.rl.schedules import SmoothLambdas, StagedLambdas
 
 NAN = np.nan
@@ -118,3 +124,30 @@ def test_an_unknown_rule_for_missing_parts_is_refused():
 def test_anything_but_two_lambdas_is_refused_in_a_sentence(lambdas):
     with pytest.raises(UsageError, match="expected two numbers"):
         combine_rewards([1.0], [1.0], [1.0], lambdas)
+
+
+VARYING = [0, 1, 0, 1]
+
+
+def test_the_worked_number_of_suggested_lambdas():
+    scales = suggest_lambdas(VARYING, [0, 0.2, 0, 0.2], [0, 1, 0, 1])
+    assert scales["perf"].spread == 0.5
+    assert scales["parallel"].suggested_lambda == pytest.approx(1.5)
+    assert scales["finish"].suggested_lambda == pytest.approx(0.1)
+
+
+def test_a_part_that_does_not_vary_has_no_suggestion():
+    scales = suggest_lambdas(VARYING, [0.1] * 4, [np.nan] * 4)
+    assert (scales["parallel"].spread, scales["parallel"].suggested_lambda) == (0.0, None)
+    assert (scales["finish"].episodes, scales["finish"].suggested_lambda) == (0, None)
+    assert suggest_lambdas([0.5] * 4, VARYING, VARYING)["parallel"].suggested_lambda is None
+
+
+def test_one_value_has_a_mean_and_no_spread():
+    scale = measure_scale([0.7, np.nan, np.inf])
+    assert (scale.episodes, scale.mean, scale.spread) == (1, 0.7, None)
+
+
+def test_negative_shares_are_refused():
+    with pytest.raises(UsageError, match="the share of finish is -1"):
+        suggest_lambdas(VARYING, VARYING, VARYING, (0.3, -1))

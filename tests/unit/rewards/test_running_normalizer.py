@@ -8,8 +8,11 @@ import pytest
 
 from aegir.errors import UsageError
 from aegir.observe.exact_moments import CHUNK, EMPTY, Moments
-from aegir.rewards.cancellation import cancels_in_group_advantages
-from aegir.rewards.running_normalizer import NormalizerHasNoEffect, RunningNormalizer
+from aegir.rewards.running_normalizer import (
+    NormalizerHasNoEffect,
+    RunningNormalizer,
+    cancels_in_group_advantages,
+)
 from aegir.rl.advantages import group_advantages
 
 
@@ -162,6 +165,53 @@ def test_forks_merge_into_one_without_counting_the_past_twice():
     together = central.merged(*workers)
     assert (together.moments().seen, together.moments().mean) == (3, 5.0)
     assert together.moments().variance == pytest.approx(13.0, abs=1e-14)
+
+
+def test_absorbed_forks_age_the_past_as_one_stream_does():
+    central, stream = (RunningNormalizer(half_life=100, warm_up=2) for _ in range(2))
+    for normalizer in (central, stream):
+        normalizer.update(np.zeros(1000))
+    for _ in range(50):
+        worker = central.fork()
+        worker.update(np.ones(100))
+        central.absorb(worker)
+        stream.update(np.ones(100))
+    moments = central.moments()
+    assert (round(moments.mean, 3), round(moments.effective_size)) == (1.000, 289)
+    assert moments.mean == pytest.approx(stream.moments().mean, rel=1e-12)
+    assert moments.seen == stream.moments().seen == 6000
+
+
+def test_forks_absorbed_together_come_one_after_the_other():
+    # Half-life 1: the weights of 8, 4, 2 are 1/4, 1/2, 1, so the mean is (2 + 2 + 2) / 1.75.
+    central = RunningNormalizer(half_life=1, warm_up=2)
+    central.update([8.0])
+    first, second = central.fork(), central.fork()
+    first.update([4.0])
+    second.update([2.0])
+    central.absorb(first, second)
+    assert central.moments().mean == pytest.approx(6 / 1.75)
+
+
+def test_an_absorbed_fork_is_empty_so_that_nothing_counts_twice():
+    central = RunningNormalizer(warm_up=2)
+    worker = central.fork()
+    worker.update([2.0, 4.0], keys="a")
+    central.absorb(worker, worker)
+    central.absorb(worker)
+    assert central.moments("a").seen == 2
+    assert worker.keys == ()
+
+
+def test_only_forks_of_the_same_settings_are_absorbed_and_not_itself():
+    central, other = RunningNormalizer(), RunningNormalizer(half_life=5)
+    fine = central.fork()
+    fine.update([1.0])
+    with pytest.raises(UsageError, match="the normaliser to absorb has half_life=5"):
+        central.absorb(fine, other)
+    assert central.moments().seen == 0
+    with pytest.raises(UsageError, match="cannot absorb itself"):
+        central.absorb(central)
 
 
 def test_it_warns_once_when_group_advantages_undo_it():

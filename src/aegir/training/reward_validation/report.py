@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir.rewards.lambda_calibration import PartScale
+from aegir.rewards.combined import PartScale
 from aegir.training.reward_validation.config import ValidationConfig
 
 ADVICE = {

@@ -23,12 +23,12 @@ import numpy as np
 from aegir.arrays import Floats
 from aegir.episode import EpisodeBatch
 from aegir.errors import AegirError
+from aegir.rewards.combined import measure_scale, suggest_lambdas
 from aegir.rewards.episodes import (
     compute_batch_finish,
     compute_batch_parallel,
     compute_batch_perf,
 )
-from aegir.rewards.lambda_calibration import measure_scale, suggest_lambdas
 from aegir.seeding import Seeds
 from aegir.training.reward_validation.cases import (
     Component,
