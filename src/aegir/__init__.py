@@ -6,7 +6,9 @@
 Names are loaded on first use, so that `import aegir` is instant.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aegir.lazy import lazy_names
 
 if TYPE_CHECKING:
     from aegir.annotators.annotate import Annotations, annotate
@@ -24,21 +26,16 @@ __all__ = [
     "annotate",
     "read_tables",
 ]
-_HOMES = {
-    "Annotations": "aegir.annotators.annotate",
-    "Column": "aegir.tables.table",
-    "ColumnAnnotation": "aegir.answers.annotation",
-    "Guess": "aegir.answers.annotation",
-    "Table": "aegir.tables.table",
-    "TableAnnotation": "aegir.answers.annotation",
-    "annotate": "aegir.annotators.annotate",
-    "read_tables": "aegir.tables.readers",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'aegir' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Annotations": "annotators.annotate",
+        "Column": "tables.table",
+        "ColumnAnnotation": "answers.annotation",
+        "Guess": "answers.annotation",
+        "Table": "tables.table",
+        "TableAnnotation": "answers.annotation",
+        "annotate": "annotators.annotate",
+        "read_tables": "tables.readers",
+    },
+)

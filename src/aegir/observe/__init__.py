@@ -1,12 +1,41 @@
-"""Streams of figures: latency, throughput, moments, drift, plots, saved states.
+"""Streams of figures in constant memory: speed, drift, exact moments, plots.
 
-performance_tracker  items per second and latency quantiles per operation
-latency_sketch       quantiles of durations in bounded memory
-prometheus           a tracker's figures in the Prometheus text format
-exact_moments        mean and variance of a stream, mergeable
-drift_watch          drift alarms with a bounded rate, for a monitor
-drift_verdict        drift with a bounded chance of ever being wrong, for a report
-rank_bets            the bets both are built on
-plots                small SVG plots
-saved_state          checks of what `load_state_dict` is given
+performance_tracker  items per second and latency quantiles per node and operation; prometheus exports them
+latency_sketch       quantiles with an error bound
+drift_watch          alarms on a stream, with a bound on the steps between false ones
+drift_verdict        the same with a bound on the chance of ever being wrong; both bet with rank_bets
+exact_moments        mean and variance that do not depend on how a stream is cut
+plots                SVG without a library
 """
+
+from typing import TYPE_CHECKING
+
+from aegir.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from aegir.observe.drift_verdict import DriftVerdict
+    from aegir.observe.drift_watch import DriftWatch
+    from aegir.observe.exact_moments import Moments
+    from aegir.observe.latency_sketch import LatencySketch
+    from aegir.observe.performance_tracker import APIPerformanceTracker
+    from aegir.observe.prometheus import render_prometheus
+
+__all__ = [
+    "APIPerformanceTracker",
+    "DriftVerdict",
+    "DriftWatch",
+    "LatencySketch",
+    "Moments",
+    "render_prometheus",
+]
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "APIPerformanceTracker": "performance_tracker",
+        "DriftVerdict": "drift_verdict",
+        "DriftWatch": "drift_watch",
+        "LatencySketch": "latency_sketch",
+        "Moments": "exact_moments",
+        "render_prometheus": "prometheus",
+    },
+)

@@ -1,12 +1,45 @@
-"""Several raters, one reward.
+"""One score from several raters that may fail, disagree or drift.
 
-ensemble             scores from many raters, with a veto when they disagree
-calls                calls raters that may raise, hang or return no valid ratings
-ratings              reads ratings as a matrix of raters × units
-aggregation          median, trimmed mean, weights, majority; reliability of raters
-agreement            Krippendorff's alpha
-agreement_stream     alpha of a stream of batches
-agreement_bootstrap  a confidence interval of alpha
-ratio_disagreement   fast sum over pairs, for alpha of ratio data
-report               which raters disagree, drift, saturate or are silent
+ensemble             one score from many raters, with a veto when they disagree
+calls                raters that raise, hang or answer nonsense; ratings reads what they gave
+aggregation          mean, median, trimmed, weighted, majority; reliabilities of raters
+agreement            Krippendorff's alpha; agreement_stream in batches, agreement_bootstrap its interval,
+                     ratio_disagreement its fast sum for ratio data
+report               who disagrees, drifts, saturates, is silent
 """
+
+from typing import TYPE_CHECKING
+
+from aegir.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from aegir.raters.aggregation import aggregate
+    from aegir.raters.agreement import Agreement, krippendorff_alpha
+    from aegir.raters.agreement_bootstrap import alpha_interval
+    from aegir.raters.agreement_stream import AgreementStream
+    from aegir.raters.ensemble import EnsembleScores, RewardEnsemble
+    from aegir.raters.report import report_raters
+
+__all__ = [
+    "Agreement",
+    "AgreementStream",
+    "EnsembleScores",
+    "RewardEnsemble",
+    "aggregate",
+    "alpha_interval",
+    "krippendorff_alpha",
+    "report_raters",
+]
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Agreement": "agreement",
+        "AgreementStream": "agreement_stream",
+        "EnsembleScores": "ensemble",
+        "RewardEnsemble": "ensemble",
+        "aggregate": "aggregation",
+        "alpha_interval": "agreement_bootstrap",
+        "krippendorff_alpha": "agreement",
+        "report_raters": "report",
+    },
+)

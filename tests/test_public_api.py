@@ -1,0 +1,78 @@
+"""What users may import: a name more or less is a decision, so it is written down here."""
+
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from command_line import run_process
+
+SOURCE = Path(__file__).parent.parent / "src" / "aegir"
+PUBLIC = {
+    "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate read_tables",
+    "aegir.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
+    "aegir.rewards": (
+        "CombinedReward FinishWeights ParallelWeights RewardBreakdown RunningNormalizer combine_rewards "
+        "compute_parts compute_r_finish compute_r_parallel compute_r_perf detect_constant_routing "
+        "detect_finish_inflation detect_serial_collapse detect_spurious_parallelism suggest_lambdas"
+    ),
+    "aegir.raters": (
+        "Agreement AgreementStream EnsembleScores RewardEnsemble aggregate alpha_interval "
+        "krippendorff_alpha report_raters"
+    ),
+    "aegir.health": (
+        "HealthMonitor HealthReport check_run measure_advantages measure_entropy measure_predictions "
+        "measure_ratios measure_representation measure_rewards measure_routing"
+    ),
+    "aegir.rl": (
+        "CriticalPath Curriculum LinearSchedule SmoothLambdas StagedLambdas Strategy "
+        "compute_critical_path compute_stage_times group_advantages register_strategy"
+    ),
+    "aegir.observe": (
+        "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"
+    ),
+}
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_a_package_offers_these_names_and_no_others(package: str):
+    module = import_module(package)
+    assert sorted(module.__all__) == sorted(PUBLIC[package].split())
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_type_checkers_see_the_names_that_are_loaded(package: str):
+    path = SOURCE.joinpath(*package.split(".")[1:], "__init__.py")
+    imports = [
+        (alias.name, node.module)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aegir.")
+        for alias in node.names
+        if alias.name != "lazy_names"
+    ]
+    assert sorted(name for name, _ in imports) == sorted(PUBLIC[package].split())
+    for name, home in imports:
+        assert getattr(import_module(home), name) is getattr(sys.modules[package], name)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Reward'"):
+        getattr(import_module("aegir.rewards"), "Reward")
+
+
+def test_importing_a_package_loads_none_of_its_modules():
+    code = (
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
+    )
+    assert run_process(python=code).out.strip() == str(
+        sorted(f"aegir.{name}" for name in ["health", "lazy", "observe", "raters", "rewards", "rl"])
+    )
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (SOURCE / "py.typed").is_file()
