@@ -137,11 +137,13 @@ def parents_of(fine_type: str) -> set[str | None]:
 
 @settings(max_examples=400, deadline=None)
 @given(COLUMNS)
-def test_a_named_fine_type_speaks_for_its_column_type(column: Column) -> None:
+def test_a_named_fine_type_supports_its_column_type(column: Column) -> None:
     verdict = judge(column)
     if verdict.fine_type is not None and FINE_TYPES[verdict.fine_type].parent is not None:
-        spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(verdict.fine_type))
-        assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
+        strength = max(
+            dict(verdict.support).get(p or "", 0.0) for p in parents_of(verdict.fine_type)
+        )
+        assert strength >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
 
 
 NEED_SEVERAL_ROWS = words(
@@ -150,17 +152,17 @@ NEED_SEVERAL_ROWS = words(
 
 
 @pytest.mark.parametrize("name", sorted(set(FINE_TYPES) - NEED_SEVERAL_ROWS))
-def test_the_example_of_every_fine_type_is_found_and_speaks_for_its_column_type(name: str) -> None:
+def test_the_example_of_every_fine_type_is_found_and_supports_its_column_type(name: str) -> None:
     fine_type = FINE_TYPES[name]
     header = header_phrases().get(name, name.replace("_", " ")).split("|")[0].removeprefix("=")
     verdict = judge(Column(header, (fine_type.example,)))
     assert verdict.fine_type == name
     if fine_type.parent is not None:
-        spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(name))
-        assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
+        strength = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(name))
+        assert strength >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
 
 
-def test_only_bare_numbers_speak_for_another_type_than_the_parent() -> None:
+def test_only_bare_numbers_support_another_type_than_the_parent() -> None:
     assert {rule.column_type for rule in RULES} == {None, "Number"}
     assert {rule.noun for rule in RULES if rule.column_type} == {"numbers", "heights"}
     assert all(rule.needs & NUMERIC for rule in RULES if rule.column_type)

@@ -1,4 +1,4 @@
-"""Dates and times: calendar dates in many spellings, instants, times of day, parts of dates.
+"""Dates and times: calendar dates in many spellings, date-times, times of day, parts of dates.
 
 A bare year or a Unix timestamp is a number unless the header says otherwise. The order of day and month is not
 decided here.
