@@ -126,9 +126,12 @@ def calendar_rows() -> list[str]:
 
 
 def main() -> None:
-    (TARGET / "countries.tsv").write_text("\n".join(country_rows()) + "\n", encoding="utf-8")
-    (TARGET / "languages.tsv").write_text("\n".join(language_rows()) + "\n", encoding="utf-8")
-    (TARGET / "calendar.tsv").write_text("\n".join(calendar_rows()) + "\n", encoding="utf-8")
+    for name, rows in (
+        ("countries.tsv", ["alpha2\talpha3\tnames", *country_rows()]),
+        ("languages.tsv", ["code\tnames", *language_rows()]),
+        ("calendar.tsv", ["kind\tnumber\tnames", *calendar_rows()]),
+    ):
+        (TARGET / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
     current = {
         code
         for spans in get_global("territory_currencies").values()

@@ -7,6 +7,7 @@ import pytest
 
 from aegir.annotators.rules.judge import RULES
 from aegir.data.generators.tables import PAGES, PROPERTIES
+from aegir.data.header_types import MEANINGS
 from aegir.vocabulary.terms import FINE_TYPES, RELATIONS, TYPE_NAMES
 
 ROOT = Path(__file__).parent.parent
@@ -27,6 +28,8 @@ COUNTS = {
     "fine types": {len(FINE_TYPES)},
     "finer types": {len(FINE_TYPES)},
     "rules": {len(RULES)},
+    "unambiguous headers": {len(MEANINGS)},
+    "kinds of page": {len(PAGES)},
 }
 OTHERS = {
     "50 types",  # the smaller SOTAB benchmark

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.annotators.rules.gazetteers.word_sets import words
-from aegir.annotators.rules.header_words import PHRASES
-from aegir.annotators.rules.judge import PARENT_STRENGTH, RULES, SURE_ENOUGH, judge
+from aegir.annotators.rules.gazetteers import header_phrases, words
+from aegir.annotators.rules.judge import MIN_CONFIDENCE, PARENT_STRENGTH, RULES, judge
 from aegir.annotators.rules.reading import NUMERIC
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
@@ -103,7 +102,7 @@ def test_any_text_gets_a_well_formed_verdict(column: Column) -> None:
     assert (verdict.fine_type is None) == (verdict.fine_confidence == 0)
     if verdict.fine_type is not None:
         assert verdict.fine_type in FINE_TYPES
-        assert SURE_ENOUGH <= verdict.fine_confidence <= 1
+        assert MIN_CONFIDENCE <= verdict.fine_confidence <= 1
     assert verdict == judge(column)
 
 
@@ -132,17 +131,19 @@ def test_no_type_is_supported_and_vetoed_at_once(column: Column) -> None:
 
 def parents_of(fine_type: str) -> set[str | None]:
     """Its column type, or the one a rule of that name writes its values as."""
-    coarse = {rule.coarse for rule in RULES if rule.name == fine_type and rule.coarse}
-    return {FINE_TYPES[fine_type].parent, *coarse}
+    written_as = {rule.column_type for rule in RULES if rule.name == fine_type and rule.column_type}
+    return {FINE_TYPES[fine_type].parent, *written_as}
 
 
 @settings(max_examples=400, deadline=None)
 @given(COLUMNS)
-def test_a_named_fine_type_speaks_for_its_column_type(column: Column) -> None:
+def test_a_named_fine_type_supports_its_column_type(column: Column) -> None:
     verdict = judge(column)
     if verdict.fine_type is not None and FINE_TYPES[verdict.fine_type].parent is not None:
-        spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(verdict.fine_type))
-        assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
+        strength = max(
+            dict(verdict.support).get(p or "", 0.0) for p in parents_of(verdict.fine_type)
+        )
+        assert strength >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
 
 
 NEED_SEVERAL_ROWS = words(
@@ -151,17 +152,17 @@ NEED_SEVERAL_ROWS = words(
 
 
 @pytest.mark.parametrize("name", sorted(set(FINE_TYPES) - NEED_SEVERAL_ROWS))
-def test_the_example_of_every_fine_type_is_found_and_speaks_for_its_column_type(name: str) -> None:
+def test_the_example_of_every_fine_type_is_found_and_supports_its_column_type(name: str) -> None:
     fine_type = FINE_TYPES[name]
-    header = PHRASES.get(name, name.replace("_", " ")).split("|")[0].removeprefix("=")
+    header = header_phrases().get(name, name.replace("_", " ")).split("|")[0].removeprefix("=")
     verdict = judge(Column(header, (fine_type.example,)))
     assert verdict.fine_type == name
     if fine_type.parent is not None:
-        spoken = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(name))
-        assert spoken >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
+        strength = max(dict(verdict.support).get(p or "", 0.0) for p in parents_of(name))
+        assert strength >= PARENT_STRENGTH * verdict.fine_confidence - 1e-4
 
 
-def test_only_bare_numbers_speak_for_another_type_than_the_parent() -> None:
-    assert {rule.coarse for rule in RULES} == {None, "Number"}
-    assert {rule.noun for rule in RULES if rule.coarse} == {"numbers", "heights"}
-    assert all(rule.needs & NUMERIC for rule in RULES if rule.coarse)
+def test_only_bare_numbers_support_another_type_than_the_parent() -> None:
+    assert {rule.column_type for rule in RULES} == {None, "Number"}
+    assert {rule.noun for rule in RULES if rule.column_type} == {"numbers", "heights"}
+    assert all(rule.needs & NUMERIC for rule in RULES if rule.column_type)

@@ -14,8 +14,7 @@ import numpy as np
 
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
-from aegir.annotators.rules.judge import judge_columns
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import Explanation, Probabilities, TableScores
 from aegir.arrays import F32, softmax

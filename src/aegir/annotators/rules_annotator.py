@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.annotators.rules.judge import judge_columns
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES

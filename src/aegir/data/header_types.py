@@ -1,15 +1,16 @@
-"""Weak labels by header: a short map, checked by hand and by measurement, from clear names to our types.
+"""Weak labels by header: a short map from clear names to our types, checked by hand and by measurement.
 
     a column of raw/ called 'zip code'  -->  postalCode, unless the rules say its cells cannot be that
 
-Only names that mean one thing are here. A label is dropped where the rules veto the type for the cells (they read the
-values, never the header), and `check_headers` measures the rest: how often an annotator that sees the cells alone
-agrees. docs/data-engine.md has the table of agreements that this map was pruned by.
+The map (header_types.tsv) holds only names that mean one thing. A label is dropped where the rules veto the type for
+the cells (they see the values, not the header), and `check_headers` measures how often an annotator that sees the
+cells alone agrees with the rest. docs/data-engine.md has the agreements by which this map was pruned.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.scores import Annotator
@@ -18,6 +19,7 @@ from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
+from aegir.tsv import read_tsv
 from aegir.vocabulary.terms import TYPE_INDEX
 
 HEADER_TYPES = Source("raw/header types", cta_weight=0.3, cpa_weight=0.2, weak=True)
@@ -26,95 +28,37 @@ COLUMNS_PER_HEADER = 300
 TABLES_AT_ONCE = 256
 
 Meaning = tuple[str, str | None]
-"""A type and, where the header settles it whatever the subject is, a relation."""
-
-
-def _named(names: str, type_name: str, relation: str | None = None) -> dict[str, Meaning]:
-    return dict.fromkeys(names.split("|"), (type_name, relation))
+"""A type and, where the header decides it for every subject, a relation."""
 
 
 MEANINGS: Mapping[str, Meaning] = {
-    **_named("telephone|phone|phone number|telephone number|tel", "telephone", "telephone"),
-    **_named("fax|fax number", "faxNumber", "faxNumber"),
-    **_named("email|e mail|email address", "email", "email"),
-    **_named("url|website|web site|homepage|link", "URL", "url"),
-    **_named("zip|zip code|zipcode|postal code|postcode", "postalCode", "postalCode"),
-    **_named("latitude|lat", "CoordinateAT", "latitude"),
-    **_named("longitude|lon|lng", "CoordinateAT", "longitude"),
-    **_named("isbn|isbn13|isbn10", "IdentifierAT", "isbn"),
-    **_named("currency|currency code", "currency", "priceCurrency"),
-    **_named("country|country name", "Country"),
-    **_named("nationality", "Country", "nationality"),
-    **_named("city|city name|town", "addressLocality"),
-    **_named("state|state name|province", "addressRegion"),
-    **_named("street address|address 1", "streetAddress", "streetAddress"),
-    **_named("gender|sex", "GenderType", "gender"),
-    **_named("language", "Language"),
-    **_named("day of week|weekday", "DayOfWeek", "dayOfWeek"),
-    **_named("date of birth|birthdate|birth date|dob|birthday", "Date", "birthDate"),
-    **_named("date of death|death date", "Date", "deathDate"),
-    **_named("release date", "Date", "releaseDate"),
-    **_named("original air date|original airdate|air date|launch date", "Date"),
-    **_named("price", "price", "price"),
-    **_named("director|directed by", "Person/name", "director"),
-    **_named("player|player name|athlete|driver|full name|head coach|manager|jockey|candidate", "Person/name"),
-    **_named("first name|given name", "Person/name", "givenName"),
-    **_named("last name|surname|family name", "Person/name", "familyName"),
-    **_named("author|authors", "Person/name", "author"),
-    **_named("artist", "MusicArtistAT"),
-    **_named("album", "MusicAlbum/name"),
-    **_named("song|song title|single", "MusicRecording/name"),
-    **_named("film|movie|movie title|film title", "Movie/name"),
-    **_named("home team", "SportsTeam", "homeTeam"),
-    **_named("away team", "SportsTeam", "awayTeam"),
-    **_named("team|club|team name", "SportsTeam"),
-    **_named("company|company name|organization|employer|institution|university", "Organization"),
-    **_named("publisher", "Organization", "publisher"),
-    **_named("image|image url|photo|thumbnail", "Photograph", "image"),
-    **_named("genre|genres", "category"),
-    **_named("job title", "JobPosting/name", "jobTitle"),
-    **_named("model number", "ProductModel", "model"),
-    **_named("brand", "Brand", "brand"),
-    **_named("weight kg", "weight", "weight"),
-    **_named("height m|height cm|length km|elevation m", "Distance"),
-    **_named("created at|datetime|date time", "DateTime"),
-    **_named("opening hours", "openingHours", "openingHours"),
-    **_named("amenities", "LocationFeatureSpecification", "amenityFeature"),
-    **_named("calories", "Energy"),
-    **_named("ingredients", "ItemList", "recipeIngredient"),
-    **_named("stadium|arena", "Place/name"),
-    **_named("hotel|hotel name", "Hotel/name"),
-    **_named("restaurant|restaurant name", "Restaurant/name"),
-    **_named("museum|museum name", "Museum/name"),
-    **_named("episode title", "TVEpisode/name"),
-    **_named("product name", "Product/name"),
-    **_named("recipe name", "Recipe/name"),
-    **_named("book title", "Book/name"),
-    **_named("population|votes|attendance|points|wins|capacity|losses|goals", "Number"),
-    **_named("start time|end time", "Time"),
-    **_named("payment method", "paymentAccepted", "paymentAccepted"),
-}  # fmt: skip
+    header: (column_type, relation or None)
+    for _, (headers, column_type, relation) in read_tsv(
+        Path(__file__).with_name("header_types.tsv"), "headers type relation"
+    )
+    for header in headers.split("|")
+}
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderCheck:
-    """How a header's columns fared: vetoed by the rules, agreed with by an annotator."""
+    """How many columns of a header the rules veto and an annotator confirms."""
 
     header: str
     type: str
     columns: int
     vetoed: int
     agreed: int
-    """Of the columns not vetoed, those whose best-scored type, read from the cells alone, is this one."""
+    """Columns, not vetoed, for which this type scores best from the cells alone."""
 
     @property
     def agreement(self) -> float:
-        """The share of the kept columns that the annotator would have called the same."""
+        """The share of the columns not vetoed that the annotator gives the same type."""
         return self.agreed / max(1, self.columns - self.vetoed)
 
 
 def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
-    """Tables with at least one column whose header settles its type; headers hidden, vetoed labels dropped."""
+    """Return the tables with a column whose header decides its type; headers hidden, vetoed labels dropped."""
     per_type: Counter[str] = Counter()
     per_header: Counter[str] = Counter()
     found = []
@@ -133,7 +77,7 @@ def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
 
 
 def check_headers(tables: Iterable[Table], annotator: Annotator) -> list[HeaderCheck]:
-    """Measure every header of the map that occurs, on tables whose headers are hidden from the annotator."""
+    """Return a check for every header of the map that occurs; the annotator does not see the headers."""
     useful = [table for table in tables if _meanings(table)]
     columns: Counter[str] = Counter()
     vetoed: Counter[str] = Counter()
@@ -156,7 +100,7 @@ def check_headers(tables: Iterable[Table], annotator: Annotator) -> list[HeaderC
 
 
 def _meanings(table: Table) -> dict[int, tuple[str, Meaning]]:
-    """For each column whose header is in the map: its place, the header and what it means."""
+    """Return by position the header and meaning of each column whose header is in the map."""
     headers = [plain_header(column.name) for column in table.columns]
     return {
         place: (header, MEANINGS[header])

@@ -19,7 +19,7 @@ from aegir.annotators.combined import (
     rule_out_relations,
     usual_types,
 )
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, I64, softmax
 from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision

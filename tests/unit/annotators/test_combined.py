@@ -1,7 +1,7 @@
 """How rules and model are told apart in what the default annotator says."""
 
 from aegir.annotators.combined import _explain
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Explanation
 
 LEARNT = Explanation(None, ("header points to price",))

@@ -13,8 +13,10 @@ from aegir.data.entities import (
     rebuild_tables,
 )
 from aegir.data.leakage import group_tables
-from aegir.data.schema_properties import flat_name, labels_of
+from aegir.data.schema_properties import HERE, NAME_TYPES, flat_name, labels_of
 from aegir.errors import UsageError
+from aegir.tsv import read_tsv
+from aegir.vocabulary.terms import TYPE_NAMES
 
 
 def recipes(site: str, count: int) -> list[Entity]:
@@ -119,3 +121,10 @@ def test_names_and_descriptions_are_those_of_their_kind():
     assert labels_of("Person", "description", []).type is None
     assert labels_of("Person", "description", []).relation == "description"
     assert labels_of("Recipe", "nutrition.fatContent", []).relation == "nutrition"
+
+
+def test_the_types_of_properties_and_names_are_column_types():
+    properties = read_tsv(HERE / "schema_properties.tsv", "property type container named")
+    types = {name for _, (_, types, _, _) in properties for name in types.split("|") if types}
+    assert types <= set(TYPE_NAMES)
+    assert {name for name in NAME_TYPES.values() if name} <= set(TYPE_NAMES)

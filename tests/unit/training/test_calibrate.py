@@ -9,7 +9,7 @@ from aegir.annotators.combined import (
     rule_out_relations,
     usual_types,
 )
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict
 from aegir.training.calibrate import (
     HeldOut,
     RuledTypes,

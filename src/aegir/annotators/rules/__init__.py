@@ -1,1 +1,1 @@
-"""Rules: validators, header words and plain arithmetic that need no training."""
+"""Rules: validators, header words and arithmetic that need no training; judge.py applies them."""

@@ -1,17 +1,16 @@
-"""What a fine type says about the column type beside it: a UUID is no telephone, a `GET` no country.
+"""Which column types a fine type rules out: a UUID is no telephone, a `GET` no country.
 
-A fine type speaks for its parent; that is not always enough against a model that is sure of something
-else. So a named fine type also rules out the *narrow* types, those with a meaning of their own (a
-country, a currency, a telephone), except its parent and the parent's kin: types whose values are written
-alike, such as `mass` and `weight`, `city` and `region`.
+A named fine type supports its column type, which is not always enough against a model that is confident of another.
+So it also vetoes the *narrow* types, those with a meaning of their own (a country, a currency, a telephone), except
+its parent and the types whose values look like those of the parent, such as Mass and weight.
 
-Fine types that say nothing about a kind of thing (a constant, a JSON object, free text, somebody's key or
-code, a link) rule out nothing here. On 3,213 labelled web columns no column loses its type by this.
+Fine types that say nothing about a kind of thing (a constant, a JSON object, free text, a key or code, a link) veto
+nothing here. On 3,213 labelled web columns no column loses its type by these vetoes.
 """
 
 from functools import lru_cache
 
-from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.gazetteers import words
 from aegir.vocabulary.terms import FINE_TYPES, TYPE_NAMES
 
 _CONTACTS = words("telephone faxNumber email postalCode CoordinateAT")
@@ -22,9 +21,9 @@ _AMOUNTS = words(
 )
 _CODES = words("currency Language GenderType unitCode unitText Boolean Rating paymentAccepted")
 NARROW = _CONTACTS | _PLACES | _TIMES | _AMOUNTS | _CODES | words("Person/name IdentifierAT Number")
-"""Types that a fine type of another kind rules out."""
+"""Types that a fine type of another kind vetoes."""
 
-_KIN = {
+_SIMILAR = {
     "Country": _PLACES,
     "addressRegion": _PLACES,
     "addressLocality": _PLACES,
@@ -53,9 +52,9 @@ _KIN = {
     "unitText": words("unitCode"),
     "currency": words("priceRange unitText"),
 }
-"""Narrow types whose values look like those of a parent."""
+"""Narrow types whose values look like those of this column type."""
 
-_MAY_ALSO_BE = {
+_COMPATIBLE = {
     "age": words("Duration QuantitativeValue"),
     "percentage": words("QuantitativeValue Rating"),
     "port": words("IdentifierAT"),
@@ -91,36 +90,34 @@ _MAY_ALSO_BE = {
     "base64_data": words("IdentifierAT"),
     "hashtag": words("IdentifierAT"),
 }
-"""Fine types without a parent, or narrower than it: the narrow types they leave open."""
+"""Narrow types that these fine types allow: they have no parent, or are narrower than it."""
 
 _VAGUE = words(
     "primary_key foreign_key category_code sku user_name account_number social_handle ticker region city url"
 )
-"""Named by their header more than by their values: `country_id` may hold countries, a `city` a state; and a
-link stands for what it leads to."""
-
+"""Recognised by the header more than by the values: `country_id` may hold countries, a `city` states; and a link
+may be any kind of thing."""
 
 _WRITTEN_FOR_MACHINES = words(
     "http_method user_agent mime_type time_zone colour_code month_name ip_network semantic_version jwt base64_data uuid"
     " ipv4_address ipv6_address mac_address md5_hash sha1_hash sha256_hash git_commit ulid"
 )
-"""Also nobody's name: `GET` is no brand and `Mozilla/5.0` no product."""
+"""Fine types that veto names as well: `GET` is no brand and `Mozilla/5.0` no product."""
 _NAMES = frozenset(name for name in TYPE_NAMES if name.endswith("/name")) | words(
     "Brand Organization MusicArtistAT SportsTeam CreativeWork BookFormatType"
 )
 
 
 @lru_cache(maxsize=512)
-def vetoes_beside(fine_type: str, parent: str | None) -> frozenset[str]:
-    """Narrow types that a column of this fine type is not; `parent` is the column type it speaks for."""
+def vetoes_by_fine_type(fine_type: str, parent: str | None) -> frozenset[str]:
+    """Return the narrow types that a column of this fine type is not; `parent` is the type it supports."""
     if fine_type in _VAGUE:
         return frozenset()
-    kin = _MAY_ALSO_BE.get(fine_type)
-    if kin is None:
+    allowed = _COMPATIBLE.get(fine_type)
+    if allowed is None:
         if parent is None:
             return frozenset()
-        kin = _KIN.get(parent, frozenset()) | {
-            "Number"
-        }  # a price, a year, a GTIN is a number as well
-    out = NARROW | _NAMES if fine_type in _WRITTEN_FOR_MACHINES else NARROW
-    return out - kin - {parent, FINE_TYPES[fine_type].parent}
+        # A price, a year or a GTIN is a number as well.
+        allowed = _SIMILAR.get(parent, frozenset()) | {"Number"}
+    vetoes = NARROW | _NAMES if fine_type in _WRITTEN_FOR_MACHINES else NARROW
+    return vetoes - allowed - {parent, FINE_TYPES[fine_type].parent}

@@ -1,43 +1,33 @@
 """Identifiers of things: books, articles, goods, substances, classes.
 
-Where a check digit exists it is checked. One in ten random numbers passes a single check digit, so such
-rules ask for several distinct values (`distinct`) before they speak without a header.
+Where a check digit exists it is tested. One in ten random numbers passes a single check digit, so such rules need
+several distinct values (`min_distinct`) to name a fine type without a header.
 """
 
 import re
 
-from aegir.annotators.rules.checksums import checked_by, luhn, shaped_and_checked
-from aegir.annotators.rules.reading import (
-    DASH,
-    DIGIT,
-    DOT,
-    LETTER,
-    NUMERIC,
-    SLASH,
-    SPACE,
-    UPPER,
-)
+from aegir.annotators.rules.matching import Pattern, checked_by, has_luhn_digit, matched_and_checked
+from aegir.annotators.rules.reading import DASH, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, UPPER
 from aegir.annotators.rules.rule import Rule
-from aegir.annotators.rules.shapes import Shape
 
 _A = re.ASCII
-_DOI = Shape(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?10\.\d{4,9}(?:\.\d+)*/\S+", re.I)
-_ORCID = Shape(r"(?:https?://orcid\.org/)?((?:\d{4}-){3}\d{3}[\dX])", _A)
-_ISSN = Shape(r"(?:ISSN:?\s?)?(\d{4}-\d{3}[\dXx])", _A)
-_ISBN = Shape(
+_DOI = Pattern(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?10\.\d{4,9}(?:\.\d+)*/\S+", re.I)
+_ORCID = Pattern(r"(?:https?://orcid\.org/)?((?:\d{4}-){3}\d{3}[\dX])", _A)
+_ISSN = Pattern(r"(?:ISSN:?\s?)?(\d{4}-\d{3}[\dXx])", _A)
+_ISBN = Pattern(
     r"(?:ISBN(?:-1[03])?:?\s?)?((?:97[89][- ]?)?\d(?:[- ]?\d){8}[- ]?[\dXx])(?:\.0)?", _A | re.I
 )
-_BARE_ISBN10 = Shape(r"\d{9}[\dXx]", _A)
-_GTIN = Shape(r"\d{8}|\d{12,14}", _A)
-_ASIN = Shape(r"B0[0-9A-Z]{8}")
-_OCCUPATION = Shape(r"\b\d{2}-\d{4}\.\d{2}\b", _A)
-_ITEM_CODE = Shape(r"[A-Z]{1,6}-?\d{3,12}[A-Z]{0,2}")
-_CAS = Shape(r"\d{2,7}-\d{2}-\d", _A)
-_ISRC = Shape(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d{2}-?\d{5}")
-_ICD10 = Shape(r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?")
-_LOINC = Shape(r"\d{3,5}-\d", _A)
-_SKU = Shape(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
-_SCIENTIFIC_GTIN = Shape(r"9\.7[89]\d*e\+12", re.I)
+_BARE_ISBN10 = Pattern(r"\d{9}[\dXx]", _A)
+_GTIN = Pattern(r"\d{8}|\d{12,14}", _A)
+_ASIN = Pattern(r"B0[0-9A-Z]{8}")
+_OCCUPATION = Pattern(r"\b\d{2}-\d{4}\.\d{2}\b", _A)
+_ITEM_CODE = Pattern(r"[A-Z]{1,6}-?\d{3,12}[A-Z]{0,2}")
+_CAS = Pattern(r"\d{2,7}-\d{2}-\d", _A)
+_ISRC = Pattern(r"[A-Z]{2}-?[A-Z0-9]{3}-?\d{2}-?\d{5}")
+_ICD10 = Pattern(r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?")
+_LOINC = Pattern(r"\d{3,5}-\d", _A)
+_SKU = Pattern(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
+_SCIENTIFIC_GTIN = Pattern(r"9\.7[89]\d*e\+12", re.I)
 _check_isbn, _check_issn, _check_orcid = checked_by("isbn"), checked_by("issn"), checked_by("isni")
 
 
@@ -47,7 +37,7 @@ def is_isbn(value: str) -> bool:
 
 
 def is_marked_isbn(value: str) -> bool:
-    """An ISBN that cannot be mistaken: 13 digits beginning 978 or 979, hyphenated, or called ISBN."""
+    """Return whether a value is an ISBN and not just ten digits: 978 or 979 before it, hyphens, or "ISBN"."""
     return not _BARE_ISBN10.fullmatch(value) and is_isbn(value)
 
 
@@ -62,7 +52,7 @@ def is_orcid(value: str) -> bool:
 
 
 def is_gtin(value: str) -> bool:
-    """EAN-8, UPC-A, EAN-13 or GTIN-14: weights 3 and 1 from the right."""
+    """Return whether a value is an EAN-8, UPC-A, EAN-13 or GTIN-14: weights 3 and 1 from the right."""
     if not _GTIN.fullmatch(value) or value.count("0") == len(value):
         return False
     total = sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(reversed(value)))
@@ -70,7 +60,7 @@ def is_gtin(value: str) -> bool:
 
 
 def is_loinc(value: str) -> bool:
-    return bool(_LOINC.fullmatch(value)) and luhn(value.replace("-", ""))
+    return bool(_LOINC.fullmatch(value)) and has_luhn_digit(value.replace("-", ""))
 
 
 RULES = (
@@ -78,64 +68,54 @@ RULES = (
         "doi",
         "DOIs",
         _DOI.fullmatch,
-        sure=0.98,
+        confidence=0.98,
         needs=DOT | SLASH | DIGIT,
-        shortest=9,
+        length=(9, 512),
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
-        "orcid",
-        "ORCID identifiers",
-        is_orcid,
-        sure=0.97,
-        needs=DASH | DIGIT,
-        shortest=19,
-        longest=37,
+        "orcid", "ORCID identifiers", is_orcid, confidence=0.97, needs=DASH | DIGIT, length=(19, 37)
     ),
     Rule(
         "isbn",
         "ISBNs",
         is_marked_isbn,
-        sure=0.97,
+        confidence=0.97,
         needs=DIGIT,
-        shortest=10,
-        longest=30,
-        distinct=2,
+        length=(10, 30),
+        min_distinct=2,
         support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns
     ),
-    # One bare ten-digit number in eleven passes: strength holds for three distinct values and more.
+    # One bare ten-digit number in eleven passes, hence four distinct values.
     Rule(
         "isbn",
         "ISBNs",
         is_isbn,
-        sure=0.9,
+        confidence=0.9,
         needs=DIGIT,
-        shortest=10,
-        longest=30,
-        distinct=4,
+        length=(10, 30),
+        min_distinct=4,
         support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns, the same as above
     ),
     Rule(
         "issn",
         "ISSNs",
         is_issn,
-        sure=0.93,
+        confidence=0.93,
         needs=DASH | DIGIT,
-        shortest=9,
-        longest=15,
-        distinct=3,
+        length=(9, 15),
+        min_distinct=3,
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "gtin",
         "GTIN bar codes (EAN, UPC)",
         is_gtin,
-        sure=0.88,
+        confidence=0.88,
         needs=NUMERIC,
-        bars=DOT | DASH | SPACE,
-        shortest=8,
-        longest=14,
-        distinct=4,
+        excludes=DOT | DASH | SPACE,
+        length=(8, 14),
+        min_distinct=4,
         support=(("IdentifierAT", 0.67),),  # 1 of 1 labelled column
     ),
     Rule(
@@ -143,80 +123,57 @@ RULES = (
         "bar codes rounded by a spreadsheet",
         _SCIENTIFIC_GTIN.fullmatch,
         needs=NUMERIC | DOT,
-        shortest=8,
+        length=(8, 512),
         support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns
     ),
     Rule(
         "asin",
         "Amazon product codes (ASIN)",
         _ASIN.fullmatch,
-        sure=0.9,
+        confidence=0.9,
         needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=10,
-        longest=10,
+        excludes=SPACE,
+        length=(10, 10),
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "cas_number",
         "CAS registry numbers",
-        shaped_and_checked(_CAS.fullmatch, "casrn"),
-        sure=0.92,
-        distinct=3,
+        matched_and_checked(_CAS, "casrn"),
+        confidence=0.92,
+        min_distinct=3,
         needs=DASH | DIGIT,
-        bars=LETTER,
-        shortest=7,
-        longest=12,
+        excludes=LETTER,
+        length=(7, 12),
     ),
     Rule(
         "isrc",
         "sound recording codes (ISRC)",
         _ISRC.fullmatch,
-        sure=0.85,
-        distinct=3,
+        confidence=0.85,
+        min_distinct=3,
         needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=12,
-        longest=15,
+        excludes=SPACE,
+        length=(12, 15),
         support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "diagnosis_code",
         "ICD-10 diagnosis codes",
         _ICD10.fullmatch,
-        sure=0.0,
         needs=UPPER | DIGIT,
-        bars=SPACE,
-        shortest=3,
-        longest=8,
+        excludes=SPACE,
+        length=(3, 8),
     ),
-    Rule(
-        "loinc_code",
-        "LOINC codes",
-        is_loinc,
-        sure=0.0,
-        needs=DASH | DIGIT,
-        bars=LETTER,
-        shortest=5,
-        longest=7,
-    ),
-    Rule(
-        "sku",
-        "stock codes",
-        _SKU.fullmatch,
-        sure=0.0,
-        needs=DIGIT,
-        bars=SPACE,
-        shortest=3,
-        longest=40,
-    ),
+    Rule("loinc_code", "LOINC codes", is_loinc, needs=DASH | DIGIT, excludes=LETTER, length=(5, 7)),
+    Rule("sku", "stock codes", _SKU.fullmatch, needs=DIGIT, excludes=SPACE, length=(3, 40)),
     Rule(
         "occupation_code",
         "occupation codes (O*NET-SOC)",
         _OCCUPATION.search,
-        sure=0.93,
+        confidence=0.93,
         needs=DIGIT | DASH | DOT,
-        shortest=10,
+        length=(10, 512),
         support=(("CategoryCode", 0.93),),  # 12 of 12 labelled columns
     ),
     Rule(
@@ -224,11 +181,10 @@ RULES = (
         "codes of letters and digits",
         _ITEM_CODE.fullmatch,
         needs=UPPER | DIGIT,
-        bars=SPACE | DOT,
-        distinct=2,
-        few=0.5,
-        shortest=4,
-        longest=20,
+        excludes=SPACE | DOT,
+        min_distinct=2,
+        support_when_few=0.5,
+        length=(4, 20),
         support=(("IdentifierAT", 0.77), ("ProductModel", 0.14)),  # 6 and 1 of 7 labelled columns
     ),
 )

@@ -1,12 +1,13 @@
 """Places on a map: coordinates, cells and geometries.
 
-Numbers that happen to lie between -90 and 90 are not latitudes: a latitude or longitude needs its header,
-and at least three decimals to support the coarse type without one.
+Most numbers between -90 and 90 are no latitudes: a latitude or longitude needs a header, or at least three decimals
+to support CoordinateAT without one.
 """
 
 import json
 import re
 
+from aegir.annotators.rules.matching import Pattern
 from aegir.annotators.rules.reading import (
     BRACE,
     DIGIT,
@@ -19,32 +20,32 @@ from aegir.annotators.rules.reading import (
     UPPER,
 )
 from aegir.annotators.rules.rule import Rule
-from aegir.annotators.rules.shapes import Shape
 
 _A = re.ASCII
-_DEGREES = Shape(r"[-+]?(?:1[0-7]\d|\d{1,2}|180)\.\d{3,}", _A)
-_LATITUDE = Shape(r"[-+]?(?:[0-8]?\d(?:[.,]\d+)?|90(?:[.,]0+)?)(?:\s?°?\s?[NS])?", re.I | _A)
-_LONGITUDE = Shape(
+_DEGREES = Pattern(r"[-+]?(?:1[0-7]\d|\d{1,2}|180)\.\d{3,}", _A)
+_LATITUDE = Pattern(r"[-+]?(?:[0-8]?\d(?:[.,]\d+)?|90(?:[.,]0+)?)(?:\s?°?\s?[NS])?", re.I | _A)
+_LONGITUDE = Pattern(
     r"[-+]?(?:1[0-7]\d|\d{1,2})(?:[.,]\d+)?(?:\s?°?\s?[EWO])?|[-+]?180(?:[.,]0+)?", re.I | _A
 )
-_PAIR = Shape(
+_PAIR = Pattern(
     r"[(\[]?([-+]?\d{1,3}\.\d{2,})\s*(?:[,;]\s*|\s(?=\S*\.\d{4}))([-+]?\d{1,3}\.\d{2,})[)\]]?", _A
 )
-_DMS = Shape(
+_DMS = Pattern(
     r"""\d{1,3}\s?[°º]\s?\d{1,2}(?:[.,]\d+)?\s?['′’](?:\s?\d{1,2}(?:[.,]\d+)?\s?(?:"|″|''|”))?\s?[NSEWO]?(?:[,\s]+\d{1,3}\s?[°º].*)?""",
     re.I,
 )
-_GEOHASH = Shape(r"(?=.*\d)(?=.*[b-hj-np-z])[0-9b-hjkmnp-z]{5,12}", _A)
-_WKT = Shape(
+_GEOHASH = Pattern(r"(?=.*\d)(?=.*[b-hj-np-z])[0-9b-hjkmnp-z]{5,12}", _A)
+_WKT = Pattern(
     r"(?:SRID=\d+;)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s?(?:Z|M|ZM)?\s?(?:\(.*|EMPTY)|GEOMETRYCOLLECTION\s?\(.*",
     re.I | re.S,
 )
-_PLUS_CODE = Shape(
+_PLUS_CODE = Pattern(
     r"(?:[23456789CFGHJMPQRVWX]{8}|[23456789CFGHJMPQRVWX]{4})\+[23456789CFGHJMPQRVWX]{2,3}(?:\s.+)?"
 )
 
 
 def is_pair(value: str) -> bool:
+    """Return whether a value is a latitude and a longitude, in either order."""
     match = _PAIR.fullmatch(value)
     return (
         match is not None
@@ -55,7 +56,7 @@ def is_pair(value: str) -> bool:
 
 
 def is_geojson(value: str) -> bool:
-    """A GeoJSON object; a long one is cut, so its opening is enough."""
+    """Return whether a value is a GeoJSON object; a long cell is cut, so its beginning is enough."""
     if not value.startswith("{") or '"type"' not in value:
         return False
     if '"coordinates"' in value and re.search(
@@ -78,45 +79,42 @@ RULES = (
         "numbers from -90 to 90",
         _LATITUDE.fullmatch,
         needs=DIGIT,
-        longest=22,
-        sure_with_header=0.95,
+        length=(1, 22),
+        confidence_with_header=0.95,
     ),
     Rule(
         "longitude",
         "numbers from -180 to 180",
         _LONGITUDE.fullmatch,
         needs=DIGIT,
-        longest=22,
-        sure_with_header=0.95,
+        length=(1, 22),
+        confidence_with_header=0.95,
     ),
     Rule(
         "degrees",
         "numbers like degrees on a map",
         _DEGREES.fullmatch,
         needs=NUMERIC | DOT,
-        shortest=5,
-        longest=24,
+        length=(5, 24),
         support=(("CoordinateAT", 0.94),),  # 30 of 31 labelled columns
     ),
     Rule(
         "coordinate_pair",
         "pairs of coordinates",
         is_pair,
-        sure=0.93,
+        confidence=0.93,
         needs=DIGIT | DOT,
-        bars=LETTER,
-        shortest=9,
-        longest=60,
+        excludes=LETTER,
+        length=(9, 60),
         support=(("CoordinateAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
         "coordinate_dms",
         "coordinates in degrees and minutes",
         _DMS.fullmatch,
-        sure=0.95,
+        confidence=0.95,
         needs=DIGIT,
-        shortest=5,
-        longest=60,
+        length=(5, 60),
         support=(("CoordinateAT", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
     Rule(
@@ -124,20 +122,20 @@ RULES = (
         "geohashes",
         _GEOHASH.fullmatch,
         needs=DIGIT | LOWER,
-        bars=UPPER | SPACE,
-        shortest=5,
-        longest=12,
-        sure_with_header=0.92,
+        excludes=UPPER | SPACE,
+        length=(5, 12),
+        confidence_with_header=0.92,
     ),
-    Rule("wkt_geometry", "WKT geometries", _WKT.fullmatch, sure=0.98, needs=LETTER, shortest=9),
-    Rule("geojson", "GeoJSON objects", is_geojson, sure=0.97, needs=BRACE, shortest=20),
     Rule(
-        "plus_code",
-        "plus codes",
-        _PLUS_CODE.fullmatch,
-        sure=0.95,
-        needs=PLUS,
-        shortest=7,
-        longest=60,
+        "wkt_geometry",
+        "WKT geometries",
+        _WKT.fullmatch,
+        confidence=0.98,
+        needs=LETTER,
+        length=(9, 512),
+    ),
+    Rule("geojson", "GeoJSON objects", is_geojson, confidence=0.97, needs=BRACE, length=(20, 512)),
+    Rule(
+        "plus_code", "plus codes", _PLUS_CODE.fullmatch, confidence=0.95, needs=PLUS, length=(7, 60)
     ),
 )

@@ -1,12 +1,14 @@
 """Quantities: percentages, temperatures, sizes and measurements with a unit, flags, plain numbers.
 
-A number with its unit is recognised from the value; the unit decides the dimension. A bare number whose
-unit stands in the header measures that, and stays a Number. Other bare numbers speak weakly for many column types at once, with the shares seen on labelled web columns.
+A number with a unit is recognised from the value, and the unit decides the dimension. A bare number whose unit
+stands in the header has that dimension and the column type Number. Other bare numbers weakly support many column
+types at once, with the shares counted on labelled web columns.
 """
 
 import re
 
-from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.gazetteers import words
+from aegir.annotators.rules.matching import Pattern
 from aegir.annotators.rules.reading import (
     COLON,
     DASH,
@@ -19,97 +21,93 @@ from aegir.annotators.rules.reading import (
     Reading,
 )
 from aegir.annotators.rules.rule import Rule
-from aegir.annotators.rules.shapes import Shape
 
 _NUMBER = r"[-+−~<>≈]?\s?\d[\d.,'\s\u00a0]*(?:\s?/\s?\d+|[½¼¾])?"
-_PERCENTAGE = Shape(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
-_TEMPERATURE = Shape(
+_PERCENTAGE = Pattern(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
+_TEMPERATURE = Pattern(
     rf"{_NUMBER}\s?(?:°\s?[CFK]?|º\s?[CF]|℃|℉|deg(?:rees)?\s?[CF]?|[CF](?=$))(?:elsius|ahrenheit)?",
     re.I,
 )
-_FILE_SIZE = Shape(r"\d+(?:[.,]\d+)?\s?(?:B|[KMGTP]i?B|bytes?|[kmg]b)", re.ASCII)
+_FILE_SIZE = Pattern(r"\d+(?:[.,]\d+)?\s?(?:B|[KMGTP]i?B|bytes?|[kmg]b)", re.ASCII)
 _MASS = r"(?:kg|kgs|kilograms?|kilos?|g|gr|grm|grams?|grammes?|mg|mcg|µg|lbs?|pounds?|oz|ounces?|tons?|tonnes?|st(?=\.?$)|stone)"
-_MASS_VALUE = Shape(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
+_MASS_VALUE = Pattern(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
 _LENGTH = r"(?:mm|cm|dm|m|km|meters?|metres?|kilomet(?:er|re)s?|centimet(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yd|yards?|mi|miles?|\"|”|″|''|'|′|’)"
-_LENGTH_VALUE = Shape(
+_LENGTH_VALUE = Pattern(
     rf"{_NUMBER}\s?{_LENGTH}(?!/[hs])\.?(?:(?:\s?[x×]\s?|\s|(?<=['’′]))\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
     re.I,
 )
-_ENERGY_VALUE = Shape(
+_ENERGY_VALUE = Pattern(
     rf"{_NUMBER}\s?(?:k?cal|calories|kilocalories|kalorien|kilojoules?|kj|joules?)\.?(?:\s.*)?",
     re.I,
 )
-_VOLUME_VALUE = Shape(
+_VOLUME_VALUE = Pattern(
     rf"{_NUMBER}\s?(?:ml|cl|dl|l|ltr|lit(?:er|re)s?|gal(?:lons?)?|fl\.?\s?oz|cups?|tbsp|tsp|m3|m³|ccm?|qt|pints?)\.?",
     re.I,
 )
-_OTHER_UNIT = Shape(
+_OTHER_UNIT = Pattern(
     rf"{_NUMBER}\s?(?:k?W|kWh|MWh|HP|PS|bhp|V|mV|A|mAh|Ah|Hz|kHz|MHz|GHz|rpm|km/h|kmh|mph|m/s|kn|knots|bar|psi|Pa|hPa|kPa|N|Nm|lm|lx|dB|dpi|px|fps|sq\.?\s?(?:ft|m)|m2|m²|ft²|km2|km²|ha|acres?|mol|mmol/L|mg/dL|ppm|bps|[kMG]bps|mmHg|bpm)\.?"
 )
-_SERVINGS = Shape(
+_SERVINGS = Pattern(
     r"\d\s?(?:servings?|portions?|people|persons?|pers|personnes|personen|porciones|pcs|pieces|units?|cookies|muffins)\b|serves\s.*\d",
     re.I,
 )
-_SURE_FLAGS = frozenset(("true", "false"))
+_TRUE_FALSE = frozenset(("true", "false"))
 _YES_AND_NO = words(
     "yes/no y/n ja/nein j/n oui/non sí/no si/no sim/não tak/nie да/нет on/off t/f wahr/falsch vrai/faux vero/falso"
     " verdadero/falso pass/fail passed/failed ok/fail ok/failed ok/nok ok/error enabled/disabled active/inactive"
 )
 _FLAG_PAIRS = frozenset(frozenset(pair.split("/")) for pair in _YES_AND_NO)
 _FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ ✔")
-_PLAIN = Shape(
+_PLAIN = Pattern(
     r"[-+−]?(?:\d+|\d{1,3}(?:[,\s\u00a0']\d{3})+)(?:[.,]\d+)?(?:e[-+]?\d+)?", re.I | re.ASCII
 )
-_RATING = Shape(
+_RATING = Pattern(
     r"\d{1,3}(?:[.,]\d{1,2})?(?:\s?(?:/|out of|von|sur|de)\s?(?:5|10|100))?(?:\s?(?:stars?|★+))?|★{1,5}☆{0,4}",
     re.I,
 )
-_OUT_OF = Shape(
+_OUT_OF = Pattern(
     r"\d{1,3}(?:[.,]\d{1,2})?\s?(?:/\s?(?:5|10|100)|(?:out of|von|sur)\s(?:5|10|100)|stars?)(?:\sstars?)?|[★⭐]{1,5}☆{0,4}",
     re.I,
 )
-_ROMAN = Shape(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-_ORDINAL = Shape(r"\d+(?:st|nd|rd|th)", re.I)
-_INTEGER = Shape(r"\d{1,9}(?:\.0)?", re.ASCII)
+_ROMAN = Pattern(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_ORDINAL = Pattern(r"\d+(?:st|nd|rd|th)", re.I)
+_INTEGER = Pattern(r"\d{1,9}(?:\.0)?", re.ASCII)
 
 
 def share_of_true_false(reading: Reading) -> float:
-    """Every cell is `true` or `false`, or the pair 0/1 in words of the publisher (`True True`)."""
-    good = sum(
-        count
-        for value, count in zip(reading.values, reading.counts, strict=True)
-        if all(word in _SURE_FLAGS for word in value.casefold().replace(",", " ").split())
+    """Return the share of `true` and `false`, perhaps repeated in a cell (`True True`)."""
+    return reading.share_of(
+        lambda value: _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
     )
-    return good / reading.total
 
 
-def share_of_words_for_yes_and_no(reading: Reading) -> float:
-    """Both sides of a yes/no pair occur; a column of nothing but `no` may be a number or a language."""
+def share_of_yes_no(reading: Reading) -> float:
+    """Return 1 where both words of a yes/no pair occur; nothing but `no` may be a number or a language."""
     if len(reading.values) > 3:  # Yes, YES and no at most
         return 0.0
-    found = {value.casefold() for value in reading.values}
-    if found == {"0", "1"}:  # a dummy variable if there are many, a short list of numbers otherwise
+    seen = {value.casefold() for value in reading.values}
+    if seen == {"0", "1"}:  # a dummy variable if there are many, a short list of numbers otherwise
         return 1.0 if reading.total >= 20 else 0.0
-    return 1.0 if found in _FLAG_PAIRS else 0.0
+    return 1.0 if seen in _FLAG_PAIRS else 0.0
 
 
 def is_flag_word(value: str) -> bool:
-    """One side of any pair: enough under a header such as `brakes_ok`."""
+    """Return whether a value is one word of a yes/no pair: enough under a header such as `brakes_ok`."""
     return value.casefold() in _FLAG_WORDS
 
 
-# The header says what is measured; how sure that is lies below the roles (body_height, age) it may be.
+# The header says what is measured; the confidence is below that of narrower types (body_height, age).
 _BARE_MEASURES = tuple(
     Rule(
         name,
         "numbers",
         _PLAIN.fullmatch,
         needs=NUMERIC,
-        longest=20,
-        sure_with_header=sure,
-        coarse="Number",
+        length=(1, 20),
+        confidence_with_header=confidence,
+        column_type="Number",
     )
-    for name, sure in (
+    for name, confidence in (
         ("temperature", 0.9),
         ("file_size", 0.84),
         ("length", 0.84),
@@ -125,132 +123,147 @@ RULES = (
         "percentage",
         "percentages",
         _PERCENTAGE.fullmatch,
-        sure=0.96,
+        confidence=0.96,
         needs=DIGIT,
-        bars=NUMERIC,
-        longest=24,
+        excludes=NUMERIC,
+        length=(1, 24),
     ),
     Rule(
-        "percentage", "numbers", _PLAIN.fullmatch, needs=NUMERIC, longest=20, sure_with_header=0.86
+        "percentage",
+        "numbers",
+        _PLAIN.fullmatch,
+        needs=NUMERIC,
+        length=(1, 20),
+        confidence_with_header=0.86,
     ),
     Rule(
         "temperature",
         "temperatures",
         _TEMPERATURE.fullmatch,
-        sure=0.88,
-        distinct=2,  # a lone 24F is a code
+        confidence=0.88,
+        min_distinct=2,  # a lone 24F is a code
         needs=DIGIT,
-        bars=NUMERIC,
-        longest=24,
-        shortest=2,
+        excludes=NUMERIC,
+        length=(2, 24),
     ),
     Rule(
         "file_size",
         "file sizes",
         _FILE_SIZE.fullmatch,
-        sure=0.92,
+        confidence=0.92,
         needs=DIGIT | LETTER,
-        bars=COLON,
-        longest=16,
-        shortest=2,
+        excludes=COLON,
+        length=(2, 16),
     ),
     Rule(
         "energy",
         "amounts of energy",
         _ENERGY_VALUE.fullmatch,
-        sure=0.92,
+        confidence=0.92,
         needs=DIGIT | LETTER,
-        longest=40,
+        length=(1, 40),
         support=(("Energy", 0.96),),  # 22 of 22 labelled columns
     ),
     Rule(
         "mass",
         "masses",
         _MASS_VALUE.fullmatch,
-        sure=0.9,
+        confidence=0.9,
         needs=DIGIT | LETTER,
-        longest=60,
+        length=(1, 60),
         support=(("Mass", 0.6), ("weight", 0.4)),  # 42 and 28 of 70 labelled columns
     ),
     Rule(
         "length",
         "lengths",
         _LENGTH_VALUE.fullmatch,
-        sure=0.88,
+        confidence=0.88,
         needs=DIGIT,
-        bars=NUMERIC,
-        longest=60,
+        excludes=NUMERIC,
+        length=(1, 60),
         support=(("Distance", 0.94),),  # 16 of 16 labelled columns
     ),
-    Rule("volume", "volumes", _VOLUME_VALUE.fullmatch, sure=0.88, needs=DIGIT | LETTER, longest=24),
+    Rule(
+        "volume",
+        "volumes",
+        _VOLUME_VALUE.fullmatch,
+        confidence=0.88,
+        needs=DIGIT | LETTER,
+        length=(1, 24),
+    ),
     Rule(
         "measurement",
         "measurements with a unit",
         _OTHER_UNIT.fullmatch,
-        sure=0.88,
-        distinct=2,
+        confidence=0.88,
+        min_distinct=2,
         needs=DIGIT | LETTER,
-        longest=30,
+        length=(1, 30),
     ),
     Rule(
         "servings",
         "numbers of servings",
         _SERVINGS.search,
-        sure=0.85,
+        confidence=0.85,
         needs=DIGIT | LETTER,
-        longest=80,
+        length=(1, 80),
         support=(("QuantitativeValue", 0.6),),  # 2 of 3 labelled columns
     ),
     Rule(
         "boolean_flag",
         "true or false",
         measure=share_of_true_false,
-        sure=0.97,
+        confidence=0.97,
         needs=LETTER,
-        bars=DIGIT,
-        shortest=4,
-        longest=60,
+        excludes=DIGIT,
+        length=(4, 60),
         support=(("Boolean", 0.97),),  # 29 of 29 labelled columns
     ),
     Rule(
         "boolean_flag",
         "yes or no",
-        measure=share_of_words_for_yes_and_no,
-        sure=0.9,
-        longest=5,
+        measure=share_of_yes_no,
+        confidence=0.9,
+        length=(1, 5),
         support=(("Boolean", 0.5),),  # no labelled column to measure on: a cautious guess
     ),
-    Rule("boolean_flag", "words for yes or no", is_flag_word, longest=9, sure_with_header=0.92),
-    Rule("rating", "ratings on a scale", _OUT_OF.fullmatch, sure=0.9, longest=24),
-    Rule("rating", "numbers on a scale", _RATING.fullmatch, needs=DIGIT, longest=24),
+    Rule(
+        "boolean_flag",
+        "words for yes or no",
+        is_flag_word,
+        length=(1, 9),
+        confidence_with_header=0.92,
+    ),
+    Rule("rating", "ratings on a scale", _OUT_OF.fullmatch, confidence=0.9, length=(1, 24)),
+    Rule("rating", "numbers on a scale", _RATING.fullmatch, needs=DIGIT, length=(1, 24)),
     Rule(
         "roman_numeral",
         "Roman numerals",
         _ROMAN.fullmatch,
-        sure=0.88,
-        distinct=4,
+        confidence=0.88,
+        min_distinct=4,
         needs=UPPER,
-        bars=DIGIT | SPACE | DASH | DOT,
-        longest=15,
+        excludes=DIGIT | SPACE | DASH | DOT,
+        length=(1, 15),
     ),
     Rule(
         "ordinal",
         "ordinal numbers",
         _ORDINAL.fullmatch,
-        sure=0.9,
-        distinct=2,
+        confidence=0.9,
+        min_distinct=2,
         needs=DIGIT | LETTER,
-        bars=SPACE,
-        longest=8,
+        excludes=SPACE,
+        length=(1, 8),
     ),
     Rule(
         "quantity",
         "whole numbers",
         _INTEGER.fullmatch,
         needs=DIGIT,
-        bars=LETTER,
-        longest=11,
-        sure_with_header=0.88,
+        excludes=LETTER,
+        length=(1, 11),
+        confidence_with_header=0.88,
     ),
     *_BARE_MEASURES,
     Rule(
@@ -258,7 +271,7 @@ RULES = (
         "numbers",
         _PLAIN.fullmatch,
         needs=NUMERIC,
-        longest=30,
+        length=(1, 30),
         support=(
             ("price", 0.18),
             ("Number", 0.17),

@@ -1,45 +1,40 @@
-"""People: names, forms of address, gender, age, and the documents that carry their number.
+"""People: names, forms of address, gender, age, and the numbers of their documents.
 
-Almost everything here is a role: "Paris" is a first name under `first_name` and a city under `city`.
-From values alone the rules name only full names and given names that a gazetteer mostly knows, and
-gender words. Identity numbers with check digits are in national_ids.py, telephones in phones.py.
+Almost everything here depends on the header: "Paris" is a first name under `first_name` and a city under `city`.
+From values alone the rules name only full names and given names that are mostly in the list, and gender words.
+Identity numbers with check digits are in registry_numbers.py, telephones in phones.py.
 """
 
 import re
 
-from aegir.annotators.rules.gazetteers import country_names, first_names
-from aegir.annotators.rules.gazetteers.word_sets import DEMONYMS, GENDERS, SURE_GENDERS, TITLES
-from aegir.annotators.rules.reading import (
-    AT,
-    DIGIT,
-    LETTER,
-    NUMERIC,
-    SLASH,
-    SPACE,
-    Reading,
-)
+from aegir.annotators.rules.gazetteers import country_names, first_names, word_set
+from aegir.annotators.rules.matching import Pattern
+from aegir.annotators.rules.reading import AT, DIGIT, LETTER, NUMERIC, SLASH, SPACE, Reading
 from aegir.annotators.rules.rule import Rule
-from aegir.annotators.rules.shapes import Shape
 
+_DEMONYMS = word_set("demonyms")
+_GENDERS = word_set("genders")
+_UNAMBIGUOUS_GENDERS = word_set("unambiguous_genders")
+_TITLES = word_set("titles")
 _NAME_WORD = r"[^\W\d_][^\W\d_]*(?:['’-][^\W\d_]+)*\.?"
-_ONE_NAME = Shape(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}")
-_FULL_NAME = Shape(rf"{_NAME_WORD},? {_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
-_AGE = Shape(
+_ONE_NAME = Pattern(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}")
+_FULL_NAME = Pattern(rf"{_NAME_WORD},? {_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
+_AGE = Pattern(
     r"(?:1[01]\d|\d{1,2})(?:\.\d{1,2})?(?:\s?(?:years?|yrs?|y|jahre|ans))?(?: old)?",
     re.ASCII | re.I,
 )
-_PASSPORT = Shape(r"(?=.*\d)[A-Z0-9]{6,9}")
-_LICENCE = Shape(r"(?=.*\d)[A-Z0-9](?:[ -]?[A-Z0-9]){4,19}")
-_USERNAME = Shape(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{1,38}[A-Za-z0-9_])?", re.ASCII)
-_HEIGHT = Shape(
+_PASSPORT = Pattern(r"(?=.*\d)[A-Z0-9]{6,9}")
+_LICENCE = Pattern(r"(?=.*\d)[A-Z0-9](?:[ -]?[A-Z0-9]){4,19}")
+_USERNAME = Pattern(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{1,38}[A-Za-z0-9_])?", re.ASCII)
+_HEIGHT = Pattern(
     r"(?:1[0-9]{2}|2[0-4]\d|[5-9]\d)(?:\.\d+)?(?:\s?cm)?|[12][.,]\d{1,2}\s?m?|[3-8]\s?(?:'|′|ft|feet)\s?\d{0,2}.*",
     re.I,
 )
-_BODY_WEIGHT = Shape(r"\d{1,3}(?:[.,]\d+)?(?:\s?(?:kg|kgs|lb|lbs|pounds)\.?)?", re.I)
+_BODY_WEIGHT = Pattern(r"\d{1,3}(?:[.,]\d+)?(?:\s?(?:kg|kgs|lb|lbs|pounds)\.?)?", re.I)
 
 
 def is_name_word(value: str) -> bool:
-    """One to three words of letters, as a given or family name is written."""
+    """Return whether a value is one to three words of letters, as given and family names are."""
     return bool(_ONE_NAME.fullmatch(value))
 
 
@@ -48,14 +43,15 @@ def is_known_first_name(value: str) -> bool:
 
 
 def is_full_name(value: str) -> bool:
-    """Two to five words of letters, capitalised."""
+    """Return whether a value is two to five words of letters, capitalised."""
     return bool(_FULL_NAME.fullmatch(value)) and value[0].isupper()
 
 
 def share_of_known_people(reading: Reading) -> float:
-    """Capitalised names whose first word (or, after a comma, second) is a known given name.
+    """Return the share of full names; 0 where fewer than half begin with a known given name.
 
-    A gazetteer knows only some names, so half of the values stand for all; columns where fewer do say nothing.
+    The given name is the first word, or the second after a comma. The list holds only some names, so half of the
+    values are enough for all.
     """
     names = first_names()
     known = shaped = 0
@@ -64,7 +60,7 @@ def share_of_known_people(reading: Reading) -> float:
             continue
         shaped += count
         words = value.casefold().replace(".", " ").split()
-        if words[0] in TITLES and len(words) > 2:
+        if words[0] in _TITLES and len(words) > 2:
             words = words[1:]
         first = words[1] if words[0].endswith(",") else words[0]
         known += count if first.split("-")[0] in names else 0
@@ -74,45 +70,45 @@ def share_of_known_people(reading: Reading) -> float:
 
 
 def is_title(value: str) -> bool:
-    return all(word in TITLES for word in value.casefold().replace(".", " ").split())
+    return all(word in _TITLES for word in value.casefold().replace(".", " ").split())
 
 
 def is_gender(value: str) -> bool:
-    return value.casefold() in GENDERS
+    return value.casefold() in _GENDERS
 
 
-def is_sure_gender(value: str) -> bool:
+def is_unambiguous_gender(value: str) -> bool:
     return (
         value.casefold().removeprefix("http://schema.org/").removeprefix("https://schema.org/")
-        in SURE_GENDERS
+        in _UNAMBIGUOUS_GENDERS
     )
 
 
 def is_nationality(value: str) -> bool:
     word = value.casefold()
-    return word in DEMONYMS or word in country_names() or (len(value) in (2, 3) and value.isupper())
+    return (
+        word in _DEMONYMS or word in country_names() or (len(value) in (2, 3) and value.isupper())
+    )
 
 
 RULES = (
     Rule(
         "gender",
         "genders",
-        is_sure_gender,
-        sure=0.96,
+        is_unambiguous_gender,
+        confidence=0.96,
         needs=LETTER,
-        bars=DIGIT,
-        shortest=4,
-        longest=30,
+        excludes=DIGIT,
+        length=(4, 30),
         support=(("GenderType", 0.97),),  # 35 of 35 labelled columns
     ),
     Rule(
         "gender",
         "genders",
         is_gender,
-        sure=0.0,
         needs=LETTER,
-        bars=DIGIT,
-        longest=12,
+        excludes=DIGIT,
+        length=(1, 12),
         support=(
             ("GenderType", 0.4),
         ),  # 35 of 35, none of them with single letters: a cautious guess for those
@@ -122,14 +118,13 @@ RULES = (
         "full_name",
         "names of people",
         measure=share_of_known_people,
-        sure=0.88,
-        shy=True,
-        distinct=3,
-        few=0.8,
+        confidence=0.88,
+        weak=True,
+        min_distinct=3,
+        support_when_few=0.8,
         needs=LETTER | SPACE,
-        bars=AT,
-        shortest=5,
-        longest=60,
+        excludes=AT,
+        length=(5, 60),
         support=(
             ("Person/name", 0.55),
             ("Organization", 0.13),
@@ -140,118 +135,104 @@ RULES = (
         "full_name",
         "capitalised names",
         is_full_name,
-        sure=0.0,
-        sure_with_header=0.88,
+        confidence_with_header=0.88,
         needs=LETTER | SPACE,
-        bars=AT | DIGIT,
-        shortest=4,
-        longest=60,
+        excludes=AT | DIGIT,
+        length=(4, 60),
     ),
     Rule(
         "first_name",
         "known given names",
         is_known_first_name,
-        sure=0.86,
-        shy=True,
-        distinct=5,
+        confidence=0.86,
+        weak=True,
+        min_distinct=5,
         needs=LETTER,
-        bars=DIGIT | AT,
-        shortest=2,
-        longest=20,
+        excludes=DIGIT | AT,
+        length=(2, 20),
     ),
     Rule(
         "first_name",
         "words that can be names",
         is_name_word,
-        sure=0.0,
-        sure_with_header=0.93,
+        confidence_with_header=0.93,
         needs=LETTER,
-        bars=AT | SLASH,
-        longest=30,
+        excludes=AT | SLASH,
+        length=(1, 30),
     ),
     Rule(
         "last_name",
         "words that can be names",
         is_name_word,
-        sure=0.0,
-        sure_with_header=0.93,
+        confidence_with_header=0.93,
         needs=LETTER,
-        bars=AT | SLASH,
-        longest=40,
+        excludes=AT | SLASH,
+        length=(1, 40),
     ),
     Rule(
         "honorific",
         "forms of address",
         is_title,
-        sure=0.86,
-        distinct=2,
+        confidence=0.86,
+        min_distinct=2,
         needs=LETTER,
-        bars=DIGIT,
-        longest=16,
+        excludes=DIGIT,
+        length=(1, 16),
     ),
     Rule(
-        "nationality",
-        "nationalities",
-        is_nationality,
-        sure=0.0,
-        needs=LETTER,
-        bars=DIGIT,
-        longest=40,
+        "nationality", "nationalities", is_nationality, needs=LETTER, excludes=DIGIT, length=(1, 40)
     ),
-    Rule("age", "ages", _AGE.fullmatch, needs=DIGIT, longest=14),
+    Rule("age", "ages", _AGE.fullmatch, needs=DIGIT, length=(1, 14)),
     Rule(
         "passport_number",
         "passport numbers",
         _PASSPORT.fullmatch,
         needs=DIGIT,
-        bars=SPACE,
-        shortest=6,
-        longest=9,
-        sure_with_header=0.9,
+        excludes=SPACE,
+        length=(6, 9),
+        confidence_with_header=0.9,
     ),
     Rule(
         "driving_licence",
         "driving licence numbers",
         _LICENCE.fullmatch,
         needs=DIGIT,
-        shortest=5,
-        longest=22,
-        sure_with_header=0.88,
+        length=(5, 22),
+        confidence_with_header=0.88,
     ),
     Rule(
         "user_name",
         "user names",
         _USERNAME.fullmatch,
         needs=LETTER,
-        bars=SPACE | SLASH | AT,
-        shortest=2,
-        longest=40,
-        sure_with_header=0.9,
+        excludes=SPACE | SLASH | AT,
+        length=(2, 40),
+        confidence_with_header=0.9,
     ),
     Rule(
         "body_height",
         "heights",
         _HEIGHT.fullmatch,
         needs=DIGIT,
-        bars=NUMERIC,
-        longest=20,
-        sure_with_header=0.88,
+        excludes=NUMERIC,
+        length=(1, 20),
+        confidence_with_header=0.88,
     ),
     Rule(
         "body_height",
         "heights",
         _HEIGHT.fullmatch,
         needs=NUMERIC,
-        longest=20,
-        sure_with_header=0.88,
-        coarse="Number",
+        length=(1, 20),
+        confidence_with_header=0.88,
+        column_type="Number",
     ),
     Rule(
         "body_weight",
         "weights",
         _BODY_WEIGHT.fullmatch,
         needs=DIGIT,
-        longest=14,
-        sure_with_header=0.9,
+        length=(1, 14),
+        confidence_with_header=0.9,
     ),
 )

@@ -1,27 +1,30 @@
-"""One look at a column, shared by all rules: its distinct values, their counts, and a signature.
+"""A column as the rules see it: its distinct values, their counts, and which characters occur.
 
     Column --read--> Reading(values, counts, traits, shortest, longest, header)
 
-The signature (`traits` and the two lengths) is what keeps the rules fast: a rule names the traits it
-cannot do without, and most rules are never run on most columns.
+`traits` and the two lengths keep the rules fast: a rule names the traits that it needs and excludes, so most rules
+are never applied to most columns.
 
 Promises
   - HTML entities are decoded, spaces trimmed, cells cut to `LONGEST_CELL` characters;
-  - cells that only say "no value" (N/A, null, nan …) count as missing;
-  - values are sorted, so nothing depends on the order of rows; at most `MOST_DISTINCT` are kept,
-    evenly spaced through the sorted list.
+  - cells that stand for a missing value (N/A, null, nan …) count as missing;
+  - values are sorted, so nothing depends on the order of rows; at most `MAX_DISTINCT` are kept, evenly spaced
+    through the sorted list.
 """
 
 import html
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
-from aegir.annotators.rules.gazetteers.word_sets import words
+from aegir.annotators.rules.gazetteers import words
 from aegir.tables.table import Column
 
+Item = TypeVar("Item")
 LONGEST_CELL = 512
-MOST_DISTINCT = 100
+MAX_DISTINCT = 100
 
 DIGIT, LETTER, SPACE, DOT, COMMA, DASH, COLON, SLASH, AT = (1 << bit for bit in range(9))
 PLUS, PERCENT, HASH, BRACE, ANGLE, EQUALS, UNDERSCORE, MONEY = (1 << bit for bit in range(9, 17))
@@ -50,7 +53,7 @@ _TRAIT_OF: dict[str, int] = {
     ";": SEMICOLON,
 }
 _NUMERIC_CHARACTERS = frozenset("0123456789.,+-eE \u00a0'\u2212")
-_NO_VALUE = words(
+_MISSING = words(
     "na n/a #n/a nan null none nil - -- --- – — ? . \\n undefined unknown (null) <na> nd n.a. nat"
 )
 
@@ -62,7 +65,7 @@ class Reading:
     values: tuple[str, ...]
     counts: tuple[int, ...]
     traits: int
-    """Which kinds of characters occur anywhere in the column."""
+    """The kinds of characters that occur anywhere in the column, as bits."""
     shortest: int
     longest: int
     header: str | None
@@ -71,8 +74,13 @@ class Reading:
 
     @cached_property
     def total(self) -> int:
-        """How many present cells the kept values stand for."""
+        """The number of present cells with one of the kept values."""
         return sum(self.counts)
+
+    def share_of(self, accepts: Callable[[str], object]) -> float:
+        """Return the share of the present cells whose value is accepted."""
+        pairs = zip(self.values, self.counts, strict=True)
+        return sum(count for value, count in pairs if accepts(value)) / self.total
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:
@@ -83,16 +91,16 @@ class Reading:
 
 
 def read(column: Column) -> Reading:
-    """Look at a column once."""
+    """Return the reading of a column."""
     counted = Counter(column.values)
     cleaned: Counter[str] = Counter()
     for value, count in counted.items():
         cell = clean(value)
-        if cell and cell.casefold() not in _NO_VALUE:
+        if cell and cell.casefold() not in _MISSING:
             cleaned[cell] += count
     values = sorted(cleaned)
-    if len(values) > MOST_DISTINCT:
-        values = evenly_spaced(values, MOST_DISTINCT)
+    if len(values) > MAX_DISTINCT:
+        values = evenly_spaced(values, MAX_DISTINCT)
     counts = tuple(cleaned[value] for value in values)
     lengths = [len(value) for value in values]
     return Reading(
@@ -107,17 +115,17 @@ def read(column: Column) -> Reading:
 
 
 def clean(cell: str) -> str:
-    """Cut, decode entities, trim."""
+    """Return the cell cut to `LONGEST_CELL`, with entities decoded and spaces trimmed."""
     cell = cell[:LONGEST_CELL]
     if "&" in cell:
         cell = html.unescape(cell)
     return cell.strip()
 
 
-def evenly_spaced(values: list[str], most: int) -> list[str]:
-    """`most` of the values, spread over the whole list: a sorted prefix would all look alike."""
-    step = len(values) / most
-    return [values[int(index * step)] for index in range(most)]
+def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:
+    """Return `count` items spread over the whole sequence: a sorted prefix would all look alike."""
+    step = len(items) / count
+    return [items[int(index * step)] for index in range(count)]
 
 
 def _traits_of(characters: set[str]) -> int:

@@ -1,66 +1,67 @@
-"""A rule: one kind of value, how to recognise it, what it speaks for, and how much to trust it.
+"""A rule: one kind of value, how to recognise it, which column types it supports, and how much to trust it.
 
-    Rule --apply--> Finding(share of the present cells that validate, an example, …)
+    Rule --apply--> Finding(share of the present cells that match, an example, …)
 
-A rule is data plus one small function over a value (`accepts`) or over the whole column (`measure`).
-Trust is written beside each rule: `support` holds strengths for column types, counted on 3,284 labelled
-web columns of five cells ("30 of 32": fired on at least 80 % of the cells of 32 columns, of which 30 had
-that type) and shrunk to (hits + 1) / (columns + 2). The rules were written with these columns in view, so
-the counts flatter them a little; on 4,032 other columns, whose labels are derived from properties, the
-rules spoke with 0.5 or more on 37 % and their first choice was right for 91 % of those.
+A rule is data plus one small function of a value (`accepts`) or of the whole column (`measure`). `support` holds
+strengths for column types, counted on 3,284 labelled web columns of five cells ("30 of 32": matched at least 80 %
+of the cells of 32 columns, of which 30 had that type) and smoothed to (hits + 1) / (columns + 2). The rules were
+written with these columns in view, so the counts are a little optimistic; on 4,032 other columns, whose labels are
+derived from properties, the rules gave a support of 0.5 or more to 37 %, and the first type was right for 91 % of
+those.
 
-`sure` is the confidence in the finer type from values alone, `sure_with_header` with a header that names
-it; both are judgements, not counts. A rule whose `sure` is 0 is a *role*: it needs the header (an age is just a number).
+`confidence` is that of the fine type from values alone, `confidence_with_header` with a header that suggests it;
+both are estimates, not counts. A rule without `confidence` needs the header (an age is just a number).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aegir.annotators.rules.reading import Reading
+from aegir.annotators.rules.reading import Reading, evenly_spaced
 
-FEWEST_MATCHES = 0.5
-"""Below this share a rule says nothing; applying it stops as soon as the share is out of reach."""
+MIN_SHARE = 0.5
+"""A rule that matches less than this share of the cells finds nothing; `apply` stops once it is out of reach."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One recogniser."""
+    """A recogniser of one kind of value."""
 
     name: str
-    """The fine type it finds, or, where it only speaks for a column type, a name for that."""
+    """The fine type it finds or, where it only supports a column type, a name of its own."""
     noun: str
     """Plural, for sentences: "e-mail addresses"."""
     accepts: Callable[[str], object] | None = None
     """Truthy for a value of this kind."""
     measure: Callable[[Reading], float] | None = None
-    """Share of the column that is of this kind, where one value alone cannot tell."""
+    """Share of the column that is of this kind, where a single value does not show it."""
     support: tuple[tuple[str, float], ...] = ()
-    sure: float = 0.0
-    sure_with_header: float = 0.95
+    """Column types and strengths 0..1."""
+    confidence: float = 0.0
+    confidence_with_header: float = 0.95
     needs: int = 0
-    """Traits without which no value can be of this kind."""
-    bars: int = 0
-    """Traits that rule it out."""
-    shortest: int = 1
-    longest: int = 512
-    distinct: int = 1
-    """Fewest distinct valid values to be believed without a header: weak checksums pass by chance."""
-    few: float = 0.0
-    """Share of the support that remains with fewer distinct values and no header."""
-    most_values: int = 100
+    """Traits that every column of this kind has."""
+    excludes: int = 0
+    """Traits that no column of this kind has."""
+    length: tuple[int, int] = (1, 512)
+    """Fewest and most characters of a value."""
+    min_distinct: int = 1
+    """Fewest distinct matching values to name the fine type without a header: weak checksums match by chance."""
+    support_when_few: float = 0.0
+    """Factor on the support with fewer distinct values and no header."""
+    max_values: int = 100
     """Most distinct values tried; small for slow validators."""
-    shy: bool = False
-    """A weak format: it says nothing under a header that names something else."""
+    weak: bool = False
+    """Whether the rule is not applied under a header that suggests something else."""
     by_chance: bool = False
-    """A list or format that any short word or number may meet: a column of one constant value needs a
-    header that agrees, or one that says nothing."""
-    coarse: str | None = None
-    """The column type of such values, where it is not the fine type's parent: a bare 4012 under
-    `length_mm` measures a length and is written as a Number."""
+    """Whether any short word or number may match: a column of one constant value then needs a header that
+    agrees, or one that says nothing."""
+    column_type: str | None = None
+    """The column type of such values, where it is not the parent of the fine type: a bare 4012 under `length_mm`
+    is a length written as a Number."""
 
     def passes(self, traits: int) -> bool:
-        """Whether a column of these traits is worth trying."""
-        return traits & self.needs == self.needs and not traits & self.bars
+        """Return whether a column of these traits can match."""
+        return traits & self.needs == self.needs and not traits & self.excludes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +71,20 @@ class Finding:
     rule: Rule
     share: float
     matched: int
-    looked_at: int
+    checked: int
     distinct: int
     example: str
 
 
 def apply(rule: Rule, reading: Reading) -> Finding | None:
-    """Try a rule on a column; None when fewer than half of the cells validate."""
+    """Apply a rule to a column; return None when fewer than half of the cells match."""
     if rule.measure is not None:
         share = rule.measure(reading)
-        if share < FEWEST_MATCHES:
+        if share < MIN_SHARE:
             return None
         matched = round(share * reading.total)
         return Finding(rule, share, matched, reading.total, len(reading.values), reading.values[0])
-    assert rule.accepts is not None, f"rule {rule.name} neither accepts nor measures"
+    assert rule.accepts is not None, f"rule {rule.name} has neither accepts nor measure"
     return _apply_to_values(rule, rule.accepts, reading)
 
 
@@ -92,18 +93,18 @@ def _apply_to_values(
 ) -> Finding | None:
     values: Sequence[str] = reading.values
     counts: Sequence[int] = reading.counts
-    looked_at = reading.total
-    if len(values) > rule.most_values:
-        step = len(values) / rule.most_values
-        chosen = [int(index * step) for index in range(rule.most_values)]
+    checked = reading.total
+    if len(values) > rule.max_values:
+        chosen = evenly_spaced(range(len(values)), rule.max_values)
         values = [values[index] for index in chosen]
         counts = [counts[index] for index in chosen]
-        looked_at = sum(counts)
+        checked = sum(counts)
+    shortest, longest = rule.length
     matched = failed = distinct = 0
     example = ""
-    may_fail = looked_at * (1 - FEWEST_MATCHES)
+    may_fail = checked * (1 - MIN_SHARE)
     for value, count in zip(values, counts, strict=True):
-        if rule.shortest <= len(value) <= rule.longest and accepts(value):
+        if shortest <= len(value) <= longest and accepts(value):
             matched += count
             distinct += 1
             example = example or value
@@ -111,4 +112,4 @@ def _apply_to_values(
             failed += count
             if failed > may_fail:
                 return None
-    return Finding(rule, matched / looked_at, matched, looked_at, distinct, example)
+    return Finding(rule, matched / checked, matched, checked, distinct, example)

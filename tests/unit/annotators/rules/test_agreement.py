@@ -3,12 +3,12 @@
 import pytest
 
 from aegir.annotators.rules.agreement import (
-    _KIN,
-    _MAY_ALSO_BE,
+    _COMPATIBLE,
+    _SIMILAR,
     _VAGUE,
     _WRITTEN_FOR_MACHINES,
     NARROW,
-    vetoes_beside,
+    vetoes_by_fine_type,
 )
 from aegir.annotators.rules.judge import judge
 from aegir.tables.table import Column
@@ -44,7 +44,7 @@ def test_a_fine_type_rules_out_types_of_another_kind(
 
 @pytest.mark.parametrize("name", sorted(FINE_TYPES))
 def test_no_fine_type_rules_out_its_own_column_type(name: str) -> None:
-    assert FINE_TYPES[name].parent not in vetoes_beside(name, FINE_TYPES[name].parent)
+    assert FINE_TYPES[name].parent not in vetoes_by_fine_type(name, FINE_TYPES[name].parent)
 
 
 def test_a_street_of_a_saint_weighs_nothing() -> None:
@@ -53,6 +53,6 @@ def test_a_street_of_a_saint_weighs_nothing() -> None:
 
 
 def test_every_name_in_the_tables_is_known() -> None:
-    kin = set().union(*_KIN.values(), *_MAY_ALSO_BE.values())
-    assert kin | NARROW | set(_KIN) <= set(COLUMN_TYPES)
-    assert set(_MAY_ALSO_BE) | _VAGUE | _WRITTEN_FOR_MACHINES <= set(FINE_TYPES)
+    similar = set().union(*_SIMILAR.values(), *_COMPATIBLE.values())
+    assert similar | NARROW | set(_SIMILAR) <= set(COLUMN_TYPES)
+    assert set(_COMPATIBLE) | _VAGUE | _WRITTEN_FOR_MACHINES <= set(FINE_TYPES)

@@ -3,8 +3,7 @@
 import pytest
 
 from aegir.annotators.rules.headers import names_a_key
-from aegir.annotators.rules.judge import judge
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import Verdict, judge
 from aegir.tables.table import Column
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from aegir.annotators.rules.header_units import MEASURES
-from aegir.annotators.rules.header_words import PHRASES
-from aegir.annotators.rules.headers import hints_of, words_of
+from aegir.annotators.rules.gazetteers import header_phrases
+from aegir.annotators.rules.headers import MEASURES, hints_of, words_of
 from aegir.vocabulary.terms import FINE_TYPES
 
 
@@ -56,5 +55,5 @@ def test_brackets_and_units_are_not_words() -> None:
 
 
 def test_every_hint_is_at_a_fine_type() -> None:
-    assert set(PHRASES) <= set(FINE_TYPES)
+    assert set(header_phrases()) <= set(FINE_TYPES)
     assert set(FINE_TYPES) >= MEASURES

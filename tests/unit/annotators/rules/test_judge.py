@@ -5,8 +5,7 @@ import time
 import pytest
 
 from aegir.annotators.rules import judge as judge_module
-from aegir.annotators.rules.judge import RULES, judge, judge_columns
-from aegir.annotators.rules.verdict import Verdict
+from aegir.annotators.rules.judge import RULES, Verdict, judge, judge_columns
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 

@@ -5,7 +5,7 @@ from aegir.annotators.rules.reading import (
     DIGIT,
     LETTER,
     LONGEST_CELL,
-    MOST_DISTINCT,
+    MAX_DISTINCT,
     NUMERIC,
     clean,
     read,
@@ -36,7 +36,7 @@ def test_traits_say_which_characters_occur() -> None:
 
 def test_many_distinct_values_are_thinned_evenly() -> None:
     reading = read(Column(None, tuple(f"{n:04d}" for n in range(1000))))
-    assert len(reading.values) == MOST_DISTINCT
+    assert len(reading.values) == MAX_DISTINCT
     assert reading.values[0] == "0000"
     assert reading.values[-1] == "0990"
 
