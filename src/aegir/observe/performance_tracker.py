@@ -39,9 +39,9 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from aegir.errors import UsageError
-from aegir.observe.latency_sketch import LONGEST, LatencySketch, Meter
+from aegir.observe.latency_sketch import LONGEST, LatencySketch, Meter, read_meter
 from aegir.observe.latency_sketch import Figures as Figures
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import list_of, number_within, read_state
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,15 +132,13 @@ class APIPerformanceTracker:
     def merge(self, other: "APIPerformanceTracker | dict[str, Any]") -> None:
         """Take in another tracker, or the `state_dict` another process sent."""
         state = other.state_dict() if isinstance(other, APIPerformanceTracker) else other
-        _check_tracker(state)
-        if state["relative_error"] != self.relative_error:
+        error, meters = _read_tracker(state)
+        if error != self.relative_error:
             raise UsageError(
-                f"a tracker of relative error {state['relative_error']} cannot be merged into one of "
+                f"a tracker of relative error {error} cannot be merged into one of "
                 f"{self.relative_error}; expected the same error in both"
             )
-        with self._lock:
-            for saved in state["meters"]:
-                self._meter(saved["node"], saved["operation"]).merge(saved, self._epoch)
+        self._add(meters)
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready; times are seconds since 1970."""
@@ -153,11 +151,15 @@ class APIPerformanceTracker:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Forget what was measured and continue from a saved state."""
-        _check_tracker(state)
+        error, meters = _read_tracker(state)
         with self._lock:
-            self.relative_error = state["relative_error"]
-            self._meters = {}
-            self.merge(state)
+            self.relative_error, self._meters = error, {}
+            self._add(meters)
+
+    def _add(self, meters: list[dict[str, Any]]) -> None:
+        with self._lock:
+            for saved in meters:
+                self._meter(saved["node"], saved["operation"]).merge(saved, self._epoch)
 
     def _keep(self, meter: Meter, seconds: float, items: float, end: float) -> None:
         if 0.0 <= seconds <= LONGEST and 0.0 <= items <= MOST_ITEMS:
@@ -224,14 +226,18 @@ class Measuring:
         self.__exit__(kind, error, trace)
 
 
-def _check_tracker(state: object) -> None:
-    """Refuse a state that lacks anything, before a part of it is taken in."""
-    whose = "the saved tracker"
-    check_state(state, whose, "relative_error", "meters")
-    empty = Meter(relative_error=0.01).state_dict(epoch=0.0)
-    for saved in cast(dict[str, Any], state)["meters"]:
-        check_state(saved, f"a meter of {whose}", "node", "operation", *empty)
-        check_state(saved["sketch"], f"a sketch of {whose}", *empty["sketch"])
+def _read_tracker(state: object) -> tuple[float, list[dict[str, Any]]]:
+    """Relative error and meters of a saved tracker; raise if anything in it is wrong."""
+    readers = {"relative_error": number_within(1e-4, 1), "meters": list_of(read_meter)}
+    saved = read_state(state, "the saved tracker", readers)
+    error, meters = saved["relative_error"], saved["meters"]
+    for meter in meters:
+        if meter["sketch"].relative_error != error:
+            raise UsageError(
+                f"the saved tracker has relative error {error}, its sketch of {meter['operation']!r} "
+                f"{meter['sketch'].relative_error}; expected the same"
+            )
+    return error, meters
 
 
 _ALIVE: "weakref.WeakSet[APIPerformanceTracker]" = weakref.WeakSet()

@@ -36,7 +36,15 @@ import numpy.typing as npt
 
 from aegir.arrays import Floats
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import (
+    array_of,
+    list_of,
+    read_count,
+    read_state,
+    read_text,
+    record_of,
+    reject,
+)
 from aegir.raters.aggregation import (
     Method,
     aggregate,
@@ -233,24 +241,28 @@ class RewardEnsemble:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken; the raters must have the same names."""
-        keys = ("names", "window", "drift", "failures", "counts", "alpha_history")
-        check_state(state, "the saved ensemble", *keys)
-        if tuple(state["names"]) != self.names:
+        readers = {
+            "names": self._read_names,
+            "window": array_of((len(self.names), None), nan=True),
+            "drift": lambda state, _: state,
+            "failures": record_of(dict.fromkeys(self.names, read_count)),
+            "counts": list_of(read_count, 3),
+            "alpha_history": list_of(_read_alphas),
+        }
+        saved = read_state(state, "the saved ensemble", readers)
+        self._drift.load_state_dict(saved["drift"])  # raises before anything is changed
+        self._window = saved["window"][:, -self._window_size :]
+        self._failures = saved["failures"]
+        self._items, self._vetoed, self._missing = saved["counts"]
+        self.alpha_history = deque(saved["alpha_history"], maxlen=HISTORY)
+
+    def _read_names(self, value: object, where: str) -> None:
+        names = list_of(read_text)(value, where)
+        if tuple(names) != self.names:
             raise UsageError(
-                f"the saved ensemble has raters {', '.join(state['names'])}; "
+                f"the saved ensemble has raters {', '.join(names)}; "
                 f"this one has {', '.join(self.names)}"
             )
-        self._window = np.array(state["window"], np.float64).reshape(len(self.names), -1)
-        self._drift.load_state_dict(state["drift"])
-        self._failures = {name: int(state["failures"][name]) for name in self.names}
-        self._items, self._vetoed, self._missing = (int(count) for count in state["counts"])
-        self.alpha_history = deque(
-            (
-                (int(items), float(one), float(other))
-                for items, one, other in state["alpha_history"]
-            ),
-            maxlen=HISTORY,
-        )
 
 
 def item_spread(ratings: Ratings, metric: Metric) -> Floats:
@@ -263,6 +275,13 @@ def item_spread(ratings: Ratings, metric: Metric) -> Floats:
     with np.errstate(over="ignore"):  # an infinite distance is a spread beyond any limit
         distance = np.abs(ratings - column_median(ordered, counts))
     return column_median(np.sort(distance, axis=0), counts)
+
+
+def _read_alphas(entry: object, where: str) -> tuple[int, float, float]:
+    if not (isinstance(entry, list | tuple) and len(entry) == 3):
+        return reject(entry, where, "a number of items and two alphas")
+    batch, running = array_of((2,), high=1, nan=True)(entry[1:], where)
+    return read_count(entry[0], where), float(batch), float(running)
 
 
 def _check_names(raters: Mapping[str, Rater] | Sequence[str]) -> tuple[str, ...]:

@@ -44,8 +44,8 @@ import numpy.typing as npt
 
 from aegir.arrays import Floats, standardise_groups
 from aegir.errors import UsageError
-from aegir.observe.exact_moments import EMPTY, Moments
-from aegir.observe.saved_state import check_state
+from aegir.observe.exact_moments import EMPTY, Moments, read_moments
+from aegir.observe.saved_state import list_of, read_count, read_flag, read_state, record_of, reject
 
 Key = str | int | None
 
@@ -206,14 +206,18 @@ class RunningNormalizer:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly from a saved state; the settings must be equal."""
         whose = "the saved normaliser"
-        check_state(state, whose, "settings", "moments", "normalized", "clipped", "warned")
-        check_state(state["settings"], f"settings of {whose}", *asdict(self.settings))
-        self._refuse_other_settings(state["settings"], whose)
-        for key, one in state["moments"]:
-            check_state(one, f"key {key!r} of {whose}", *EMPTY.as_dict())
-        self._moments = {key: Moments(**one) for key, one in state["moments"]}
-        self._normalized, self._clipped = int(state["normalized"]), int(state["clipped"])
-        self._warned = bool(state["warned"])
+        readers = {
+            "settings": record_of(dict.fromkeys(asdict(self.settings), _read_setting)),
+            "moments": list_of(_read_keyed_moments),
+            "normalized": read_count,
+            "clipped": read_count,
+            "warned": read_flag,
+        }
+        saved = read_state(state, whose, readers)
+        self._refuse_other_settings(saved["settings"], whose)
+        self._moments = dict(saved["moments"])
+        self._normalized, self._clipped = saved["normalized"], saved["clipped"]
+        self._warned = saved["warned"]
 
     def _z_scores(self, values: Floats, moments: Moments) -> Floats:
         """Overwrite the values of one key by their z-scores; leave them unchanged during warm-up."""
@@ -284,6 +288,21 @@ def cancels_in_group_advantages(
         return CancelCheck(False, float("inf"), informative.size)
     change = float(np.nanmax(np.abs(old - new)))
     return CancelCheck(change <= tolerance, change, informative.size)
+
+
+def _read_setting(value: object, where: str) -> bool | float | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return reject(value, where, "a number, a bool or None")
+
+
+def _read_keyed_moments(entry: object, where: str) -> tuple[Key, Moments]:
+    if not (isinstance(entry, list | tuple) and len(entry) == 2):
+        return reject(entry, where, "a key and its moments")
+    key, moments = entry
+    if not (key is None or isinstance(key, str | int)):
+        return reject(key, f"the key in {where}", "text, a whole number or None")
+    return key, read_moments(moments, f"key {key!r} in {where}")
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:

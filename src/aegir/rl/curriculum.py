@@ -19,7 +19,7 @@ Promises
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,15 @@ import numpy.typing as npt
 
 from aegir.arrays import I64, Floats
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import (
+    array_of,
+    list_of,
+    read_count,
+    read_generator,
+    read_state,
+    read_text,
+    reject,
+)
 from aegir.rl.curriculum_strategies import Measured, make_strategy
 from aegir.rl.curriculum_strategies import Strategy as Strategy
 from aegir.rl.curriculum_strategies import register_strategy as register_strategy
@@ -165,21 +173,51 @@ class Curriculum:
             "random": self._random.bit_generator.state,
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where the saved curriculum stood."""
-        keys = ("strategy", "strategy_state", "known", "tries", "weights", "counts", "random")
-        check_state(state, "the saved curriculum", *keys)
-        if (state["strategy"], len(state["tries"])) != (self.strategy_name, self.items):
+        saved = self._read_saved(state)
+        self._load_strategy(saved["strategy_state"])
+        self._known[:], self._tries[:] = saved["known"], saved["tries"]
+        self._tree.fill(saved["weights"])
+        self._drawn, self._missing, self._uniform_draws = saved["counts"]
+        self._random = saved["random"]
+
+    def _read_saved(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        whose = "the saved curriculum"
+        readers = {
+            "strategy": read_text,
+            "strategy_state": lambda value, _: value,
+            "tries": array_of((None,), whole=True, low=0),
+            "known": array_of((None, 4), low=0, high=1e300),
+            "weights": array_of((None,), low=0, high=1e300),
+            "counts": list_of(read_count, 3),
+            "random": read_generator,
+        }
+        saved = read_state(state, whose, readers)
+        known, weights, items = saved["known"], saved["weights"], len(saved["tries"])
+        if (saved["strategy"], items) != (self.strategy_name, self.items):
             raise UsageError(
-                f"the saved curriculum has {len(state['tries'])} items and strategy "
-                f"{state['strategy']!r}, this one {self.items} and {self.strategy_name!r}"
+                f"{whose} has {items} items and strategy {saved['strategy']!r}, "
+                f"this one {self.items} and {self.strategy_name!r}"
             )
-        self._strategy.load_state_dict(state["strategy_state"])
-        self._known[:] = state["known"]
-        self._tries[:] = state["tries"]
-        self._tree.fill(np.asarray(state["weights"], float))
-        self._drawn, self._missing, self._uniform_draws = state["counts"]
-        self._random.bit_generator.state = state["random"]
+        if len(known) != items or (known[:, :2] < 1).any() or (known[:, 2:] > 1).any():
+            reject(known, f"'known' of {whose}", "won and lost from 1 on and two rates per item")
+        if len(weights) != items or not math.isfinite(weights.sum()):
+            reject(weights, f"'weights' of {whose}", "a weight per item with a finite sum")
+        return saved
+
+    def _load_strategy(self, state: Any) -> None:
+        before = self._strategy.state_dict()
+        try:
+            self._strategy.load_state_dict(state)
+        except Exception as error:  # strategies of users may raise anything
+            self._strategy.load_state_dict(before)
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError(
+                f"strategy {self.strategy_name!r} cannot read its saved state "
+                f"({type(error).__name__}: {error})"
+            ) from error
 
     def _draw_any(self, count: int) -> I64:
         shares = self._random.random(count)

@@ -25,6 +25,7 @@ import numpy as np
 
 from aegir.arrays import I64, Floats
 from aegir.errors import UsageError
+from aegir.observe.saved_state import number_within, read_state
 
 NONE: I64 = np.zeros(0, np.int64)
 """No items."""
@@ -185,7 +186,10 @@ class EasyFirst(Strategy):
         return {"open": self.open, "won": self._won, "lost": self._lost}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.open, self._won, self._lost = state["open"], state["won"], state["lost"]
+        tries = number_within(1, 1e300)
+        readers = {"open": number_within(1, self.bands), "won": tries, "lost": tries}
+        saved = read_state(state, "the saved easy-first strategy", readers)
+        self.open, self._won, self._lost = int(saved["open"]), saved["won"], saved["lost"]
 
     def metrics(self) -> dict[str, float]:
         return {"curriculum/open_share": self.open / self.bands}
