@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, read_floats
 from aegir.errors import UsageError
 from aegir.observe.saved_state import (
     array_of,
@@ -67,7 +67,7 @@ class LatencySketch:
 
     def add(self, seconds: Floats | Sequence[float]) -> int:
         """Add durations and return how many were rejected: NaN, negative, infinite or above 292 years."""
-        given = np.asarray(seconds, np.float64).ravel()
+        given = read_floats(seconds, "seconds").ravel()
         kept = given[(given >= 0) & (given <= LONGEST)]  # NaN is neither
         if len(kept):
             self._counts += np.bincount(self._bucket_of(kept), minlength=len(self._counts))

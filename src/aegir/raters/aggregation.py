@@ -31,12 +31,12 @@ raters, the weights are equal. Ordinal ratings are ranked among all ratings.
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, read_floats
 from aegir.errors import UsageError
 from aegir.raters.agreement import Metric, in_range, krippendorff_alpha, mid_ranks
 from aegir.raters.ratings import Ratings, read_ratings
@@ -91,7 +91,7 @@ def check_method(method: str, trim: float) -> None:
 
 def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:
     """Weights as an array; raise unless there is one per rater, none negative, not all 0."""
-    given = np.asarray(weights, np.float64)
+    given = read_floats(cast(npt.ArrayLike, weights), "weights")
     if given.shape != (raters,):
         raise UsageError(
             f"{raters} raters came with weights of shape {given.shape}; expected one each"

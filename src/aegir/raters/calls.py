@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import read_floats
 from aegir.errors import UsageError
 from aegir.raters.ratings import Ratings
 
@@ -115,8 +116,8 @@ def _run(rater: Rater, items: Sequence[Any], call: _Call) -> None:
 
 def _as_row(name: str, answer: object, size: int) -> Ratings | RaterFailure:
     try:
-        row = np.array(answer, dtype=np.float64)  # None becomes nan
-    except (TypeError, ValueError):
+        row = read_floats(answer, "ratings").copy()  # type: ignore[arg-type]
+    except UsageError:
         kind = type(answer).__name__
         reason = f"rater {name!r} gave a {kind} that is not a list of numbers"
         return RaterFailure(name, "nonsense", reason)

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats, standardise_groups
+from aegir.arrays import Floats, read_array, read_floats, standardise_groups
 from aegir.errors import UsageError
 from aegir.observe.exact_moments import EMPTY, Moments, read_moments
 from aegir.observe.saved_state import list_of, read_count, read_flag, read_state, record_of, reject
@@ -101,7 +101,7 @@ class RunningNormalizer:
 
     def update(self, values: npt.ArrayLike, keys: Key | Sequence[Key] = None) -> None:
         """Add values to the statistics; `keys` is one key for all of them or one per value."""
-        flat = _as_numbers(values).reshape(-1)
+        flat = read_floats(values, "rewards").reshape(-1)
         for key, places in _places_by_key(keys, flat.size):
             before = self._moments.get(key, EMPTY)
             self._moments[key] = before.updated(flat[places], self._decay)
@@ -116,8 +116,8 @@ class RunningNormalizer:
 
         Pass `groups` (one label per value) if advantages are normalised within groups afterwards.
         """
-        given = _as_numbers(values)
-        flat = given.reshape(-1).astype(np.float64)  # a copy: z-scores are written into it
+        given = read_floats(values, "rewards")
+        flat = given.reshape(-1).copy()  # z-scores are written into it
         flat[np.isinf(flat)] = np.nan
         everyone_ready = True
         for key, places in _places_by_key(keys, flat.size):
@@ -281,7 +281,7 @@ def cancels_in_group_advantages(
 ) -> CancelCheck:
     """Whether replacing the rewards `before` by `after` leaves every group's advantages unchanged."""
     old, new = (standardise_groups(rewards, groups, scaled) for rewards in (before, after))
-    informative = np.unique(np.asarray(groups).reshape(-1)[np.nan_to_num(old) != 0])
+    informative = np.unique(read_array(groups, "groups").reshape(-1)[np.nan_to_num(old) != 0])
     if not informative.size:
         return CancelCheck(False, float("nan"), 0)
     if (np.isnan(old) != np.isnan(new)).any():
@@ -303,23 +303,6 @@ def _read_keyed_moments(entry: object, where: str) -> tuple[Key, Moments]:
     if not (key is None or isinstance(key, str | int)):
         return reject(key, f"the key in {where}", "text, a whole number or None")
     return key, read_moments(moments, f"key {key!r} in {where}")
-
-
-def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
-    try:
-        numbers = np.asarray(values)
-    except ValueError:
-        raise UsageError("rewards have rows of unequal length; expected one array") from None
-    if numbers.dtype.kind in "fiub":
-        return numbers
-    try:
-        return numbers.astype(np.float64)  # None becomes nan
-    except (TypeError, ValueError):
-        raise UsageError(
-            "rewards hold something that is not a number; use nan for missing"
-        ) from None
 
 
 def _places_by_key(

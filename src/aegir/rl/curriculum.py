@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import I64, Floats, read_floats
+from aegir.arrays import I64, Floats, read_array, read_floats
 from aegir.errors import UsageError
 from aegir.observe.saved_state import (
     array_of,
@@ -320,7 +320,7 @@ def _difficulty(given: Sequence[float] | Floats | None, items: int) -> Floats | 
 
 
 def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
-    given = np.asarray(items).ravel()
+    given = read_array(items, "items").ravel()
     if given.size and given.dtype.kind not in "iu":
         raise UsageError(f"items are {given.dtype}; expected whole numbers, as `draw` returns them")
     return given.astype(np.int64)

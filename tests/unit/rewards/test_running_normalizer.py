@@ -272,7 +272,9 @@ def test_bad_input_is_refused_in_a_sentence():
     normalizer = RunningNormalizer()
     with pytest.raises(UsageError, match="3 rewards came with 2 keys"):
         normalizer.update([1, 2, 3], keys=["a", "b"])
-    with pytest.raises(UsageError, match="not a number"):
+    with pytest.raises(
+        UsageError, match="rewards cannot be read as one array of numbers: could not"
+    ):
         normalizer.update(["high"])
     with pytest.raises(UsageError, match="neither text nor a whole number"):
         normalizer.update([1], keys=[2.5])
