@@ -10,6 +10,8 @@ Promises
   - O(1) memory per key; batches of any shape, cut anywhere, give the same statistics;
   - warm-up is counted in *samples* per key; until it is over values are returned unchanged (`is_ready` tells);
   - nan and infinities are left out of the statistics, counted, and returned as nan;
+  - with `centre=False`, values are also returned unchanged while the standard deviation is below `smallest_std`: a
+    constant reward stays what it is (dividing 1 by 1e-8 and clipping would make it 10);
   - with a half-life, a value seen that many samples ago has weight 1/2, and the effective sample size is about
     2.89 half-lives. Without one all values have equal weight, so rewards that drift need a half-life;
   - save and restore are exact.
@@ -67,7 +69,7 @@ class NormalizerSettings:
     centre: bool = True
     """Whether to subtract the mean; without it signs are kept and only the scale changes."""
     smallest_std: float = 1e-8
-    """Smallest divisor, for values that hardly vary."""
+    """Smallest divisor. Values that vary less have no scale: without `centre` they are returned unchanged."""
 
     def __post_init__(self) -> None:
         if self.half_life is not None and not 0 < self.half_life < math.inf:
@@ -220,15 +222,16 @@ class RunningNormalizer:
         self._warned = saved["warned"]
 
     def _z_scores(self, values: Floats, moments: Moments) -> Floats:
-        """Overwrite the values of one key by their z-scores; leave them unchanged during warm-up."""
-        if moments.seen < self.settings.warm_up:
+        """Overwrite the values of one key by their z-scores; leave them unchanged without a scale."""
+        variance = moments.variance
+        std = math.sqrt(variance) if variance > 0 else 0.0
+        is_flat = std < self.settings.smallest_std and not self.settings.centre
+        if moments.seen < self.settings.warm_up or is_flat:
             return values
         if self.settings.centre:
             # The two parts of the mean are subtracted separately: their sum needs more than one float.
             values -= moments.mean_value
             values -= moments.mean_rest
-        variance = moments.variance
-        std = math.sqrt(variance) if variance > 0 else 0.0
         values /= max(std, self.settings.smallest_std)
         self._normalized += values.size
         limit = self.settings.clip

@@ -129,6 +129,15 @@ def test_without_centring_signs_are_kept():
     assert normalizer.normalize([9.0]) == pytest.approx([9 / 13**0.5])
 
 
+@pytest.mark.parametrize("value", [1.0, 0.0, -3.0, 250.0])
+def test_without_centring_a_constant_reward_stays_what_it_is(value):
+    normalizer = RunningNormalizer(centre=False)
+    answers = [normalizer.update_and_normalize([value])[0] for _ in range(300)]
+    assert answers == [value] * 300
+    normalizer.update([value + 2.0])  # from now on there is a scale: 1 of 301 differs by 2
+    assert normalizer.normalize([0.5])[0] == pytest.approx(0.5 / (2 / 301**0.5), rel=1e-9)
+
+
 def test_keys_have_statistics_of_their_own():
     normalizer = RunningNormalizer(warm_up=2)
     normalizer.update([0, 100, 2, 104], keys=["a", 7, "a", 7])
