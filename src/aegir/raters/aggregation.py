@@ -171,6 +171,18 @@ def leave_one_out_median(ratings: Ratings) -> Ratings:
     return np.where(usable, halves[0] / 2 + halves[1] / 2, np.nan)
 
 
+def item_spread(ratings: Ratings, metric: Metric) -> Floats:
+    """(U,) median distance from the median, or for nominal ratings the share outside the majority."""
+    counts = (~np.isnan(ratings)).sum(axis=0)
+    ordered = np.sort(ratings, axis=0)
+    if metric == "nominal":
+        outside = 1 - majority(ordered)[1] / np.maximum(counts, 1)
+        return np.where(counts > 0, outside, np.nan)
+    with np.errstate(over="ignore"):  # an infinite distance is above every limit
+        distance = np.abs(ratings - column_median(ordered, counts))
+    return column_median(np.sort(distance, axis=0), counts)
+
+
 def _weighted_mean(ratings: Ratings, weights: Floats) -> Floats:
     present = ~np.isnan(ratings)
     total = weights @ present
