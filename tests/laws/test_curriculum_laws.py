@@ -72,3 +72,21 @@ def test_a_better_record_never_looks_less_able(outcomes, seed):
         better.update_one(item, success)
     known = [one.measured(range(7)).success for one in (worse, better)]
     assert (known[0] <= known[1] + 1e-12).all()
+
+
+@given(NAMES, st.lists(st.lists(OUTCOMES, max_size=3), max_size=3))
+def test_absorbing_forks_equals_one_curriculum_told_the_same_tries(name, rounds):
+    """In each round every worker has a fork; absorbed in order, they are one stream of tries."""
+    central, told = (Curriculum(7, name, difficulty=range(7)) for _ in range(2))
+    for workers in rounds:
+        forks = []
+        for number, outcomes in enumerate(workers):
+            forks.append(central.fork(number))
+            for item, success in outcomes:
+                forks[-1].update_one(item, success)
+            if outcomes:
+                told.update(*zip(*outcomes, strict=True))
+        central.absorb(*forks)
+    assert (central.probabilities() == told.probabilities()).all()
+    assert (central.state_dict()["known"] == told.state_dict()["known"]).all()
+    assert central.metrics() == told.metrics()

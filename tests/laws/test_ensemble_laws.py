@@ -6,8 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.raters.aggregation import aggregate, leave_one_out_median, reliability_weights
-from aegir.raters.ensemble import item_spread
+from aegir.raters.aggregation import (
+    aggregate,
+    item_spread,
+    leave_one_out_median,
+    reliability_weights,
+)
 
 METHOD = st.sampled_from(["mean", "median", "trimmed", "majority", "reliability"])
 ROBUST = st.sampled_from(["median", "trimmed", "reliability"])

@@ -29,8 +29,15 @@ from typing import Any
 import numpy as np
 
 from aegir.errors import UsageError
-from aegir.observe.rank_bets import RankedStream, compute_payoffs
-from aegir.observe.saved_state import check_state
+from aegir.observe.rank_bets import RankedStream, compute_payoffs, read_ranks
+from aegir.observe.saved_state import (
+    array_of,
+    list_of,
+    optional,
+    read_count,
+    read_number,
+    read_state,
+)
 from aegir.seeding import Seeds
 
 SHIFTS = np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
@@ -87,7 +94,7 @@ class DriftVerdict:
     @property
     def needed(self) -> float:
         """The rate is shared out as 1/2, 1/4, … among the starts."""
-        return 2.0**self._starts / self.false_alarm_rate
+        return 2.0 ** min(self._starts, 1000) / self.false_alarm_rate  # 2.0**1024 overflows
 
     def metrics(self) -> dict[str, float]:
         """How many values were taken and left out, the evidence, and the verdict."""
@@ -111,14 +118,21 @@ class DriftVerdict:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken, with its rate and memory."""
-        keys = ("false_alarm_rate", "memory", "ranks", "counts", "stakes", "alarm_at")
-        check_state(state, "the saved drift verdict", *keys)
-        self._ranks.load_state_dict(state["ranks"])
-        self.false_alarm_rate = float(state["false_alarm_rate"])
-        self.memory = int(state["memory"])
-        self.seen, self.left_out, self._starts = (int(count) for count in state["counts"])
-        self._stakes = np.array(state["stakes"], float)
-        self._alarm_at = state["alarm_at"]
+        readers = {
+            "false_alarm_rate": read_number,
+            "memory": read_count,
+            "ranks": read_ranks,
+            "counts": list_of(read_count, 3),
+            "stakes": array_of((len(SHIFTS),), low=0, high=1e300),
+            "alarm_at": optional(read_count),
+        }
+        saved = read_state(state, "the saved drift verdict", readers)
+        DriftVerdict(saved["false_alarm_rate"], memory=saved["memory"])  # raises if out of range
+        self.false_alarm_rate, self.memory = saved["false_alarm_rate"], saved["memory"]
+        self.seen, self.left_out, self._starts = saved["counts"]
+        self._ranks, self._stakes, self._alarm_at = (
+            saved[key] for key in ("ranks", "stakes", "alarm_at")
+        )
 
     def _bet(self, score: float) -> None:
         dealt_out = JUMP * self.wealth / len(SHIFTS)

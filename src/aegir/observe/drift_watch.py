@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.errors import UsageError
-from aegir.observe.rank_bets import RankedStream, compute_payoffs
-from aegir.observe.saved_state import check_state
+from aegir.observe.rank_bets import RankedStream, compute_payoffs, read_ranks
+from aegir.observe.saved_state import array_of, list_of, read_count, read_state
 from aegir.seeding import Seeds
 
 Direction = Literal["up", "down", "both"]
@@ -114,15 +114,19 @@ class DriftWatch:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where the saved watch stood."""
-        check_state(state, "the saved drift watch", "ranks", "wealth", "counts")
-        if len(state["wealth"]) != len(self._bets):
+        readers = {
+            "ranks": read_ranks,
+            "wealth": array_of((None,), low=0, high=1e300),
+            "counts": list_of(read_count, 3),
+        }
+        saved = read_state(state, "the saved drift watch", readers)
+        if len(saved["wealth"]) != len(self._bets):
             raise UsageError(
-                f"the saved drift watch holds {len(state['wealth'])} bets, this one "
+                f"the saved drift watch holds {len(saved['wealth'])} bets, this one "
                 f"{len(self._bets)}; give both the same direction"
             )
-        self._ranks.load_state_dict(state["ranks"])
-        self._wealth = np.array(state["wealth"], float)
-        self.seen, self.left_out, self.alarms = state["counts"]
+        self._ranks, self._wealth = saved["ranks"], saved["wealth"]
+        self.seen, self.left_out, self.alarms = saved["counts"]
 
     def metrics(self) -> dict[str, float]:
         """How many values were taken and left out, how many alarms, and how near the next one is."""

@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import Floats
+from aegir.observe.saved_state import MOST, number_within, read_count, read_state
 
 LARGEST = 1e100
 CHUNK = 8_192
@@ -127,6 +128,26 @@ class Moments:
 
 
 EMPTY = Moments()
+
+
+def read_moments(state: object, where: str) -> Moments:
+    """Moments from what `as_dict` returned; raise for anything else."""
+    mean, squares, weight = (
+        number_within(-LARGEST, LARGEST),
+        number_within(-1e300, 1e300),
+        number_within(0, MOST),
+    )
+    readers = {
+        "seen": read_count,
+        "left_out": read_count,
+        "weight": weight,
+        "squared_weight": weight,
+        "mean_value": mean,
+        "mean_rest": mean,
+        "squares": squares,
+        "squares_rest": squares,
+    }
+    return Moments(**read_state(state, where, readers))
 
 
 def _moments_of(chunk: Floats, decay: float) -> Moments:

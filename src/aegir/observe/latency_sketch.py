@@ -24,9 +24,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, read_floats
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import (
+    array_of,
+    number_within,
+    optional,
+    read_count,
+    read_number,
+    read_state,
+    read_text,
+    reject,
+)
 
 SHORTEST = 1e-9
 """Seconds; the resolution of a nanosecond clock."""
@@ -58,7 +67,7 @@ class LatencySketch:
 
     def add(self, seconds: Floats | Sequence[float]) -> int:
         """Add durations and return how many were rejected: NaN, negative, infinite or above 292 years."""
-        given = np.asarray(seconds, np.float64).ravel()
+        given = read_floats(seconds, "seconds").ravel()
         kept = given[(given >= 0) & (given <= LONGEST)]  # NaN is neither
         if len(kept):
             self._counts += np.bincount(self._bucket_of(kept), minlength=len(self._counts))
@@ -114,14 +123,9 @@ class LatencySketch:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Replace the content by the saved sketch."""
-        keys = ("relative_error", "buckets", "counts", "total", "smallest", "largest")
-        check_state(state, "the saved sketch", *keys)
-        fresh = LatencySketch(state["relative_error"])
-        fresh._counts[state["buckets"]] = state["counts"]
-        self.relative_error, self._log_growth = fresh.relative_error, fresh._log_growth
-        self._counts = fresh._counts
-        self.total, self.largest = state["total"], state["largest"]
-        self.smallest = math.inf if state["smallest"] is None else state["smallest"]
+        saved = read_sketch(state, "the saved sketch")
+        for name in self.__slots__:
+            setattr(self, name, getattr(saved, name))
 
     def metrics(self) -> dict[str, float | None]:
         """Count, mean, p50, p95, p99 and the extremes, in seconds."""
@@ -145,6 +149,28 @@ class LatencySketch:
         middle = 2 * math.exp(bucket * self._log_growth) / (math.exp(self._log_growth) + 1)
         # The smallest and the largest duration are known exactly.
         return min(max(middle * SHORTEST, self.smallest), self.largest)
+
+
+def read_sketch(state: object, where: str) -> LatencySketch:
+    """A sketch from what its `state_dict` returned; raise for anything else."""
+    whole, seconds = array_of((None,), whole=True, low=0, high=2**44), number_within(0, LONGEST)
+    readers = {
+        "relative_error": number_within(1e-4, 1 - 1e-9),
+        "buckets": whole,
+        "counts": whole,
+        "total": number_within(0, 1e300),
+        "smallest": optional(seconds),
+        "largest": seconds,
+    }
+    saved = read_state(state, where, readers)
+    sketch = LatencySketch(saved["relative_error"])
+    buckets, counts = saved["buckets"], saved["counts"]
+    if len(buckets) != len(counts) or buckets.max(initial=0) >= len(sketch._counts):
+        reject(buckets.tolist(), f"'buckets' of {where}", "a bucket of the sketch for each count")
+    sketch._counts[buckets] = counts
+    sketch.total, sketch.largest = saved["total"], saved["largest"]
+    sketch.smallest = math.inf if saved["smallest"] is None else saved["smallest"]
+    return sketch
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,14 +253,30 @@ class Meter:
             "sketch": self.sketch.state_dict(),
         }
 
-    def merge(self, state: dict[str, Any], epoch: float) -> None:
-        """Add a saved meter of the same relative error."""
-        incoming = LatencySketch()
-        incoming.load_state_dict(state["sketch"])
-        self.sketch.merge(incoming)
-        self.items += state["items"]
-        self.errors += state["errors"]
-        self.refused += state["refused"]
-        if state["first"] is not None:
-            self.first = min(self.first, state["first"] - epoch)
-            self.last = max(self.last, state["last"] - epoch)
+    def merge(self, saved: dict[str, Any], epoch: float) -> None:
+        """Add a meter of the same relative error, as `read_meter` returned it."""
+        self.sketch.merge(saved["sketch"])
+        self.items += saved["items"]
+        self.errors += saved["errors"]
+        self.refused += saved["refused"]
+        if saved["first"] is not None:
+            self.first = min(self.first, saved["first"] - epoch)
+            self.last = max(self.last, saved["last"] - epoch)
+
+
+def read_meter(state: object, where: str) -> dict[str, Any]:
+    """The checked values of a saved meter and its names; raise for anything else."""
+    readers = {
+        "node": read_text,
+        "operation": read_text,
+        "items": number_within(0, 1e300),
+        "errors": read_count,
+        "refused": read_count,
+        "first": optional(read_number),
+        "last": optional(read_number),
+        "sketch": read_sketch,
+    }
+    saved = read_state(state, where, readers)
+    if (saved["first"] is None) != (saved["last"] is None):
+        reject(saved["last"], f"'last' of {where}", "a time if 'first' is one, else None")
+    return saved

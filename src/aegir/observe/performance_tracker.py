@@ -1,30 +1,31 @@
-"""How many items per second, and how long a call takes (p50, p95, p99), per node and operation.
+"""Throughput and latency (p50, p95, p99) per node and operation.
 
     tracker = APIPerformanceTracker()
     with tracker.measure("router", "forward", items=32):
         router(batch)
 
-    @tracker.timed("judge", "score")                 # plain functions and coroutines
+    @tracker.timed("judge", "score")                 # functions and coroutines
     async def score(answer): ...
 
     for figures in tracker.figures():
         print(figures.node, figures.operation, figures.items_per_second, figures.p99)
 
-A record is one tuple appended to a short list; every 1,024 of them are folded into a sketch at once
+A record is one tuple appended to a short list; every 1,024 of them are added to a sketch at once
 (latency_sketch.py), so that recording costs well under 2 µs and memory does not grow with the number of calls.
 
 Promises
   - quantiles within `relative_error` (1 %) of the true ones; counts and sums exact;
-  - time is taken from a monotonic clock, so that a corrected wall clock changes no figure;
-  - threads may share a tracker; processes merge their `state_dict`s, in any order. A forked child starts empty,
-    so that merging it back does not count the parent's calls twice;
-  - a call that raises is counted in `errors`; its duration counts (somebody waited), its items do not;
-  - a duration or a number of items that is NaN, negative or absurdly large is counted in `refused`, nowhere else;
-  - at most `most_keys` pairs of node and operation are told apart; later ones share "(other)".
+  - time is taken from a monotonic clock, so that changes of the wall clock do not matter;
+  - threads may share a tracker. Processes merge trackers or their `state_dict`s, in any order. A forked child starts
+    empty, so that merging it back does not count the parent's calls twice; a pickled tracker is a complete copy, so send
+    workers an empty one;
+  - a call that raises is counted in `errors`; its duration counts, its items do not;
+  - a duration or number of items that is NaN, negative or out of range is counted in `refused` only;
+  - at most `most_keys` pairs of node and operation are distinguished; later ones share "(other)".
 
 `items_per_second` divides by the time from the first start to the last end, idle time included, so workers that
-run side by side add up when merged; `items_per_busy_second` divides by the sum of durations.
-Limit: spans of different machines are laid side by side by their wall clocks, so they are as exact as those agree.
+run in parallel add up when merged; `items_per_busy_second` divides by the sum of durations.
+Limit: spans of different machines are aligned by their wall clocks.
 """
 
 import inspect
@@ -39,15 +40,15 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from aegir.errors import UsageError
-from aegir.observe.latency_sketch import LONGEST, LatencySketch, Meter
+from aegir.observe.latency_sketch import LONGEST, LatencySketch, Meter, read_meter
 from aegir.observe.latency_sketch import Figures as Figures
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import list_of, number_within, read_state
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 MOST_ITEMS = 2**53
-"""In one call; beyond it floats no longer count exactly."""
+"""Limit for one call: floats count exactly up to here."""
 FOLD_AT = 1024
 OTHER = ("(other)", "(other)")
 
@@ -58,35 +59,35 @@ class APIPerformanceTracker:
     def __init__(self, relative_error: float = 0.01, most_keys: int = 1000) -> None:
         if most_keys < 1:
             raise UsageError(f"most_keys is {most_keys}; expected at least 1")
-        LatencySketch(relative_error)  # refuses a wrong error now, not at the first record
+        LatencySketch(relative_error)  # raises now for a wrong error, not at the first record
         self.relative_error = relative_error
         self.most_keys = most_keys
         self._meters: dict[tuple[str, str], Meter] = {}
         self._lock = threading.RLock()
-        # What a monotonic reading is on the wall clock; taken once, so that spans of processes can be merged.
+        # Wall-clock time of monotonic time 0; taken once, so that spans of processes can be merged.
         self._epoch = time.time() - perf_counter()
         _ALIVE.add(self)
 
     def record(self, node: str, operation: str, seconds: float, items: float = 1) -> None:
-        """One call that took `seconds`, ended now and delivered `items`."""
+        """Record a call that took `seconds`, ended now and delivered `items`."""
         meter = self._meters.get((node, operation)) or self._meter(node, operation)
         self._keep(meter, seconds, items, perf_counter())
 
     def record_error(self, node: str, operation: str, seconds: float) -> None:
-        """One call that failed after `seconds`."""
+        """Record a call that failed after `seconds`."""
         meter = self._meter(node, operation)
         self._keep(meter, seconds, 0, perf_counter())
         with self._lock:
             meter.errors += 1
 
     def measure(self, node: str, operation: str, items: float = 1) -> "Measuring":
-        """A context, plain or async, whose duration is recorded; its `items` may be set inside."""
+        """A context manager, also async, that records its duration; its `items` may be set inside."""
         return Measuring(self, node, operation, items)
 
     def timed(
         self, node: str, operation: str | None = None, items: float = 1
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Record every call of the decorated function or coroutine, by default under its own name."""
+        """Decorator that records every call of a function or coroutine, by default under its own name."""
 
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
             name = operation or function.__qualname__
@@ -114,13 +115,13 @@ class APIPerformanceTracker:
         return decorate
 
     def figures(self) -> tuple[Figures, ...]:
-        """What was measured so far, ordered by node and operation."""
+        """Figures so far, ordered by node and operation."""
         with self._lock:
             ordered = sorted(self._meters.items())
             return tuple(meter.figures(*names) for names, meter in ordered)
 
     def metrics(self) -> dict[str, float]:
-        """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; unknown figures are left out."""
+        """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; undefined figures are absent."""
         wanted = ("calls", "errors", "refused", "items_per_second", "p50", "p95", "p99")
         return {
             f"performance/{one.node}/{one.operation}/{name}": value
@@ -130,17 +131,15 @@ class APIPerformanceTracker:
         }
 
     def merge(self, other: "APIPerformanceTracker | dict[str, Any]") -> None:
-        """Take in another tracker, or the `state_dict` another process sent."""
+        """Add another tracker, or the `state_dict` of one."""
         state = other.state_dict() if isinstance(other, APIPerformanceTracker) else other
-        _check_tracker(state)
-        if state["relative_error"] != self.relative_error:
+        error, meters = _read_tracker(state)
+        if error != self.relative_error:
             raise UsageError(
-                f"a tracker of relative error {state['relative_error']} cannot be merged into one of "
+                f"a tracker of relative error {error} cannot be merged into one of "
                 f"{self.relative_error}; expected the same error in both"
             )
-        with self._lock:
-            for saved in state["meters"]:
-                self._meter(saved["node"], saved["operation"]).merge(saved, self._epoch)
+        self._add(meters)
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready; times are seconds since 1970."""
@@ -152,12 +151,20 @@ class APIPerformanceTracker:
             return {"relative_error": self.relative_error, "meters": meters}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Forget what was measured and continue from a saved state."""
-        _check_tracker(state)
+        """Replace what was measured by a saved state."""
+        error, meters = _read_tracker(state)
         with self._lock:
-            self.relative_error = state["relative_error"]
-            self._meters = {}
-            self.merge(state)
+            self.relative_error, self._meters = error, {}
+            self._add(meters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle settings and measurements; locks and clocks are made anew."""
+        return _restored, (type(self), self.relative_error, self.most_keys, self.state_dict())
+
+    def _add(self, meters: list[dict[str, Any]]) -> None:
+        with self._lock:
+            for saved in meters:
+                self._meter(saved["node"], saved["operation"]).merge(saved, self._epoch)
 
     def _keep(self, meter: Meter, seconds: float, items: float, end: float) -> None:
         if 0.0 <= seconds <= LONGEST and 0.0 <= items <= MOST_ITEMS:
@@ -183,7 +190,7 @@ class APIPerformanceTracker:
 
 
 class Measuring:
-    """One measured stretch of work; not to be entered twice at once."""
+    """Context manager of one measurement; must not be entered twice at once."""
 
     __slots__ = ("_node", "_operation", "_started", "_tracker", "items")
 
@@ -224,14 +231,26 @@ class Measuring:
         self.__exit__(kind, error, trace)
 
 
-def _check_tracker(state: object) -> None:
-    """Refuse a state that lacks anything, before a part of it is taken in."""
-    whose = "the saved tracker"
-    check_state(state, whose, "relative_error", "meters")
-    empty = Meter(relative_error=0.01).state_dict(epoch=0.0)
-    for saved in cast(dict[str, Any], state)["meters"]:
-        check_state(saved, f"a meter of {whose}", "node", "operation", *empty)
-        check_state(saved["sketch"], f"a sketch of {whose}", *empty["sketch"])
+def _restored(
+    kind: type[APIPerformanceTracker], relative_error: float, most_keys: int, state: dict[str, Any]
+) -> APIPerformanceTracker:
+    tracker = kind(relative_error, most_keys)
+    tracker.load_state_dict(state)
+    return tracker
+
+
+def _read_tracker(state: object) -> tuple[float, list[dict[str, Any]]]:
+    """Relative error and meters of a saved tracker; raise if anything in it is wrong."""
+    readers = {"relative_error": number_within(1e-4, 1), "meters": list_of(read_meter)}
+    saved = read_state(state, "the saved tracker", readers)
+    error, meters = saved["relative_error"], saved["meters"]
+    for meter in meters:
+        if meter["sketch"].relative_error != error:
+            raise UsageError(
+                f"the saved tracker has relative error {error}, its sketch of {meter['operation']!r} "
+                f"{meter['sketch'].relative_error}; expected the same"
+            )
+    return error, meters
 
 
 _ALIVE: "weakref.WeakSet[APIPerformanceTracker]" = weakref.WeakSet()

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from aegir.arrays import Floats
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import list_of, read_generator, read_number, read_state
 
 _NORMAL = NormalDist()
 _SURE = 1e-12
@@ -63,10 +63,16 @@ class RankedStream:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
-        check_state(state, "the saved stream of ranks", "values", "random")
-        self.values = list(state["values"])
-        self._sorted = sorted(self.values)
-        self._random.bit_generator.state = state["random"]
+        saved = read_ranks(state, "the saved stream of ranks")
+        self.values, self._sorted, self._random = saved.values, saved._sorted, saved._random
+
+
+def read_ranks(state: object, where: str) -> RankedStream:
+    """A stream that continues exactly from its `state_dict`; raise for anything else."""
+    saved = read_state(state, where, {"values": list_of(read_number), "random": read_generator})
+    stream = RankedStream(saved["random"])
+    stream.values, stream._sorted = saved["values"], sorted(saved["values"])
+    return stream
 
 
 def compute_payoffs(shifts: Floats, score: float) -> Floats:

@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import read_count, read_state
 
 Missing = Literal["nan", "mean"]
 Score = Callable[..., Any]
@@ -83,8 +83,8 @@ class AtroposReward:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue counting from a saved state."""
-        check_state(state, f"the saved reward {self.name}", *self._counts)
-        self._counts = {name: int(state[name]) for name in self._counts}
+        readers = dict.fromkeys(self._counts, read_count)
+        self._counts = read_state(state, f"the saved reward {self.name}", readers)
 
     def _filled(self, found: list[float]) -> list[float]:
         present = [reward for reward in found if not math.isnan(reward)]

@@ -31,12 +31,12 @@ raters, the weights are equal. Ordinal ratings are ranked among all ratings.
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, read_floats
 from aegir.errors import UsageError
 from aegir.raters.agreement import Metric, in_range, krippendorff_alpha, mid_ranks
 from aegir.raters.ratings import Ratings, read_ratings
@@ -91,7 +91,7 @@ def check_method(method: str, trim: float) -> None:
 
 def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:
     """Weights as an array; raise unless there is one per rater, none negative, not all 0."""
-    given = np.asarray(weights, np.float64)
+    given = read_floats(cast(npt.ArrayLike, weights), "weights")
     if given.shape != (raters,):
         raise UsageError(
             f"{raters} raters came with weights of shape {given.shape}; expected one each"
@@ -169,6 +169,18 @@ def leave_one_out_median(ratings: Ratings) -> Ratings:
         halves.append(np.take_along_axis(ordered, np.minimum(shifted, len(ratings) - 1), axis=0))
     usable = (others > 0) & ~np.isnan(ratings)
     return np.where(usable, halves[0] / 2 + halves[1] / 2, np.nan)
+
+
+def item_spread(ratings: Ratings, metric: Metric) -> Floats:
+    """(U,) median distance from the median, or for nominal ratings the share outside the majority."""
+    counts = (~np.isnan(ratings)).sum(axis=0)
+    ordered = np.sort(ratings, axis=0)
+    if metric == "nominal":
+        outside = 1 - majority(ordered)[1] / np.maximum(counts, 1)
+        return np.where(counts > 0, outside, np.nan)
+    with np.errstate(over="ignore"):  # an infinite distance is above every limit
+        distance = np.abs(ratings - column_median(ordered, counts))
+    return column_median(np.sort(distance, axis=0), counts)
 
 
 def _weighted_mean(ratings: Ratings, weights: Floats) -> Floats:

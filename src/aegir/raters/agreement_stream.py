@@ -26,8 +26,16 @@ import numpy.typing as npt
 
 from aegir.arrays import Floats
 from aegir.errors import UsageError
-from aegir.observe.exact_moments import EMPTY, LARGEST, Moments
-from aegir.observe.saved_state import check_state
+from aegir.observe.exact_moments import EMPTY, LARGEST, Moments, read_moments
+from aegir.observe.saved_state import (
+    MOST,
+    array_of,
+    number_within,
+    read_count,
+    read_state,
+    read_text,
+    reject,
+)
 from aegir.raters.agreement import (
     Agreement,
     Metric,
@@ -146,17 +154,29 @@ class AgreementStream:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
-        keys = ("metric", "units", "observed", "moments", "values", "counts")
-        check_state(state, "the saved stream", *keys)
-        if state["metric"] != self.metric:
+        whose = "the saved stream"
+        least = 0.0 if self.metric == "ratio" else -LARGEST
+        readers = {
+            "metric": read_text,
+            "units": read_count,
+            "observed": number_within(0, 1e300),
+            "moments": read_moments,
+            "values": array_of((None,), low=least, high=LARGEST),
+            "counts": array_of((None,) * self._counts.ndim, low=0, high=MOST),
+        }
+        saved = read_state(state, whose, readers)
+        if saved["metric"] != self.metric:
             raise UsageError(
-                f"the saved stream is of {state['metric']} ratings; this one is {self.metric}"
+                f"{whose} is of {saved['metric']} ratings; this one is of {self.metric} ratings"
             )
-        self._units, self._observed = int(state["units"]), float(state["observed"])
-        self._moments = Moments(**state["moments"])
-        self._values = np.array(state["values"], np.float64)
-        shape = (len(self._values),) * self._counts.ndim
-        self._counts = np.array(state["counts"], np.float64).reshape(shape)
+        values, counts = saved["values"], saved["counts"]
+        if (np.diff(values) <= 0).any() or set(counts.shape) != {len(values)}:
+            reject(values, f"'values' of {whose}", "rising values, as many as 'counts' has")
+        ratings = saved["moments"].seen if self.metric == "interval" else counts.sum()
+        if 2 * saved["units"] > ratings:
+            reject(saved["units"], f"'units' of {whose}", f"two of {ratings:g} ratings in each")
+        self._units, self._observed = saved["units"], saved["observed"]
+        self._moments, self._values, self._counts = saved["moments"], values, counts
 
 
 def _coincidences(pairs: PairableUnits) -> tuple[Floats, Floats]:

@@ -1,32 +1,38 @@
-"""Calling raters that may raise, hang or answer nonsense: the run goes on, and the rating is missing.
+"""Calling raters that may raise, hang or return no valid ratings; those are missing and the run goes on.
 
     pool = RaterPool({"length": rate_length, "judge": ask_a_judge}, timeout=30)
-    ratings, failures = pool.rate(items)               # (R, U) with nan rows for those that failed
+    ratings, failures = pool.rate(items)               # (R, U) with nan rows for raters that failed
 
-A rater is any callable that takes the items and gives one number (or None) for each. All of them start
-together, each in a thread of its own, and have `timeout` seconds. A rater that raises, takes longer, gives the
-wrong number of ratings or something that is not a number is *missing* for this batch (never 0), and the failure
-says why in a sentence.
+A rater is a callable, plain or `async def`, that takes the items and returns one number (or None) for each. All start
+together, each in a thread of its own, and have `timeout` seconds. A rater that raises, takes longer, returns the wrong
+number of ratings or something that is not a number is *missing* for this batch (never 0), with a sentence why.
 
-Limits: Python cannot stop a thread, so one that hangs is abandoned; it is not called again (its ratings stay
-missing) until it comes back, so there is at most one such thread per rater, and its late answer is thrown
-away. A rater that keeps the interpreter busy without letting go (one long C call) can delay the time-out. Raters
-share the items, and must not change them.
+An async rater runs in an event loop of its own in its thread, so `rate` works with and without a running loop; a client
+that is bound to a loop must be created inside the rater. `rate` blocks; inside a loop use `await rate_async(items)`.
+
+Limits: Python cannot stop a thread, so a plain rater that hangs is abandoned; it is not called again (its ratings stay
+missing) until it returns, so there is at most one such thread per rater, and its late result is ignored. An async rater
+is cancelled. A rater that holds the interpreter lock (one long C call) can delay the time-out. Raters share the items and
+must not change them.
 """
 
+import asyncio
+import inspect
+import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import read_floats
 from aegir.errors import UsageError
 from aegir.raters.ratings import Ratings
 
-Rater = Callable[[Sequence[Any]], npt.ArrayLike]
+Rater = Callable[[Sequence[Any]], npt.ArrayLike | Awaitable[npt.ArrayLike]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +40,15 @@ class RaterFailure:
     """Why a rater's ratings are missing."""
 
     rater: str
-    kind: Literal["raised", "late", "busy", "nonsense"]
+    kind: Literal["raised", "late", "busy", "invalid"]
     reason: str
 
 
 @dataclass(slots=True)
 class _Call:
-    """One call under way: its thread leaves an answer or an error here."""
+    """A call in progress: its thread stores the result or the error here."""
 
-    thread: threading.Thread | None = None
-    answer: object = None
+    result: object = None
     error: BaseException | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -60,8 +65,12 @@ class RaterPool:
         self._raters, self._timeout = dict(raters), timeout
         self._hanging: dict[str, _Call] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Calls in progress stay behind when a pool is pickled."""
+        return {**self.__dict__, "_hanging": {}}
+
     def rate(self, items: Sequence[Any]) -> tuple[Ratings, tuple[RaterFailure, ...]]:
-        """Ratings (R, U) of the items, in the raters' order, and why some are missing."""
+        """Ratings (R, U) of the items, in the raters' order, and the failures."""
         started = time.monotonic()
         calls = {name: self._start(name, items) for name in self._raters}
         ratings = np.full((len(calls), len(items)), np.nan)
@@ -74,17 +83,23 @@ class RaterPool:
                 ratings[row] = outcome
         return ratings, tuple(failures)
 
+    async def rate_async(self, items: Sequence[Any]) -> tuple[Ratings, tuple[RaterFailure, ...]]:
+        """The same as `rate`, without blocking the running event loop."""
+        return await asyncio.to_thread(self.rate, items)
+
     def _start(self, name: str, items: Sequence[Any]) -> _Call | None:
-        """None when the rater still hangs in an earlier call."""
+        """Start a call in a thread; None if the rater still hangs in an earlier call."""
         if name in self._hanging and not self._hanging[name].done.is_set():
             return None
         self._hanging.pop(name, None)
         call = _Call()
-        # A daemon, so that a rater that hangs cannot keep the program from ending.
-        call.thread = threading.Thread(
-            target=_run, args=(self._raters[name], items, call), name=f"rater {name}", daemon=True
-        )
-        call.thread.start()
+        # A daemon thread, so that a rater that hangs cannot keep the program from ending.
+        threading.Thread(
+            target=_run,
+            args=(self._raters[name], items, call, self._timeout),
+            name=f"rater {name}",
+            daemon=True,
+        ).start()
         return call
 
     def _outcome(
@@ -92,36 +107,47 @@ class RaterPool:
     ) -> Ratings | RaterFailure:
         if call is None:
             return RaterFailure(name, "busy", f"rater {name!r} still hangs in an earlier call")
-        left = None if self._timeout is None else started + self._timeout - time.monotonic()
-        if not call.done.wait(left if left is None else max(left, 0.0)):
+        late = RaterFailure(
+            name, "late", f"rater {name!r} gave no answer within {self._timeout or 0:g} s"
+        )
+        end = math.inf if self._timeout is None else started + self._timeout
+        if not call.done.wait(None if end == math.inf else max(end - time.monotonic(), 0.0)):
             self._hanging[name] = call
-            return RaterFailure(
-                name, "late", f"rater {name!r} gave no answer within {self._timeout:g} s"
-            )
+            return late
+        if isinstance(call.error, TimeoutError) and time.monotonic() >= end:
+            return late  # an async rater, cancelled just before the wait above ended
         if call.error is not None:
             what = f"{type(call.error).__name__}: {call.error}"
             return RaterFailure(name, "raised", f"rater {name!r} failed with {what[:300]}")
-        return _as_row(name, call.answer, size)
+        return _as_row(name, call.result, size)
 
 
-def _run(rater: Rater, items: Sequence[Any], call: _Call) -> None:
+def _run(rater: Rater, items: Sequence[Any], call: _Call, timeout: float | None) -> None:
     try:
-        call.answer = rater(items)
-    except BaseException as error:  # even sys.exit in a rater must not end the run
+        result = rater(items)
+        call.result = (
+            asyncio.run(_await(result, timeout)) if inspect.isawaitable(result) else result
+        )
+    except BaseException as error:  # not even sys.exit in a rater may end the run
         call.error = error
     finally:
         call.done.set()
 
 
-def _as_row(name: str, answer: object, size: int) -> Ratings | RaterFailure:
+async def _await(result: Awaitable[Any], timeout: float | None) -> Any:
+    async with asyncio.timeout(timeout):
+        return await result
+
+
+def _as_row(name: str, result: object, size: int) -> Ratings | RaterFailure:
     try:
-        row = np.array(answer, dtype=np.float64)  # None becomes nan
-    except (TypeError, ValueError):
-        kind = type(answer).__name__
-        reason = f"rater {name!r} gave a {kind} that is not a list of numbers"
-        return RaterFailure(name, "nonsense", reason)
+        row = read_floats(result, "ratings").copy()  # type: ignore[arg-type]
+    except UsageError:
+        kind = type(result).__name__
+        reason = f"rater {name!r} returned a {kind} that is not a list of numbers"
+        return RaterFailure(name, "invalid", reason)
     if row.shape != (size,):
-        reason = f"rater {name!r} gave ratings of shape {row.shape} for {size} items"
-        return RaterFailure(name, "nonsense", reason)
+        reason = f"rater {name!r} returned ratings of shape {row.shape} for {size} items"
+        return RaterFailure(name, "invalid", reason)
     row[~np.isfinite(row)] = np.nan
     return row

@@ -1,49 +1,61 @@
-"""Several raters, one reward, and a veto when they disagree: no single rater can be exploited.
+"""Several raters, one reward, and a veto when they disagree, so that no single rater can be exploited.
 
     ensemble = RewardEnsemble({"tests": run_tests, "judge": ask_judge, "style": rate_style}, min_alpha=0.4)
     result = ensemble.score(items)                     # calls the raters; failed ones are missing, never 0
-    result.scores                                      # (U,): nan where nothing can be said
-    ensemble.combine(ratings)                          # the same for ratings (R, U) you already have
-    ensemble.report().sentences                        # who disagrees, drifts, saturates, fails
+    result.scores                                      # (U,): nan where there is no score
+    ensemble.combine(ratings)                          # the same for ratings (R, U) that exist already
+    ensemble.report().sentences                        # which raters disagree, drift, saturate, fail
 
-How raters are combined: aggregation.py. What is watched, on every batch:
+Settings are an `EnsembleSettings`, or its fields as keywords. How raters are combined: aggregation.py. Checked on every
+batch:
 
-    alpha of the batch        below `min_alpha` (and ten units or more): the batch is vetoed
-    alpha of the last items   `window` items; below `min_running_alpha`: vetoed. Kept in `alpha_history`
+    alpha of the batch        below `min_alpha`: the batch is vetoed
+    alpha of the last items   `window` items; below `min_running_alpha`: the batch is vetoed. Kept in `alpha_history`
     spread of an item         the median distance of its ratings from their median (nominal: the share outside
                               the majority); above `max_spread`: the item is vetoed
 
-A vetoed item gets `veto_score`: nan, an abstention, unless you give a number. `low_agreement="flag"` only marks it.
-An alpha that is undefined (no item rated twice, all ratings equal) vetoes nothing; the reason is in the result.
+A vetoed item gets `veto_score`: nan, an abstention, unless a number is given. `low_agreement="flag"` only marks it.
+Alpha of fewer than ten units is noise: it vetoes nothing, `result.unchecked` names the limit that could not be applied, and
+the first time a warning says so (use `min_running_alpha` for small batches). An undefined alpha (no item rated twice, all
+ratings equal) vetoes nothing either; the reason is in the result.
 
-Worked number: raters (1, 2, 3), (1, 2, 3), (1e9, 1e9, 1e9). The median gives 1, 2, 3; alpha is -1/3, so
-with `min_alpha=0` all three would be vetoed; each spread is 0, because two of three agree.
+Worked number: raters (1, 2, 3), (1, 2, 3), (1e9, 1e9, 1e9). The median gives 1, 2, 3; alpha is -1/3; each spread is 0,
+because two of three agree.
 
 Limits: alpha can be pulled down by one broken rater, which vetoes batches (visible in `report()`), and up by one
-that sees what the others say: two that agree by chance (alpha 0) and a third that averages them have alpha 0.4, so
-raters must be independent. Raters on different scales disagree by definition: bring each to one scale first
-(running_normalizer.py, keyed by rater).
+that sees the ratings of others: two that agree by chance (alpha 0) and a third that averages them have alpha 0.4, so
+raters must be independent. Raters on different scales disagree by definition: normalise each first
+(rewards/running_normalizer.py, keyed by rater).
 """
 
+import asyncio
 import math
+import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats
+from aegir.arrays import Bools, Floats, read_floats
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import (
+    array_of,
+    list_of,
+    read_count,
+    read_state,
+    read_text,
+    record_of,
+    reject,
+)
 from aegir.raters.aggregation import (
     Method,
     aggregate,
     check_method,
     check_weights,
-    column_median,
-    majority,
+    item_spread,
     reliability_weights,
 )
 from aegir.raters.agreement import Agreement, Metric, check_metric, krippendorff_alpha
@@ -52,99 +64,138 @@ from aegir.raters.ratings import Ratings, read_ratings
 from aegir.raters.report import EnsembleReport, RaterDrift, report_raters
 
 FEWEST_UNITS = 10
-"""The alpha of fewer units is noise, and vetoes nothing."""
+"""Units with two ratings or more below which alpha is noise and vetoes nothing."""
 HISTORY = 1000
+
+
+class AgreementUnchecked(UserWarning):
+    """A batch was too small for `min_alpha`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsembleSettings:
+    """How raters are combined, and when their scores are vetoed."""
+
+    method: Method = "median"
+    """mean, weighted, median, trimmed, majority or reliability (aggregation.py)."""
+    metric: Metric = "interval"
+    """Scale of the ratings: nominal, ordinal, interval or ratio."""
+    weights: Sequence[float] | None = None
+    """One per rater, for `weighted` (required) and `reliability` (default: reliabilities over the window)."""
+    trim: float = 0.2
+    """Share of the ratings left out at each end by `trimmed`."""
+    min_raters: int | None = None
+    """Items with fewer ratings have no score; None is 2, or 1 for a single rater."""
+    min_alpha: float | None = None
+    """Veto a batch of ten units or more whose alpha is lower; None never vetoes."""
+    min_running_alpha: float | None = None
+    """Veto while the alpha of the last `window` items is lower; None never vetoes."""
+    max_spread: float | None = None
+    """Veto items whose ratings are further apart; None never vetoes."""
+    low_agreement: Literal["veto", "flag"] = "veto"
+    """Whether vetoed items lose their score, or are only marked."""
+    veto_score: float = math.nan
+    """Score of a vetoed item."""
+    window: int = 1024
+    """Items that running alpha, reliability and the report look back on; at least ten."""
+    timeout: float | None = 30.0
+    """Seconds after which a rater is missing for a batch; None waits."""
+    false_alarm_rate: float = 0.01
+    """Chance that any rater is ever reported as drifting while none does."""
+    seed: int = 0
+    """Breaks ties in the drift tests."""
+
+    def __post_init__(self) -> None:
+        check_method(self.method, self.trim)
+        check_metric(self.metric)
+        if self.weights is not None:
+            weights = read_floats(self.weights, "weights").ravel()
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
+        elif self.method == "weighted":
+            raise UsageError("method 'weighted' needs weights, one per rater")
+        if self.low_agreement not in ("veto", "flag"):
+            raise UsageError(f"low_agreement is {self.low_agreement!r}; expected 'veto' or 'flag'")
+        for name in ("min_alpha", "min_running_alpha"):
+            least = getattr(self, name)
+            if least is not None and not least <= 1:
+                raise UsageError(f"{name} is {least}; expected at most 1, which is full agreement")
+        if self.max_spread is not None and not self.max_spread >= 0:
+            raise UsageError(f"max_spread is {self.max_spread}; expected 0 or more")
+        if not self.window >= FEWEST_UNITS:  # nan is not either
+            raise UsageError(f"window is {self.window}; expected at least {FEWEST_UNITS} items")
+
+    def least_ratings(self, raters: int) -> int:
+        """Ratings an item needs among this number of raters; raise if it can never have them."""
+        least = min(2, raters) if self.min_raters is None else self.min_raters
+        if not 1 <= least <= raters:
+            raise UsageError(f"min_raters is {least} among {raters} raters; expected 1 to {raters}")
+        return least
 
 
 @dataclass(frozen=True, slots=True)
 class EnsembleScores:
-    """One batch: scores with everything behind them."""
+    """Scores of one batch, and what they were computed from."""
 
     scores: Floats
     """(U,) nan is missing: too few ratings, a tie, or vetoed."""
-    vetoed: npt.NDArray[np.bool_]
-    """(U,) the raters disagree too much here."""
+    vetoed: Bools
+    """(U,) the raters disagree too much."""
     spread: Floats
     """(U,) how far the ratings of an item lie apart; nan without a rating."""
     agreement: Agreement
     running_agreement: Agreement
     weights: Floats | None
-    """(R,) what each rater weighed; None where the method has no weights."""
+    """(R,) weights of the raters; None for methods without weights."""
     ratings: Ratings
     failures: tuple[RaterFailure, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    """Limits of alpha that could not be applied, because fewer than ten units have two ratings."""
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
-        """(U,) where there is no score."""
+    def missing(self) -> Bools:
+        """(U,) whether an item has no score."""
         return np.isnan(self.scores)
 
 
 class RewardEnsemble:
-    """Raters, how they are combined, and a memory of how well they agreed."""
+    """Raters, how they are combined, and statistics of how well they agreed."""
 
     def __init__(
         self,
         raters: Mapping[str, Rater] | Sequence[str],
-        *,
-        method: Method = "median",
-        metric: Metric = "interval",
-        weights: Sequence[float] | None = None,
-        trim: float = 0.2,
-        min_raters: int | None = None,
-        min_alpha: float | None = None,
-        min_running_alpha: float | None = None,
-        max_spread: float | None = None,
-        low_agreement: Literal["veto", "flag"] = "veto",
-        veto_score: float = math.nan,
-        window: int = 1024,
-        timeout: float | None = 30.0,
-        false_alarm_rate: float = 0.01,
-        seed: int = 0,
+        settings: EnsembleSettings | None = None,
+        **overrides: Any,
     ) -> None:
-        """`raters`: callables by name, or names alone for `combine`. `min_raters` is 2 among several.
-
-        `false_alarm_rate`: the chance that any rater is ever said to drift while none does.
-        """
+        """`raters` are callables by name, or names alone for `combine`; `overrides` are fields of the settings."""
+        self.settings = settings = replace(settings or EnsembleSettings(), **overrides)
         self.names = _check_names(raters)
-        check_method(method, trim)
-        check_metric(metric)
-        if not window >= FEWEST_UNITS:
-            raise UsageError(f"window is {window}; expected at least {FEWEST_UNITS} items")
-        if low_agreement not in ("veto", "flag"):
-            raise UsageError(f"low_agreement is {low_agreement!r}; expected 'veto' or 'flag'")
-        if method == "weighted" and weights is None:
-            raise UsageError("method 'weighted' needs weights, one per rater")
-        self._min_raters = min(2, len(self.names)) if min_raters is None else min_raters
-        if not 1 <= self._min_raters <= len(self.names):
-            raise UsageError(
-                f"min_raters is {min_raters} among {len(self.names)} raters; expected 1 to as many"
-            )
-        for name, least in (("min_alpha", min_alpha), ("min_running_alpha", min_running_alpha)):
-            if least is not None and not least <= 1:
-                raise UsageError(f"{name} is {least}; expected at most 1, which is agreement")
-        if max_spread is not None and not max_spread >= 0:
-            raise UsageError(f"max_spread is {max_spread}; expected 0 or more")
-        self._weights = None if weights is None else check_weights(weights, len(self.names))
-        self.method: Method = method
-        self.metric: Metric = metric
-        self._trim, self._window_size = trim, window
-        self._min_alpha, self._min_running = min_alpha, min_running_alpha
-        self._max_spread, self._veto_score = max_spread, veto_score
-        self._veto = low_agreement == "veto"
-        self._pool = RaterPool(raters, timeout) if isinstance(raters, Mapping) else None
+        self._min_raters = settings.least_ratings(len(self.names))
+        self._weights = (
+            None if settings.weights is None else check_weights(settings.weights, len(self.names))
+        )
+        self._pool = RaterPool(raters, settings.timeout) if isinstance(raters, Mapping) else None
         self._window: Ratings = np.zeros((len(self.names), 0))
-        self._drift = RaterDrift(self.names, metric, false_alarm_rate=false_alarm_rate, seed=seed)
+        self._drift = RaterDrift(
+            self.names,
+            settings.metric,
+            false_alarm_rate=settings.false_alarm_rate,
+            seed=settings.seed,
+        )
         self._failures = dict.fromkeys(self.names, 0)
-        self._items = self._vetoed = self._missing = 0
+        self._items = self._vetoed = self._missing = self._unchecked = 0
         self.alpha_history: deque[tuple[int, float, float]] = deque(maxlen=HISTORY)
         """(items seen, alpha of the batch, alpha of the window) of the last thousand batches."""
 
     def score(self, items: Sequence[Any]) -> EnsembleScores:
-        """Call every rater on the items and combine what came back in time."""
+        """Call every rater on the items and combine the ratings that arrive in time."""
         if self._pool is None:
-            raise UsageError("this ensemble knows its raters by name only; use combine(ratings)")
+            raise UsageError("this ensemble has names of raters only; use combine(ratings)")
         ratings, failures = self._pool.rate(items)
         return self._combine(ratings, failures)
+
+    async def score_async(self, items: Sequence[Any]) -> EnsembleScores:
+        """The same as `score`, without blocking the running event loop; one call at a time."""
+        return await asyncio.to_thread(self.score, items)
 
     def combine(self, ratings: npt.ArrayLike) -> EnsembleScores:
         """Combine ratings (R, U), nan where one is missing."""
@@ -154,57 +205,76 @@ class RewardEnsemble:
         return self._combine(given, ())
 
     def _combine(self, ratings: Ratings, failures: tuple[RaterFailure, ...]) -> EnsembleScores:
-        if self.metric == "ratio":
-            ratings = np.where(ratings < 0, np.nan, ratings)  # has no place on the scale: missing
+        settings = self.settings
+        if settings.metric == "ratio":
+            ratings = np.where(ratings < 0, np.nan, ratings)  # not on the scale: missing
         for failure in failures:
             self._failures[failure.rater] += 1
-        self._remember(ratings)
-        agreement = krippendorff_alpha(ratings, self.metric)
-        running = krippendorff_alpha(self._window, self.metric)
+        self._window = np.concatenate([self._window, ratings], axis=1)[:, -settings.window :]
+        self._drift.update(ratings)
+        agreement = krippendorff_alpha(ratings, settings.metric)
+        running = krippendorff_alpha(self._window, settings.metric)
         weights = self._weights
-        if self.method == "reliability" and weights is None:
-            weights = reliability_weights(self._window, self.metric)
+        if settings.method == "reliability" and weights is None:
+            weights = reliability_weights(self._window, settings.metric)
         scores = aggregate(
-            ratings, self.method, weights=weights, trim=self._trim, min_raters=self._min_raters
+            ratings,
+            settings.method,
+            weights=weights,
+            trim=settings.trim,
+            min_raters=self._min_raters,
         )
-        spread = item_spread(ratings, self.metric)
-        vetoed = self._low_agreement(agreement, running, spread)
-        if self._veto:
-            scores = np.where(vetoed & ~np.isnan(scores), self._veto_score, scores)
+        spread = item_spread(ratings, settings.metric)
+        vetoed, unchecked = self._low_agreement(agreement, running, spread)
+        if settings.low_agreement == "veto":
+            scores = np.where(vetoed & ~np.isnan(scores), settings.veto_score, scores)
         self._items += ratings.shape[1]
         self._vetoed += int(vetoed.sum())
         self._missing += int(np.isnan(scores).sum())
         self.alpha_history.append((self._items, agreement.alpha, running.alpha))
         return EnsembleScores(
-            scores, vetoed, spread, agreement, running, weights, ratings, failures
+            scores, vetoed, spread, agreement, running, weights, ratings, failures, unchecked
         )
 
     def _low_agreement(
         self, agreement: Agreement, running: Agreement, spread: Floats
-    ) -> npt.NDArray[np.bool_]:
-        low = spread > (math.inf if self._max_spread is None else self._max_spread)
-        for now, least in ((agreement, self._min_alpha), (running, self._min_running)):
-            if least is not None and now.units >= FEWEST_UNITS and now.alpha < least:
+    ) -> tuple[Bools, tuple[str, ...]]:
+        """(U,) items to veto, and the limits that could not be applied."""
+        limit = self.settings.max_spread
+        low = spread > (math.inf if limit is None else limit)
+        unchecked = []
+        for name, now in (("min_alpha", agreement), ("min_running_alpha", running)):
+            least = getattr(self.settings, name)
+            if least is None or not spread.size:
+                continue
+            if now.units < FEWEST_UNITS:
+                unchecked.append(name)
+            elif now.alpha < least:
                 low = np.ones_like(low)
-        return low
-
-    def _remember(self, ratings: Ratings) -> None:
-        together = np.concatenate([self._window, ratings], axis=1)
-        self._window = together[:, -self._window_size :]
-        self._drift.update(ratings)
+        if "min_alpha" in unchecked:
+            if not self._unchecked:
+                warnings.warn(
+                    f"min_alpha={self.settings.min_alpha} does not apply to this batch: "
+                    f"{agreement.units} units have two ratings and {FEWEST_UNITS} are needed; "
+                    "min_running_alpha checks small batches together",
+                    AgreementUnchecked,
+                    stacklevel=4,
+                )
+            self._unchecked += 1
+        return low, tuple(unchecked)
 
     def report(self) -> EnsembleReport:
-        """The raters over the last `window` items; drift and failures since the start."""
+        """Report on the raters over the last `window` items; drift and failures since the start."""
         return report_raters(
             self._window,
             self.names,
-            self.metric,
+            self.settings.metric,
             drifting=self._drift.drifting,
             failures=self._failures,
         )
 
     def metrics(self) -> dict[str, float]:
-        """For a log: agreement now, shares since the start, failures; what is undefined is absent."""
+        """For a log: agreement now, shares since the start, failures; undefined figures are absent."""
         _, batch, running = (
             self.alpha_history[-1] if self.alpha_history else (0, math.nan, math.nan)
         )
@@ -215,54 +285,56 @@ class RewardEnsemble:
             "items": self._items,
             "vetoed_share": self._vetoed / items,
             "missing_share": self._missing / items,
+            "unchecked_batches": self._unchecked,
             "failed_calls": sum(self._failures.values()),
             **self._drift.metrics(),
         }
-        return {f"ensemble/{name}": one for name, one in figures.items() if not math.isnan(one)}
+        return {
+            f"ensemble/{name}": value for name, value in figures.items() if not math.isnan(value)
+        }
 
     def state_dict(self) -> dict[str, Any]:
-        """For torch.save or pickle: `window` is a numpy array and an undefined alpha is nan; the rest is JSON-ready."""
+        """For torch.save or pickle: `window` is a numpy array, an undefined alpha is nan; the rest is JSON-ready."""
         return {
             "names": list(self.names),
             "window": self._window.copy(),
             "drift": self._drift.state_dict(),
             "failures": dict(self._failures),
-            "counts": [self._items, self._vetoed, self._missing],
+            "counts": [self._items, self._vetoed, self._missing, self._unchecked],
             "alpha_history": [list(entry) for entry in self.alpha_history],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue exactly where `state_dict` was taken; the raters must have the same names."""
-        keys = ("names", "window", "drift", "failures", "counts", "alpha_history")
-        check_state(state, "the saved ensemble", *keys)
-        if tuple(state["names"]) != self.names:
+        """Continue exactly from a saved state; the raters must have the same names."""
+        readers = {
+            "names": self._read_names,
+            "window": array_of((len(self.names), None), nan=True),
+            "drift": lambda state, _: state,
+            "failures": record_of(dict.fromkeys(self.names, read_count)),
+            "counts": list_of(read_count, 4),
+            "alpha_history": list_of(_read_alphas),
+        }
+        saved = read_state(state, "the saved ensemble", readers)
+        self._drift.load_state_dict(saved["drift"])  # raises before anything is changed
+        self._window = saved["window"][:, -self.settings.window :]
+        self._failures = saved["failures"]
+        self._items, self._vetoed, self._missing, self._unchecked = saved["counts"]
+        self.alpha_history = deque(saved["alpha_history"], maxlen=HISTORY)
+
+    def _read_names(self, value: object, where: str) -> None:
+        names = list_of(read_text)(value, where)
+        if tuple(names) != self.names:
             raise UsageError(
-                f"the saved ensemble has raters {', '.join(state['names'])}; "
+                f"the saved ensemble has raters {', '.join(names)}; "
                 f"this one has {', '.join(self.names)}"
             )
-        self._window = np.array(state["window"], np.float64).reshape(len(self.names), -1)
-        self._drift.load_state_dict(state["drift"])
-        self._failures = {name: int(state["failures"][name]) for name in self.names}
-        self._items, self._vetoed, self._missing = (int(count) for count in state["counts"])
-        self.alpha_history = deque(
-            (
-                (int(items), float(one), float(other))
-                for items, one, other in state["alpha_history"]
-            ),
-            maxlen=HISTORY,
-        )
 
 
-def item_spread(ratings: Ratings, metric: Metric) -> Floats:
-    """(U,) the median distance from the median, or the share outside the majority for nominal ratings."""
-    counts = (~np.isnan(ratings)).sum(axis=0)
-    ordered = np.sort(ratings, axis=0)
-    if metric == "nominal":
-        outside = 1 - majority(ordered)[1] / np.maximum(counts, 1)
-        return np.where(counts > 0, outside, np.nan)
-    with np.errstate(over="ignore"):  # an infinite distance is a spread beyond any limit
-        distance = np.abs(ratings - column_median(ordered, counts))
-    return column_median(np.sort(distance, axis=0), counts)
+def _read_alphas(entry: object, where: str) -> tuple[int, float, float]:
+    if not (isinstance(entry, list | tuple) and len(entry) == 3):
+        return reject(entry, where, "a number of items and two alphas")
+    batch, running = array_of((2,), high=1, nan=True)(entry[1:], where)
+    return read_count(entry[0], where), float(batch), float(running)
 
 
 def _check_names(raters: Mapping[str, Rater] | Sequence[str]) -> tuple[str, ...]:

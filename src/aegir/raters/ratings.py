@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import read_array
 from aegir.errors import UsageError
 
 Ratings = npt.NDArray[np.float64]
@@ -25,13 +26,7 @@ def read_ratings(
     """(R, U) floats with nan where nothing usable was given; the input is left as it was."""
     if isinstance(ratings, np.ma.MaskedArray):
         ratings = np.ma.filled(ratings.astype(np.float64), np.nan)
-    try:
-        given = np.asarray(ratings)
-    except ValueError:  # rows of different lengths
-        lengths = ", ".join(str(len(row)) for row in ratings)  # type: ignore[union-attr, arg-type]
-        raise UsageError(
-            f"raters gave {lengths} ratings; expected as many from each, nan where one is missing"
-        ) from None
+    given = read_array(ratings, "ratings")
     if given.ndim != 2:
         raise UsageError(
             f"ratings have {given.ndim} axes, shape {given.shape}; expected two: raters × units"

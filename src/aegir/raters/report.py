@@ -29,7 +29,7 @@ third has drifted from 2 of 2 others and is named; the first from 1 of 2, which 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ import numpy.typing as npt
 from aegir.arrays import Floats
 from aegir.errors import UsageError
 from aegir.observe.drift_verdict import DriftVerdict
-from aegir.observe.saved_state import check_state
+from aegir.observe.saved_state import list_of, read_state
 from aegir.raters.aggregation import leave_one_out_median, rater_reliability
 from aegir.raters.agreement import Agreement, Metric, krippendorff_alpha
 from aegir.raters.ratings import Ratings, read_ratings
@@ -198,9 +198,9 @@ class RaterDrift:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
-        check_state(state, "the saved drift of raters", "tests")
-        for test, saved in zip(self._tests.values(), state["tests"], strict=True):
-            test.load_state_dict(saved)
+        tests = list_of(_read_verdict, len(self._tests))
+        saved = read_state(state, "the saved drift of raters", {"tests": tests})
+        self._tests = dict(zip(self._tests, saved["tests"], strict=True))
 
 
 def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
@@ -221,6 +221,12 @@ def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
             total = sums - sums.T
     means: Floats = np.divide(total, units, out=np.full(units.shape, np.nan), where=units > 0)
     return means
+
+
+def _read_verdict(state: object, _: str) -> DriftVerdict:
+    verdict = DriftVerdict()
+    verdict.load_state_dict(cast(Mapping[str, Any], state))  # which raises if it is not a mapping
+    return verdict
 
 
 def _biases(ratings: Ratings, metric: Metric) -> list[float]:

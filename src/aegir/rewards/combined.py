@@ -34,6 +34,7 @@ import numpy.typing as npt
 
 from aegir.arrays import Bools, Floats, read_floats
 from aegir.errors import UsageError
+from aegir.observe.saved_state import read_count, read_state, record_of
 from aegir.rewards.routing import refuse_unless
 
 PARTS = ("perf", "parallel", "finish")
@@ -202,12 +203,9 @@ class CombinedReward:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue counting from a saved state."""
-        try:
-            episodes = int(state["episodes"])
-            missing = {part: int(state["missing"][part]) for part in PARTS}
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"this is no state of a CombinedReward: {error!r} is wrong") from None
-        self._episodes, self._missing = episodes, missing
+        readers = {"episodes": read_count, "missing": record_of(dict.fromkeys(PARTS, read_count))}
+        saved = read_state(state, "the saved combined reward", readers)
+        self._episodes, self._missing = saved["episodes"], saved["missing"]
 
 
 def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:

@@ -9,6 +9,7 @@ For gold a a b b and predicted a b b None, taken as one episode, r_perf is 0.5 (
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import read_array
 from aegir.errors import UsageError
 
 NO_LABEL = -1
@@ -67,9 +68,9 @@ def _macro(
 
 def _labels(given: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
     try:
-        labels = np.asarray(given)
-    except ValueError:
-        raise UsageError(f"{name} has rows of unequal length; pad them with {NO_LABEL}") from None
+        labels = read_array(given, name)
+    except UsageError as error:
+        raise UsageError(f"{error}; pad rows with {NO_LABEL}") from None
     if labels.size == 0:
         return labels.astype(np.int64)
     if not np.issubdtype(labels.dtype, np.integer) or labels.min() < NO_LABEL:

@@ -10,6 +10,8 @@ Promises
   - O(1) memory per key; batches of any shape, cut anywhere, give the same statistics;
   - warm-up is counted in *samples* per key; until it is over values are returned unchanged (`is_ready` tells);
   - nan and infinities are left out of the statistics, counted, and returned as nan;
+  - with `centre=False`, values are also returned unchanged while the standard deviation is below `smallest_std`: a
+    constant reward stays what it is (dividing 1 by 1e-8 and clipping would make it 10);
   - with a half-life, a value seen that many samples ago has weight 1/2, and the effective sample size is about
     2.89 half-lives. Without one all values have equal weight, so rewards that drift need a half-life;
   - save and restore are exact.
@@ -42,10 +44,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import Floats, standardise_groups
+from aegir.arrays import Floats, read_array, read_floats, standardise_groups
 from aegir.errors import UsageError
-from aegir.observe.exact_moments import EMPTY, Moments
-from aegir.observe.saved_state import check_state
+from aegir.observe.exact_moments import EMPTY, Moments, read_moments
+from aegir.observe.saved_state import list_of, read_count, read_flag, read_state, record_of, reject
 
 Key = str | int | None
 
@@ -67,7 +69,7 @@ class NormalizerSettings:
     centre: bool = True
     """Whether to subtract the mean; without it signs are kept and only the scale changes."""
     smallest_std: float = 1e-8
-    """Smallest divisor, for values that hardly vary."""
+    """Smallest divisor. Values that vary less have no scale: without `centre` they are returned unchanged."""
 
     def __post_init__(self) -> None:
         if self.half_life is not None and not 0 < self.half_life < math.inf:
@@ -101,7 +103,7 @@ class RunningNormalizer:
 
     def update(self, values: npt.ArrayLike, keys: Key | Sequence[Key] = None) -> None:
         """Add values to the statistics; `keys` is one key for all of them or one per value."""
-        flat = _as_numbers(values).reshape(-1)
+        flat = read_floats(values, "rewards").reshape(-1)
         for key, places in _places_by_key(keys, flat.size):
             before = self._moments.get(key, EMPTY)
             self._moments[key] = before.updated(flat[places], self._decay)
@@ -116,8 +118,8 @@ class RunningNormalizer:
 
         Pass `groups` (one label per value) if advantages are normalised within groups afterwards.
         """
-        given = _as_numbers(values)
-        flat = given.reshape(-1).astype(np.float64)  # a copy: z-scores are written into it
+        given = read_floats(values, "rewards")
+        flat = given.reshape(-1).copy()  # z-scores are written into it
         flat[np.isinf(flat)] = np.nan
         everyone_ready = True
         for key, places in _places_by_key(keys, flat.size):
@@ -206,25 +208,30 @@ class RunningNormalizer:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly from a saved state; the settings must be equal."""
         whose = "the saved normaliser"
-        check_state(state, whose, "settings", "moments", "normalized", "clipped", "warned")
-        check_state(state["settings"], f"settings of {whose}", *asdict(self.settings))
-        self._refuse_other_settings(state["settings"], whose)
-        for key, one in state["moments"]:
-            check_state(one, f"key {key!r} of {whose}", *EMPTY.as_dict())
-        self._moments = {key: Moments(**one) for key, one in state["moments"]}
-        self._normalized, self._clipped = int(state["normalized"]), int(state["clipped"])
-        self._warned = bool(state["warned"])
+        readers = {
+            "settings": record_of(dict.fromkeys(asdict(self.settings), _read_setting)),
+            "moments": list_of(_read_keyed_moments),
+            "normalized": read_count,
+            "clipped": read_count,
+            "warned": read_flag,
+        }
+        saved = read_state(state, whose, readers)
+        self._refuse_other_settings(saved["settings"], whose)
+        self._moments = dict(saved["moments"])
+        self._normalized, self._clipped = saved["normalized"], saved["clipped"]
+        self._warned = saved["warned"]
 
     def _z_scores(self, values: Floats, moments: Moments) -> Floats:
-        """Overwrite the values of one key by their z-scores; leave them unchanged during warm-up."""
-        if moments.seen < self.settings.warm_up:
+        """Overwrite the values of one key by their z-scores; leave them unchanged without a scale."""
+        variance = moments.variance
+        std = math.sqrt(variance) if variance > 0 else 0.0
+        is_flat = std < self.settings.smallest_std and not self.settings.centre
+        if moments.seen < self.settings.warm_up or is_flat:
             return values
         if self.settings.centre:
             # The two parts of the mean are subtracted separately: their sum needs more than one float.
             values -= moments.mean_value
             values -= moments.mean_rest
-        variance = moments.variance
-        std = math.sqrt(variance) if variance > 0 else 0.0
         values /= max(std, self.settings.smallest_std)
         self._normalized += values.size
         limit = self.settings.clip
@@ -277,7 +284,7 @@ def cancels_in_group_advantages(
 ) -> CancelCheck:
     """Whether replacing the rewards `before` by `after` leaves every group's advantages unchanged."""
     old, new = (standardise_groups(rewards, groups, scaled) for rewards in (before, after))
-    informative = np.unique(np.asarray(groups).reshape(-1)[np.nan_to_num(old) != 0])
+    informative = np.unique(read_array(groups, "groups").reshape(-1)[np.nan_to_num(old) != 0])
     if not informative.size:
         return CancelCheck(False, float("nan"), 0)
     if (np.isnan(old) != np.isnan(new)).any():
@@ -286,21 +293,19 @@ def cancels_in_group_advantages(
     return CancelCheck(change <= tolerance, change, informative.size)
 
 
-def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
-    try:
-        numbers = np.asarray(values)
-    except ValueError:
-        raise UsageError("rewards have rows of unequal length; expected one array") from None
-    if numbers.dtype.kind in "fiub":
-        return numbers
-    try:
-        return numbers.astype(np.float64)  # None becomes nan
-    except (TypeError, ValueError):
-        raise UsageError(
-            "rewards hold something that is not a number; use nan for missing"
-        ) from None
+def _read_setting(value: object, where: str) -> bool | float | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return reject(value, where, "a number, a bool or None")
+
+
+def _read_keyed_moments(entry: object, where: str) -> tuple[Key, Moments]:
+    if not (isinstance(entry, list | tuple) and len(entry) == 2):
+        return reject(entry, where, "a key and its moments")
+    key, moments = entry
+    if not (key is None or isinstance(key, str | int)):
+        return reject(key, f"the key in {where}", "text, a whole number or None")
+    return key, read_moments(moments, f"key {key!r} in {where}")
 
 
 def _places_by_key(

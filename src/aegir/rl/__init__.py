@@ -1,9 +1,12 @@
 """Learning rules over episodes.
 
-advantages           advantages within groups
-schedules            lambdas and clip range over a run
-critical_path        latency of what runs in parallel, and total work
-curriculum           draw tasks by measured competence; curriculum_strategies decide how
+curriculum              draws tasks by measured competence
+curriculum_strategies   from estimates of success to weights
+estimates               success of the agent on every item
+sum_tree                draws from many changing weights in O(log n)
+schedules               lambdas and clip range over a training run
+advantages              advantages within groups of episodes
+critical_path           latency and cost of an episode's steps
 """
 
 from typing import TYPE_CHECKING

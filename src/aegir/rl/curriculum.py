@@ -1,45 +1,59 @@
-"""A curriculum: draw tasks, report how they went, and the next draw follows what the agent can do.
+"""A curriculum: draws tasks, learns how they went, and draws by what the agent can do.
 
     curriculum = Curriculum(items=len(tasks), strategy="competence", seed=7)
     for step in range(steps):
-        chosen = curriculum.draw(64)                      # numbers of tasks
-        successes = attempt(agent, chosen)                # 0 to 1 each; NaN where it could not be told
-        curriculum.update(chosen, successes)              # without this line nothing is learnt about the agent
+        chosen = curriculum.draw(64)                      # task numbers
+        successes = attempt(agent, chosen)                # 0 to 1 each; NaN if unknown
+        curriculum.update(chosen, successes)              # without this call nothing is learnt about the agent
 
-Competence is measured, never assumed: each item keeps a Beta posterior of its success that forgets at rate
-`forgetting` per try, because the agent changes: a' = 1 + k (a - 1) + s, b' = 1 + k (b - 1) + 1 - s. From a = b = 1
-and k = 0.95, two successes give a = 1 + 0.95 + 1 = 2.95, b = 1: expected success 0.747.
+**Workers.** A pickled curriculum is an exact copy and repeats the same draws, so each worker gets a fork:
+
+    workers = [curriculum.fork(number) for number in range(8)]    # same knowledge, draws of their own
+    ...                                                           # each draws and updates, in any process
+    curriculum.absorb(*workers)                                   # learns from their tries, fork by fork
+
+A fork keeps a journal of its tries. Absorbing equals one `update` with each fork's tries, in the order given, and empties
+the journal. Forks learn from each other only through the next forks.
 
 Promises
   - drawing and updating one item are O(log n) (a few µs at a million items); batches are vectorised;
-  - every item keeps a weight of at least `exploration` times that of an item with a full claim, so that nothing is
-    forgotten for ever (easy-first keeps closed items closed);
-  - the same seed and the same answers give the same draws, also when saved and restored in between;
-  - a success that is NaN is missing: it counts as drawn, and teaches nothing.
+  - every item keeps a weight of at least `exploration` times that of an item with a full claim, so that none is
+    ignored for ever (easy-first keeps closed items closed);
+  - the same seed and the same outcomes give the same draws, also when saved and restored in between;
+  - a success that is NaN is missing: it counts as drawn, and changes no estimate.
 """
 
+import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.arrays import I64, Floats
+from aegir.arrays import I64, Floats, read_array, read_floats
 from aegir.errors import UsageError
-from aegir.observe.saved_state import check_state
-from aegir.rl.curriculum_strategies import Measured, make_strategy
+from aegir.observe.saved_state import (
+    array_of,
+    list_of,
+    optional,
+    read_count,
+    read_generator,
+    read_state,
+    read_text,
+    reject,
+    whole_below,
+)
 from aegir.rl.curriculum_strategies import Strategy as Strategy
+from aegir.rl.curriculum_strategies import make_strategy
 from aegir.rl.curriculum_strategies import register_strategy as register_strategy
+from aegir.rl.estimates import Estimates, Measured
 from aegir.rl.sum_tree import SumTree
 from aegir.seeding import Seeds
 
-RECENT_RATE, LASTING_RATE = 0.3, 0.05
-"""How fast the two exponential means of success follow: about the last 3 and the last 20 tries."""
-
 
 class Curriculum:
-    """Which of `items` tasks to practise next."""
+    """Chooses which of `items` tasks to practise next."""
 
     def __init__(
         self,
@@ -56,25 +70,32 @@ class Curriculum:
         _check_share("exploration", exploration)
         _check_share("forgetting", forgetting)
         self.items, self.exploration, self.forgetting = items, exploration, forgetting
+        self._given, self._difficulty = strategy, _difficulty(difficulty, items)
         self.strategy_name, self._strategy = make_strategy(strategy)
-        self._strategy.begin(items, _difficulty(difficulty, items))
+        self._strategy.begin(items, self._difficulty)
         self._floor = exploration * self._strategy.full_claim
-        self._known = np.ones((items, 4)) * (1, 1, 0.5, 0.5)  # won, lost, recent, lasting
-        self._numbers = self._known.data.cast("B").cast("d")  # the same memory, for one item
-        self._tries = np.zeros(items, np.int64)
-        self._drawn, self._missing, self._uniform_draws = 0, 0, 0
+        self._estimates = Estimates(items, forgetting)
+        self._drawn, self._missing, self._uniform_draws, self._forks = 0, 0, 0, 0
         self._random = Seeds(seed).generator("curriculum")
+        self._fork_seed = Seeds(seed).derive("forks of the curriculum")
+        self._journal: list[tuple[int, float]] | None = None
+        """Tries of a fork since it was made or absorbed; None if this is not a fork."""
         self._tree = SumTree(self._weigh(np.arange(items)))
 
     def draw(self, count: int, *, distinct: bool = False) -> I64:
-        """`count` items by weight, with replacement, or all different."""
+        """Draw `count` items by weight, with replacement or, if `distinct`, without."""
         if count < 0 or (distinct and count > self.items):
-            raise UsageError(f"{count} draws were asked of a curriculum of {self.items} items")
+            raise UsageError(f"cannot draw {count} of {self.items} items")
         self._drawn += count
-        return self._draw_distinct(count) if distinct else self._draw_any(count)
+        if distinct:
+            return self._tree.draw_distinct(count, self._random)
+        if self._tree.total > 0:
+            return self._tree.draw(count, self._random)
+        self._uniform_draws += count
+        return (self._random.random(count) * self.items).astype(np.int64)
 
     def draw_one(self) -> int:
-        """One item by weight."""
+        """Draw one item by weight."""
         self._drawn += 1
         share = self._random.random()
         if self._tree.total > 0:
@@ -85,39 +106,29 @@ class Curriculum:
     def update(
         self, items: Sequence[int] | I64, successes: Sequence[float] | npt.NDArray[Any]
     ) -> None:
-        """Learn from how tries went: 1 success, 0 failure, between partly, NaN unknown."""
-        tried, went = _whole(items), _numbers(successes)
+        """Learn from tries: 1 is success, 0 failure, a share between is partial success, NaN unknown."""
+        tried, went = _whole(items), read_floats(successes, "successes").ravel()
         self._check(tried, went)
-        told = ~np.isnan(went)
-        self._missing += int((~told).sum())
-        tried, went = tried[told], went[told]
-        # An item tried several times in a batch learns from each try in turn.
-        for round_of in _rounds(tried):
-            self._learn(tried[round_of], went[round_of])
-        np.add.at(self._tries, tried, 1)
+        if self._journal is not None:
+            self._journal.extend(zip(tried.tolist(), went.tolist(), strict=True))
+        known = ~np.isnan(went)
+        self._missing += int((~known).sum())
+        tried, went = tried[known], went[known]
+        self._estimates.update(tried, went)
         others = self._strategy.learn(tried, went)
         changed = np.union1d(tried, others) if len(others) else np.unique(tried)
         self._tree.set_many(changed, self._weigh(changed))
 
     def update_one(self, item: int, success: float) -> None:
-        """Learn from one try; what `update([item], [success])` does, faster."""
-        if not self._strategy.takes_numbers:
+        """The same as `update([item], [success])`, faster."""
+        fine = isinstance(item, int | np.integer) and 0 <= item < self.items and 0 <= success <= 1
+        if not (fine and self._strategy.takes_numbers):
             return self.update([item], [success])
-        if not (
-            isinstance(item, int | np.integer) and 0 <= item < self.items and 0 <= success <= 1
-        ):
-            self._check(_whole([item]), np.array([success], float))
-            self._missing += 1  # only NaN passes the check
-            return None
-        numbers, at, keep = self._numbers, 4 * item, self.forgetting
-        won = numbers[at] = 1 + keep * (numbers[at] - 1) + success
-        lost = numbers[at + 1] = 1 + keep * (numbers[at + 1] - 1) + 1 - success
-        recent = numbers[at + 2] = numbers[at + 2] + RECENT_RATE * (success - numbers[at + 2])
-        lasting = numbers[at + 3] = numbers[at + 3] + LASTING_RATE * (success - numbers[at + 3])
-        self._tries[item] += 1
+        if self._journal is not None:
+            self._journal.append((int(item), success))
+        measured = self._estimates.update_one(item, success)
         others = self._strategy.learn_one(item, success)
-        one: tuple[Any, ...] = (item, won, lost, recent, lasting)  # it said that it takes numbers
-        weight = float(self._strategy.weigh(Measured(*one)))
+        weight = float(self._strategy.weigh(measured))
         if not 0 <= weight < math.inf:
             raise UsageError(self._wrong_weight(weight))
         self._tree.set_one(item, weight + self._floor)
@@ -126,19 +137,18 @@ class Curriculum:
         return None
 
     def measured(self, items: Sequence[int] | I64) -> Measured:
-        """What is known of these items."""
-        chosen = np.asarray(items, np.int64)
-        return Measured(chosen, *self._known[chosen].T)
+        """Estimates for these items."""
+        return self._estimates.measured(np.asarray(items, np.int64))
 
     def probabilities(self) -> Floats:
-        """The chance of each item to be drawn next."""
+        """(items,) chance of each item to be drawn next."""
         weights = self._tree.weights
         total = weights.sum()
         return weights / total if total > 0 else np.full(self.items, 1 / self.items)
 
     def metrics(self) -> dict[str, float]:
-        """For a run folder; `effective_items` is how many items the draws are really spread over."""
-        chances, tried = self.probabilities(), self._tries > 0
+        """For a run folder; `effective_items` is 1 / sum of squared chances."""
+        chances, tried = self.probabilities(), self._estimates.tries > 0
         known = self.measured(np.flatnonzero(tried))
         measured = {"curriculum/mean_success": float(known.success.mean())} if tried.any() else {}
         return {
@@ -151,67 +161,115 @@ class Curriculum:
             **self._strategy.metrics(),
         }
 
+    def fork(self, worker: int) -> "Curriculum":
+        """A copy for a worker: the same knowledge, draws of its own, a journal of its tries, counts of 0."""
+        fork = copy.deepcopy(self)
+        seeds = Seeds(Seeds(self._fork_seed).derive(worker, self._forks))
+        fork._random, fork._fork_seed = seeds.generator("curriculum"), seeds.derive("forks")
+        fork._journal = []
+        fork._drawn, fork._missing, fork._uniform_draws, fork._forks = 0, 0, 0, 0
+        self._forks += 1
+        return fork
+
+    def absorb(self, *forks: "Curriculum") -> None:
+        """Learn from the tries of forks, one fork after the other, count their draws, and empty them."""
+        for fork in forks:
+            if fork is self or fork._journal is None:
+                raise UsageError("only curricula made by fork() can be absorbed")
+            if (fork.items, fork.strategy_name) != (self.items, self.strategy_name):
+                raise UsageError(
+                    f"the fork has {fork.items} items and strategy {fork.strategy_name!r}, "
+                    f"this curriculum {self.items} and {self.strategy_name!r}"
+                )
+        for fork in forks:
+            if tries := fork._journal:
+                self.update([item for item, _ in tries], [success for _, success in tries])
+            self._drawn += fork._drawn
+            self._uniform_draws += fork._uniform_draws
+            fork._journal, fork._drawn, fork._missing, fork._uniform_draws = [], 0, 0, 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle settings and state; a strategy given by name is looked up where it is unpickled."""
+        settings = {
+            "items": self.items,
+            "strategy": self._given,
+            "difficulty": self._difficulty,
+            "exploration": self.exploration,
+            "forgetting": self.forgetting,
+        }
+        return _restored, (type(self), settings, self.state_dict())
+
     def state_dict(self) -> dict[str, Any]:
-        """For torch.save or pickle: `known`, `tries` and `weights` are numpy arrays, and so may be what a strategy
-        keeps; the rest is JSON-ready. Restoring it repeats the same draws.
+        """For torch.save or pickle: `known`, `tries`, `weights` and, in a fork, `journal` are numpy arrays, and a
+        strategy may keep some; the rest is JSON-ready. A restored curriculum repeats the same draws.
         """
         return {
             "strategy": self.strategy_name,
             "strategy_state": self._strategy.state_dict(),
-            "known": self._known.copy(),
-            "tries": self._tries.copy(),
+            "known": self._estimates.known.copy(),
+            "tries": self._estimates.tries.copy(),
             "weights": self._tree.weights,
-            "counts": [self._drawn, self._missing, self._uniform_draws],
+            "journal": None if self._journal is None else np.array(self._journal).reshape(-1, 2),
+            "counts": [self._drawn, self._missing, self._uniform_draws, self._forks],
             "random": self._random.bit_generator.state,
+            "fork_seed": self._fork_seed,
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue exactly where the saved curriculum stood."""
-        keys = ("strategy", "strategy_state", "known", "tries", "weights", "counts", "random")
-        check_state(state, "the saved curriculum", *keys)
-        if (state["strategy"], len(state["tries"])) != (self.strategy_name, self.items):
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue exactly from a saved state."""
+        saved = self._read_saved(state)
+        self._load_strategy(saved["strategy_state"])
+        self._estimates.fill(saved["known"], saved["tries"])
+        self._tree.fill(saved["weights"])
+        self._journal = saved["journal"]
+        self._drawn, self._missing, self._uniform_draws, self._forks = saved["counts"]
+        self._random, self._fork_seed = saved["random"], saved["fork_seed"]
+
+    def _read_saved(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        whose = "the saved curriculum"
+        readers = {
+            "strategy": read_text,
+            "strategy_state": lambda value, _: value,
+            "tries": array_of((None,), whole=True, low=0),
+            "known": array_of((None, 4), low=0, high=1e300),
+            "weights": array_of((None,), low=0, high=1e300),
+            "journal": optional(self._read_journal),
+            "counts": list_of(read_count, 4),
+            "random": read_generator,
+            "fork_seed": whole_below(2**64),
+        }
+        saved = read_state(state, whose, readers)
+        known, weights, items = saved["known"], saved["weights"], len(saved["tries"])
+        if (saved["strategy"], items) != (self.strategy_name, self.items):
             raise UsageError(
-                f"the saved curriculum has {len(state['tries'])} items and strategy "
-                f"{state['strategy']!r}, this one {self.items} and {self.strategy_name!r}"
+                f"{whose} has {items} items and strategy {saved['strategy']!r}, "
+                f"this one {self.items} and {self.strategy_name!r}"
             )
-        self._strategy.load_state_dict(state["strategy_state"])
-        self._known[:] = state["known"]
-        self._tries[:] = state["tries"]
-        self._tree.fill(np.asarray(state["weights"], float))
-        self._drawn, self._missing, self._uniform_draws = state["counts"]
-        self._random.bit_generator.state = state["random"]
+        if len(known) != items or (known[:, :2] < 1).any() or (known[:, 2:] > 1).any():
+            reject(known, f"'known' of {whose}", "won and lost from 1 on and two rates per item")
+        if len(weights) != items or not math.isfinite(weights.sum()):
+            reject(weights, f"'weights' of {whose}", "a weight per item with a finite sum")
+        return saved
 
-    def _draw_any(self, count: int) -> I64:
-        shares = self._random.random(count)
-        if self._tree.total > 0:
-            return self._tree.find_many(shares)
-        self._uniform_draws += count
-        return (shares * self.items).astype(np.int64)
+    def _read_journal(self, value: object, where: str) -> list[tuple[int, float]]:
+        journal = array_of((None, 2), low=0, nan=True)(value, where)
+        items, successes = journal.T
+        if not (items < self.items).all() or (items % 1 != 0).any() or (successes > 1).any():
+            reject(value, where, "items and successes of 0 to 1")
+        return list(zip(items.astype(int).tolist(), successes.tolist(), strict=True))
 
-    def _draw_distinct(self, count: int) -> I64:
-        """First occurrences in a long row of draws, which is what drawing without replacement is."""
-        kept = self._tree.weights
-        found = np.zeros(0, np.int64)
-        while len(found) < count:
-            if self._tree.total <= 0:  # fewer items have a weight than were asked for
-                rest = np.setdiff1d(np.arange(self.items), found)
-                found = np.append(found, self._random.permutation(rest)[: count - len(found)])
-                break
-            row = self._tree.find_many(self._random.random(2 * (count - len(found))))
-            new = row[np.sort(np.unique(row, return_index=True)[1])][: count - len(found)]
-            self._tree.set_many(new, np.zeros(len(new)))
-            found = np.append(found, new)
-        self._tree.set_many(found, kept[found])
-        return found
-
-    def _learn(self, items: I64, went: Floats) -> None:
-        """One try of each of these different items."""
-        known, keep = self._known[items], self.forgetting
-        known[:, 0] = 1 + keep * (known[:, 0] - 1) + went
-        known[:, 1] = 1 + keep * (known[:, 1] - 1) + 1 - went
-        known[:, 2] += RECENT_RATE * (went - known[:, 2])
-        known[:, 3] += LASTING_RATE * (went - known[:, 3])
-        self._known[items] = known
+    def _load_strategy(self, state: Any) -> None:
+        before = self._strategy.state_dict()
+        try:
+            self._strategy.load_state_dict(state)
+        except Exception as error:  # a user's strategy may raise anything
+            self._strategy.load_state_dict(before)
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError(
+                f"strategy {self.strategy_name!r} cannot read its saved state "
+                f"({type(error).__name__}: {error})"
+            ) from error
 
     def _weigh(self, items: I64) -> Floats:
         given = np.asarray(self._strategy.weigh(self.measured(items)), float)
@@ -238,15 +296,21 @@ class Curriculum:
             raise UsageError(f"item {wrong} is not one of 0 to {self.items - 1}")
         if not (np.isnan(went) | ((went >= 0) & (went <= 1))).all():
             wrong_one = went[~(np.isnan(went) | ((went >= 0) & (went <= 1)))][0]
-            raise UsageError(
-                f"a success of {wrong_one}; expected 0 to 1, or NaN when it could not be told"
-            )
+            raise UsageError(f"a success of {wrong_one}; expected 0 to 1, or NaN if unknown")
+
+
+def _restored(
+    kind: type[Curriculum], settings: dict[str, Any], state: dict[str, Any]
+) -> Curriculum:
+    curriculum = kind(**settings)
+    curriculum.load_state_dict(state)
+    return curriculum
 
 
 def _difficulty(given: Sequence[float] | Floats | None, items: int) -> Floats | None:
     if given is None:
         return None
-    difficulty = np.asarray(given, float).ravel()
+    difficulty = read_floats(given, "difficulty").ravel()
     if len(difficulty) != items or not np.isfinite(difficulty).all():
         raise UsageError(
             f"difficulty has {len(difficulty)} numbers for {items} items, "
@@ -256,33 +320,12 @@ def _difficulty(given: Sequence[float] | Floats | None, items: int) -> Floats | 
 
 
 def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
-    given = np.asarray(items).ravel()
+    given = read_array(items, "items").ravel()
     if given.size and given.dtype.kind not in "iu":
-        raise UsageError(f"items are {given.dtype}; expected whole numbers, as `draw` gives them")
+        raise UsageError(f"items are {given.dtype}; expected whole numbers, as `draw` returns them")
     return given.astype(np.int64)
-
-
-def _numbers(successes: Sequence[float] | npt.NDArray[Any]) -> Floats:
-    try:
-        return np.asarray(successes, float).ravel()  # None becomes NaN
-    except (TypeError, ValueError):
-        raise UsageError(
-            "successes are not all numbers; expected 0 to 1, or NaN when it could not be told"
-        ) from None
 
 
 def _check_share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
         raise UsageError(f"{name} is {value}; expected 0 to 1")
-
-
-def _rounds(items: I64) -> list[npt.NDArray[np.intp]]:
-    """Positions split so that no item occurs twice in one part, earlier tries in earlier parts."""
-    if len(np.unique(items)) == len(items):
-        return [np.arange(len(items))]
-    order = np.argsort(items, kind="stable")
-    starts = np.append(True, items[order][1:] != items[order][:-1])
-    number = np.arange(len(items)) - np.maximum.accumulate(
-        np.where(starts, np.arange(len(items)), 0)
-    )
-    return [order[number == n] for n in range(int(number.max()) + 1)]

@@ -18,49 +18,17 @@ arXiv:1910.07224 (absolute learning progress).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from aegir.arrays import I64, Floats
 from aegir.errors import UsageError
+from aegir.observe.saved_state import number_within, read_state
+from aegir.rl.estimates import Measured
 
 NONE: I64 = np.zeros(0, np.int64)
 """No items."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What is known of some items; every field is an array with one entry per item."""
-
-    items: I64
-    won: Floats
-    """a of the Beta posterior: successes so far (forgotten slowly), plus 1."""
-    lost: Floats
-    """b: failures, plus 1."""
-    recent: Floats
-    """Success over the last few tries (exponential mean)."""
-    lasting: Floats
-    """Success over many tries."""
-
-    @property
-    def success(self) -> Floats:
-        """Posterior mean of the success rate."""
-        return self.won / (self.won + self.lost)
-
-    @property
-    def deviation(self) -> Floats:
-        """Posterior standard deviation: how little is known."""
-        both = self.won + self.lost
-        spread: Floats = (self.won * self.lost / (both * both * (both + 1))) ** 0.5
-        return spread
-
-    @property
-    def learnability(self) -> Floats:
-        """Posterior mean of p (1 - p)."""
-        both = self.won + self.lost
-        return self.won * self.lost / (both * (both + 1))
 
 
 class Strategy(ABC):
@@ -185,7 +153,10 @@ class EasyFirst(Strategy):
         return {"open": self.open, "won": self._won, "lost": self._lost}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.open, self._won, self._lost = state["open"], state["won"], state["lost"]
+        tries = number_within(1, 1e300)
+        readers = {"open": number_within(1, self.bands), "won": tries, "lost": tries}
+        saved = read_state(state, "the saved easy-first strategy", readers)
+        self.open, self._won, self._lost = int(saved["open"]), saved["won"], saved["lost"]
 
     def metrics(self) -> dict[str, float]:
         return {"curriculum/open_share": self.open / self.bands}
@@ -229,5 +200,8 @@ def make_strategy(strategy: str | Strategy) -> tuple[str, Strategy]:
         return type(strategy).__name__, strategy
     if strategy not in STRATEGIES:
         known = ", ".join(sorted(STRATEGIES))
-        raise UsageError(f"unknown curriculum strategy {strategy!r}; there are {known}")
+        raise UsageError(
+            f"unknown curriculum strategy {strategy!r}; known are {known} "
+            "(register your own in every process that uses it)"
+        )
     return strategy, STRATEGIES[strategy]()

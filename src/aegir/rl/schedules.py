@@ -1,6 +1,7 @@
 """What changes over a training run: the lambdas of the shaping rewards, and the clip range.
 
-Progress is the share of training done, 0 to 1. A schedule is called with it and remembers nothing.
+A schedule is a function of progress, the share of training done, 0 to 1. Trainers that collect whole rollouts overshoot
+their last step: progress above 1 counts as 1, and a schedule warns about it once.
 
     stage    progress     parallel  finish
     early    0 to 30 %    0.3       0.1
@@ -17,6 +18,7 @@ window, the half cosine is (1 - cos(0.75 pi)) / 2 = 0.853553, so parallel is 0.3
 
 import itertools
 import math
+import warnings
 from dataclasses import dataclass
 
 from aegir.errors import UsageError
@@ -41,8 +43,29 @@ DEFAULT_STAGES = (
 )
 
 
+class ProgressAboveOne(UserWarning):
+    """A schedule was asked for a progress above 1, and used 1."""
+
+
+class _Schedule:
+    __slots__ = ("_warned",)
+
+    def _read(self, progress: float) -> float:
+        """The progress, at most 1; raise if it is negative or not finite."""
+        if not 0 <= progress < math.inf:
+            raise UsageError(f"progress is {progress}; expected the share of training done, 0 to 1")
+        if progress > 1 + ROUNDING and not hasattr(self, "_warned"):
+            object.__setattr__(self, "_warned", True)
+            warnings.warn(
+                f"progress is {progress:g}; expected 0 to 1, so 1 is used from here on",
+                ProgressAboveOne,
+                stacklevel=3,
+            )
+        return min(progress, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
-class StagedLambdas:
+class StagedLambdas(_Schedule):
     """Constant within a stage; a border belongs to the later stage."""
 
     stages: tuple[Stage, ...] = DEFAULT_STAGES
@@ -51,7 +74,7 @@ class StagedLambdas:
         _check_stages(self.stages)
 
     def __call__(self, progress: float) -> Lambdas:
-        _check_progress(progress)
+        progress = self._read(progress)
         for stage in self.stages[:-1]:
             if progress < stage.until:
                 return stage.lambdas
@@ -59,7 +82,7 @@ class StagedLambdas:
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothLambdas:
+class SmoothLambdas(_Schedule):
     """The same stages without jumps; `end`, when given, is reached exactly at progress 1."""
 
     stages: tuple[Stage, ...] = DEFAULT_STAGES
@@ -87,7 +110,7 @@ class SmoothLambdas:
             read_lambdas(self.end)
 
     def __call__(self, progress: float) -> Lambdas:
-        _check_progress(progress)
+        progress = self._read(progress)
         now = self.stages[0].lambdas
         for centre, following in self._changes():
             done = _half_cosine((progress - centre) / self.width + 0.5)
@@ -109,7 +132,7 @@ class SmoothLambdas:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearSchedule:
+class LinearSchedule(_Schedule):
     """A straight line; the defaults anneal the clip range of the policy objective, 0.2 to 0.1."""
 
     start: float = 0.2
@@ -120,7 +143,7 @@ class LinearSchedule:
             raise UsageError(f"a line from {self.start} to {self.end}; expected finite numbers")
 
     def __call__(self, progress: float) -> float:
-        _check_progress(progress)
+        progress = self._read(progress)
         return self.start * (1 - progress) + self.end * progress
 
 
@@ -136,8 +159,3 @@ def _check_stages(stages: tuple[Stage, ...]) -> None:
         raise UsageError(f"the stages end at {ends}; expected rising shares of training up to 1")
     for stage in stages:
         read_lambdas(stage.lambdas)
-
-
-def _check_progress(progress: float) -> None:
-    if not 0 <= progress <= 1:
-        raise UsageError(f"progress is {progress}; expected the share of training done, 0 to 1")

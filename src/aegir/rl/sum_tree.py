@@ -96,3 +96,26 @@ class SumTree:
             rest -= np.where(right, left, 0)
             at += right
         return at - self._leaves
+
+    def draw(self, count: int, random: np.random.Generator) -> I64:
+        """Draw items by weight with replacement; the total must not be 0."""
+        return self.find_many(random.random(count))
+
+    def draw_distinct(self, count: int, random: np.random.Generator) -> I64:
+        """Draw different items by weight, then, if fewer have a weight, uniformly among the others.
+
+        The first occurrences in a sequence of draws are a draw without replacement.
+        """
+        weights = self.weights
+        drawn = np.zeros(0, np.int64)
+        while len(drawn) < count:
+            if self.total <= 0:
+                rest = np.setdiff1d(np.arange(self.items), drawn)
+                drawn = np.append(drawn, random.permutation(rest)[: count - len(drawn)])
+                break
+            row = self.draw(2 * (count - len(drawn)), random)
+            new = row[np.sort(np.unique(row, return_index=True)[1])][: count - len(drawn)]
+            self.set_many(new, np.zeros(len(new)))
+            drawn = np.append(drawn, new)
+        self.set_many(drawn, weights[drawn])
+        return drawn

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pickle
 import threading
 import time
 
@@ -200,3 +201,16 @@ def test_wrong_settings_are_refused_at_once():
         APIPerformanceTracker(most_keys=0)
     with pytest.raises(UsageError, match="relative_error is 2"):
         APIPerformanceTracker(relative_error=2)
+
+
+@pytest.mark.parametrize("module", ["pickle", "cloudpickle"])
+def test_a_pickled_tracker_is_a_complete_copy_that_goes_on_by_itself(module):
+    dumps = pytest.importorskip(module, reason=f"{module} is not installed").dumps
+    tracker = APIPerformanceTracker(relative_error=0.05, most_keys=1)
+    tracker.record("router", "forward", 0.2, items=4)
+    again = pickle.loads(dumps(tracker))
+    assert again.metrics() == pytest.approx(tracker.metrics(), rel=1e-5)
+    again.record("router", "forward", 0.2)
+    again.record("judge", "score", 0.2)  # the limit of keys was copied too
+    assert [one.calls for one in again.figures()] == [1, 2]
+    assert only(tracker).calls == 1

@@ -1,7 +1,9 @@
 """A Gymnasium environment behind the wrapper: tasks in, outcomes out, nothing invented."""
 
 import math
+from functools import partial
 
+import numpy as np
 import pytest
 
 from aegir.observe.performance_tracker import APIPerformanceTracker
@@ -113,3 +115,26 @@ def test_a_task_given_by_hand_is_not_drawn_and_leaves_later_draws_alone():
     assert curriculum.metrics()["curriculum/drawn"] == 0
     assert env.reset()[1]["task"] == untouched.draw_one()
     assert curriculum.metrics()["curriculum/drawn"] == 1
+
+
+def wrapped(curriculum):
+    return AegirWrapper(Countdown(), curriculum=curriculum)
+
+
+def test_forks_of_a_curriculum_work_in_environments_of_other_processes():
+    curriculum = Curriculum(2, seed=3)
+    forks = [curriculum.fork(worker) for worker in range(2)]
+    envs = gymnasium.vector.AsyncVectorEnv([partial(wrapped, fork) for fork in forks])
+    try:
+        envs.reset(seed=0)
+        for _ in range(40):  # ten episodes of three steps and a reset each, in both
+            envs.step(np.zeros(2, np.int64))
+        curriculum.absorb(*envs.get_attr("curriculum"))
+        envs.set_attr("curriculum", [curriculum.fork(worker) for worker in range(2)])
+        assert [one.metrics()["curriculum/drawn"] for one in envs.get_attr("curriculum")] == [0, 0]
+    finally:
+        envs.close()
+    known = curriculum.measured([0, 1])
+    assert known.success[0] < 0.3
+    assert known.success[1] > 0.7
+    assert curriculum.metrics()["curriculum/drawn"] >= 20

@@ -1,6 +1,8 @@
 """The ensemble: worked numbers, missing and failing raters, the veto, and one rater who lies."""
 
+import asyncio
 import json
+import pickle
 import threading
 import time
 
@@ -9,10 +11,10 @@ import pytest
 
 from aegir.errors import UsageError
 from aegir.health.monitor import check
-from aegir.raters.aggregation import aggregate
+from aegir.raters.aggregation import aggregate, item_spread
 from aegir.raters.agreement import krippendorff_alpha
 from aegir.raters.calls import RaterPool
-from aegir.raters.ensemble import RewardEnsemble, item_spread
+from aegir.raters.ensemble import AgreementUnchecked, EnsembleSettings, RewardEnsemble
 from aegir.rewards.running_normalizer import RunningNormalizer
 
 NAN = np.nan
@@ -224,6 +226,108 @@ def test_raters_that_raise_or_answer_nonsense_are_missing_and_the_run_goes_on():
     assert "shape (1,) for 3 items" in reasons["short"]
     assert ensemble.metrics()["ensemble/failed_calls"] == 4
     assert any("raises failed in 1 calls" in line for line in ensemble.report().sentences)
+
+
+async def rate_slowly(items):
+    await asyncio.sleep(0.01)
+    return [float(len(item)) for item in items]
+
+
+async def hang(items):
+    await asyncio.sleep(60)
+
+
+def test_async_raters_are_awaited_beside_plain_ones():
+    raters = {
+        "async": rate_slowly,
+        "plain": lambda items: [1.0, 4.0],
+        "partial": lambda items: rate_slowly(items),
+    }
+    result = RewardEnsemble(raters).score(["a", "bbb"])
+    assert result.ratings.tolist() == [[1, 3], [1, 4], [1, 3]]
+    assert result.failures == ()
+
+
+def test_async_raters_work_inside_a_running_event_loop():
+    ensemble = RewardEnsemble({"async": rate_slowly})
+
+    async def train():
+        ticks = []
+
+        async def tick():
+            while True:
+                ticks.append(ensemble)
+                await asyncio.sleep(0.001)
+
+        ticking = asyncio.create_task(tick())
+        blocking = ensemble.score(["a"])
+        before = len(ticks)
+        waiting = await ensemble.score_async(["bb"])
+        ticking.cancel()
+        return blocking.scores[0], waiting.scores[0], len(ticks) > before
+
+    assert asyncio.run(train()) == (1.0, 2.0, True)
+
+
+def test_an_async_rater_that_hangs_is_late_and_cancelled():
+    pool = RaterPool({"slow": hang}, timeout=0.05)
+    assert [failure.kind for failure in pool.rate(["x"])[1]] == ["late"]
+    deadline = time.monotonic() + 5
+    while any(thread.name == "rater slow" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    assert pool.rate(["x"])[1][0].kind == "late"  # called again, not "busy"
+
+
+def test_an_async_rater_that_raises_is_missing():
+    async def broken(items):
+        raise ValueError("no judge")
+
+    ratings, failures = RaterPool({"broken": broken}).rate(["x"])
+    assert np.isnan(ratings).all()
+    assert failures[0].reason == "rater 'broken' failed with ValueError: no judge"
+
+
+def length_of(items):
+    return [float(len(item)) for item in items]
+
+
+def test_an_ensemble_pickles_even_while_a_rater_hangs():
+    release = threading.Event()
+    ensemble = RewardEnsemble({"length": length_of, "again": length_of}, min_raters=1, timeout=0.05)
+    ensemble.score(["a", "bb"])
+    ensemble._pool._hanging["length"] = release  # cannot be pickled
+    again = pickle.loads(pickle.dumps(ensemble))
+    assert again.score(["ccc"]).scores.tolist() == [3.0]
+    assert again.metrics()["ensemble/items"] == 3
+
+
+def test_settings_are_one_frozen_object_and_keywords_replace_fields():
+    settings = EnsembleSettings(method="weighted", weights=[1, 3], min_raters=1)
+    assert RewardEnsemble(["a", "b"], settings).combine([[0], [4]]).scores.tolist() == [3.0]
+    mean = RewardEnsemble(["a", "b"], settings, method="mean")
+    assert mean.combine([[0], [4]]).scores.tolist() == [2.0]
+    assert mean.settings == EnsembleSettings(method="mean", weights=(1.0, 3.0), min_raters=1)
+    with pytest.raises(AttributeError):
+        settings.trim = 0.1
+    with pytest.raises(TypeError, match="min_alhpa"):
+        RewardEnsemble(["a"], min_alhpa=0.1)
+
+
+def test_min_alpha_says_once_that_a_small_batch_was_not_checked():
+    random = np.random.default_rng(0)
+    ensemble = RewardEnsemble(ABC, min_alpha=0.9)
+    with pytest.warns(
+        AgreementUnchecked, match="9 units have two ratings and 10 are needed"
+    ) as caught:
+        results = [ensemble.combine(random.standard_normal((3, 9))) for _ in range(3)]
+    assert len(caught) == 1
+    assert [result.unchecked for result in results] == [("min_alpha",)] * 3
+    assert not results[0].vetoed.any()
+    assert ensemble.metrics()["ensemble/unchecked_batches"] == 3
+    checked = ensemble.combine(random.standard_normal((3, 10)))
+    assert checked.unchecked == ()
+    assert checked.vetoed.all()
 
 
 def test_a_rater_that_hangs_is_given_up_and_asked_again_once_it_is_back():

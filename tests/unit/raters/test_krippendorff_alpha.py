@@ -83,7 +83,7 @@ def test_constant_ratings_leave_alpha_undefined_with_a_reason(metric, value):
 @pytest.mark.parametrize(
     ("ratings", "metric", "said"),
     [
-        ([[1, 2], [1]], "interval", "raters gave 2, 1 ratings"),
+        ([[1, 2], [1]], "interval", "ratings cannot be read as one array: rows of unequal"),
         ([1, 2, 3], "interval", "expected two: raters × units"),
         ([[1, -2], [1, 2]], "ratio", "go down to -2"),
         ([[1, 2], [1, 2]], "circular", "metric is 'circular'"),

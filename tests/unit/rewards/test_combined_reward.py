@@ -89,7 +89,7 @@ def test_what_it_remembers_survives_json():
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert second.metrics() == first.metrics()
     assert second.metrics()["reward/perf_missing_share"] == 0.5
-    with pytest.raises(UsageError, match="no state of a CombinedReward"):
+    with pytest.raises(UsageError, match="the saved combined reward has no"):
         second.load_state_dict({"episodes": 1})
 
 

@@ -45,7 +45,7 @@ def test_no_episodes_give_no_rewards():
         ([0, 1], [0, 1], "micro", "expected a row per episode"),
         ([[0.5]], [[0]], "micro", "gold holds float64; expected label numbers"),
         ([[0]], [[-2]], "micro", "predicted holds"),
-        ([[0], [1, 2]], [[0], [1]], "micro", "rows of unequal length; pad them with -1"),
+        ([[0], [1, 2]], [[0], [1]], "micro", "rows of unequal length; pad rows with -1"),
         ([[0]], [[0]], "weighted", "average is 'weighted'; expected 'micro' or 'macro'"),
     ],
 )

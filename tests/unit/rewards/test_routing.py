@@ -55,7 +55,7 @@ def test_no_rows_make_no_episodes():
         (np.zeros((2, 3, 0)), None, "at least one specialist"),
         ([[[0.5, 1]]], None, r"episode 0, decision 0 are \[0.5, 1.0\]; expected 0 or 1"),
         ([[[np.inf, 1]]], None, "expected 0 or 1"),
-        ([[1, 0], [1]], None, "expected rows of equal length"),
+        ([[1, 0], [1]], None, "rows of unequal length"),
         ([["on", "off"]], None, "cannot be read as one array of numbers"),
         ([[[1, 0]]], [[1.0]], "expected true or false of shape"),
         ([[[1, 0], [0, 1]]], [True], r"bool of shape \(1,\)"),
@@ -71,7 +71,7 @@ def test_what_is_no_routing_is_refused_in_a_sentence(activations, decided, sente
     [
         ([[1, 0], [0, 1]], [1], "expected one name for each of 2 rows"),
         ([1, 0], [None, "a"], "episode mixes names that cannot be compared"),
-        ([1, 0], [[1], [1, 2]], "episode has rows of unequal length"),
+        ([1, 0], [[1], [1, 2]], "episode cannot be read as one array: rows of unequal"),
         (3, 3, "rows are the single number 3.0"),
     ],
 )

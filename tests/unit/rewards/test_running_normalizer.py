@@ -129,6 +129,15 @@ def test_without_centring_signs_are_kept():
     assert normalizer.normalize([9.0]) == pytest.approx([9 / 13**0.5])
 
 
+@pytest.mark.parametrize("value", [1.0, 0.0, -3.0, 250.0])
+def test_without_centring_a_constant_reward_stays_what_it_is(value):
+    normalizer = RunningNormalizer(centre=False)
+    answers = [normalizer.update_and_normalize([value])[0] for _ in range(300)]
+    assert answers == [value] * 300
+    normalizer.update([value + 2.0])  # from now on there is a scale: 1 of 301 differs by 2
+    assert normalizer.normalize([0.5])[0] == pytest.approx(0.5 / (2 / 301**0.5), rel=1e-9)
+
+
 def test_keys_have_statistics_of_their_own():
     normalizer = RunningNormalizer(warm_up=2)
     normalizer.update([0, 100, 2, 104], keys=["a", 7, "a", 7])
@@ -272,7 +281,9 @@ def test_bad_input_is_refused_in_a_sentence():
     normalizer = RunningNormalizer()
     with pytest.raises(UsageError, match="3 rewards came with 2 keys"):
         normalizer.update([1, 2, 3], keys=["a", "b"])
-    with pytest.raises(UsageError, match="not a number"):
+    with pytest.raises(
+        UsageError, match="rewards cannot be read as one array of numbers: could not"
+    ):
         normalizer.update(["high"])
     with pytest.raises(UsageError, match="neither text nor a whole number"):
         normalizer.update([1], keys=[2.5])

@@ -1,13 +1,17 @@
 """A curriculum follows what was measured: two agents of different skill get different tasks."""
 
+import copy
 import json
+import multiprocessing
+import pickle
 
 import numpy as np
 import pytest
 
 from aegir.errors import UsageError
 from aegir.rl.curriculum import Curriculum, Strategy, register_strategy
-from aegir.rl.curriculum_strategies import STRATEGIES, Measured
+from aegir.rl.curriculum_strategies import STRATEGIES
+from aegir.rl.estimates import Measured
 
 NAMES = ["uniform", "easy-first", "competence", "learning-progress"]
 DIFFICULTY = np.linspace(-3, 3, 200)
@@ -108,6 +112,102 @@ def test_saved_and_restored_it_draws_the_same(strategy):
     json.dumps({k: v for k, v in first.state_dict().items() if not isinstance(v, np.ndarray)})
 
 
+@pytest.mark.parametrize("strategy", NAMES)
+@pytest.mark.parametrize("copied", ["pickle", "cloudpickle", "copy"])
+def test_a_pickled_curriculum_is_an_exact_and_independent_copy(strategy, copied):
+    first = practise(0.0, strategy, steps=5)
+    if copied == "copy":
+        second = copy.deepcopy(first)
+    else:
+        dumps = pytest.importorskip(copied, reason=f"{copied} is not installed").dumps
+        second = pickle.loads(dumps(first))
+    before = first.probabilities()
+    second.update_one(3, 1.0)
+    second.update([4, 4], [1.0, 0.0])
+    assert (first.probabilities() == before).all()
+    first.update_one(3, 1.0)
+    first.update([4, 4], [1.0, 0.0])
+    assert first.draw(30).tolist() == second.draw(30).tolist()
+    assert [first.draw_one(), first.draw_one()] == [second.draw_one(), second.draw_one()]
+    assert (first.probabilities() == second.probabilities()).all()
+    assert first.metrics() == second.metrics()
+
+
+def test_a_registered_strategy_is_pickled_by_its_name(monkeypatch):
+    known = dict(STRATEGIES)
+    monkeypatch.setattr("aegir.rl.curriculum_strategies.STRATEGIES", known)
+    register_strategy("hardest", lambda measured: 1 - measured.success)
+    saved = pickle.dumps(Curriculum(2, "hardest"))
+    assert pickle.loads(saved).strategy_name == "hardest"
+    del known["hardest"]
+    with pytest.raises(UsageError, match="register your own in every process"):
+        pickle.loads(saved)
+
+
+def test_forks_draw_differently_and_the_same_every_time():
+    def draws():
+        curriculum = Curriculum(1000, seed=5)
+        forks = [curriculum.fork(worker) for worker in (0, 1, 0)]
+        return [one.draw(8).tolist() for one in (*forks, curriculum, forks[0].fork(0))]
+
+    once = draws()
+    assert once == draws()
+    assert len({tuple(row) for row in once}) == 5
+
+
+def test_the_parent_learns_what_its_forks_tried():
+    curriculum, told = Curriculum(4), Curriculum(4)
+    first, second = curriculum.fork(0), curriculum.fork(1)
+    first.draw(3)
+    first.update([0, 1], [1.0, np.nan])
+    second.draw_one()
+    second.update_one(0, 0.0)
+    curriculum.absorb(first, second)
+    told.update([0], [1.0])
+    told.update([0], [0.0])
+    assert (curriculum.probabilities() == told.probabilities()).all()
+    assert curriculum.metrics()["curriculum/drawn"] == 4
+    assert curriculum.metrics()["curriculum/missing"] == 1
+
+
+def test_absorbing_a_fork_again_counts_nothing_twice():
+    curriculum = Curriculum(4)
+    fork = curriculum.fork(0)
+    fork.update_one(2, 1.0)
+    curriculum.absorb(fork, fork)
+    curriculum.absorb(fork)
+    assert curriculum.measured([2]).won[0] == 2.0
+
+
+def learn_in_another_process(fork):
+    fork.update(fork.draw(20), np.ones(20))
+    return fork
+
+
+def test_a_fork_goes_to_a_spawned_process_and_back():
+    curriculum = Curriculum(10, seed=3)
+    forks = [curriculum.fork(worker) for worker in range(2)]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        curriculum.absorb(*pool.map(learn_in_another_process, forks))
+    metrics = curriculum.metrics()
+    assert metrics["curriculum/drawn"] == 40
+    assert metrics["curriculum/mean_success"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (lambda one: one, "only curricula made by fork"),
+        (lambda one: Curriculum(4), "only curricula made by fork"),
+        (lambda one: Curriculum(5).fork(0), "the fork has 5 items and strategy 'competence'"),
+    ],
+)
+def test_only_its_own_kind_of_fork_is_absorbed(other, sentence):
+    curriculum = Curriculum(4)
+    with pytest.raises(UsageError, match=sentence):
+        curriculum.absorb(other(curriculum))
+
+
 def test_the_seed_decides_the_draws():
     draws = [Curriculum(1000, seed=seed).draw(20).tolist() for seed in (5, 5, 6)]
     assert draws[0] == draws[1] != draws[2]
@@ -172,7 +272,7 @@ def test_a_missing_outcome_teaches_nothing_and_is_counted():
     ("call", "sentence"),
     [
         (lambda: Curriculum(0), "a curriculum of 0 items; expected at least 1"),
-        (lambda: Curriculum(3, "clever"), "unknown curriculum strategy 'clever'; there are compet"),
+        (lambda: Curriculum(3, "clever"), "unknown curriculum strategy 'clever'; known are compet"),
         (lambda: Curriculum(3, "easy-first"), "easy-first needs difficulty="),
         (lambda: Curriculum(3, difficulty=[1, 2]), "difficulty has 2 numbers for 3 items"),
         (lambda: Curriculum(3, exploration=-0.1), "exploration is -0.1; expected 0 to 1"),
@@ -185,7 +285,7 @@ def test_a_missing_outcome_teaches_nothing_and_is_counted():
         (lambda: Curriculum(3).update_one(-1, 1.0), "item -1 is not one of 0 to 2"),
         (lambda: Curriculum(3).update([0], [1.5]), "a success of 1.5; expected 0 to 1"),
         (lambda: Curriculum(3).update_one(0, float("inf")), "a success of inf"),
-        (lambda: Curriculum(3).draw(4, distinct=True), "4 draws were asked of a curriculum of 3"),
+        (lambda: Curriculum(3).draw(4, distinct=True), "cannot draw 4 of 3 items"),
         (
             lambda: Curriculum(3).load_state_dict(Curriculum(4).state_dict()),
             "the saved curriculum has 4 items",
@@ -206,7 +306,7 @@ def test_empty_batches_change_nothing():
 
 def test_tries_that_are_no_numbers_are_refused_in_a_sentence():
     curriculum = Curriculum(3)
-    with pytest.raises(UsageError, match="successes are not all numbers"):
+    with pytest.raises(UsageError, match="successes cannot be read"):
         curriculum.update([0], ["won"])
     with pytest.raises(UsageError, match="items are float64; expected whole numbers"):
         curriculum.update_one(1.0, 1.0)

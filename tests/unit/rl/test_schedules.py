@@ -1,10 +1,18 @@
 """Schedules: the stages as agreed, no jump in the smooth one, and bad settings refused."""
 
+import pickle
+
 import pytest
 
 from aegir.errors import UsageError
 from aegir.rewards.combined import Lambdas
-from aegir.rl.schedules import LinearSchedule, SmoothLambdas, Stage, StagedLambdas
+from aegir.rl.schedules import (
+    LinearSchedule,
+    ProgressAboveOne,
+    SmoothLambdas,
+    Stage,
+    StagedLambdas,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,11 +52,26 @@ def test_the_clip_range_goes_from_02_to_01():
     assert (clip(0.0), clip(0.5), clip(1.0)) == (0.2, pytest.approx(0.15), 0.1)
 
 
-@pytest.mark.parametrize("progress", [-0.01, 1.01, float("nan")])
+@pytest.mark.parametrize("progress", [-0.01, float("nan"), float("inf")])
 @pytest.mark.parametrize("schedule", [StagedLambdas(), SmoothLambdas(), LinearSchedule()])
-def test_progress_outside_0_to_1_is_refused(schedule, progress):
+def test_progress_below_0_or_not_finite_is_refused(schedule, progress):
     with pytest.raises(UsageError, match="expected the share of training done"):
         schedule(progress)
+
+
+@pytest.mark.parametrize("make", [StagedLambdas, SmoothLambdas, LinearSchedule])
+def test_progress_above_1_counts_as_1_with_one_warning(make):
+    """SB3 overshoots: with rollouts of 2,048 steps a run of 10,000 ends at progress 1.024."""
+    schedule = make()
+    with pytest.warns(ProgressAboveOne, match="progress is 1.024; expected 0 to 1") as caught:
+        found = [schedule(progress) for progress in (1.024, 1.5, 3.0)]
+    assert len(caught) == 1
+    assert found == [schedule(1.0)] * 3
+    assert schedule == make()
+
+
+def test_a_copied_schedule_still_works():
+    assert pickle.loads(pickle.dumps(SmoothLambdas()))(0.3) == SmoothLambdas()(0.3)
 
 
 @pytest.mark.parametrize(
