@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
-from aegir.tables.assembling import assemble_table, to_columns
+from aegir.tables.assembling import COLUMN_LIMIT, assemble_table, to_columns
 from aegir.tables.dialect import Dialect, find_dialect, parse_rows
 from aegir.tables.layout import Layout, find_layout
 from aegir.tables.sampling import Request, choose_rows, merge_pieces
@@ -65,7 +65,7 @@ def table_from_body(
             f"more cells than columns in {amount(longer, 'row')}; the extra cells are left out"
         )
     chosen = choose_rows(len(full), request.rows, request.generator("rows"))
-    columns = to_columns([full[index] for index in chosen], width)
+    columns = to_columns([full[index] for index in chosen], min(width, COLUMN_LIMIT))
     return assemble_table(request, layout.header, columns, total_rows=total, warnings=notes)
 
 
