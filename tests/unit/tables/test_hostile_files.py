@@ -1,10 +1,14 @@
 """Files that are made to crash, stall or exhaust a reader: each is read, or refused with one sentence."""
 
+import io
 import json
+import lzma
+import struct
 import subprocess
 import sys
 import time
 import zipfile
+import zlib
 from pathlib import Path
 
 import pyarrow
@@ -13,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from aegir.errors import UnreadableTable
+from aegir.tables import reader_process
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 
@@ -46,6 +51,40 @@ def write_arrow(path: Path, column: pyarrow.Array) -> bytes:
     return path.read_bytes()
 
 
+def test_a_dictionary_index_out_of_range_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.arrow"
+    indices = pyarrow.array([0, 1, 0, 1, 1], pyarrow.int32())
+    content = write_arrow(path, pyarrow.DictionaryArray.from_arrays(indices, ["red", "blue"]))
+    stored = struct.pack("<5i", 0, 1, 0, 1, 1)
+    assert content.count(stored) == 1
+    path.write_bytes(content.replace(stored, struct.pack("<5i", 0, 1, 0, 1, 1_000_000_000)))
+    with pytest.raises(UnreadableTable, match=r"bad\.arrow is Arrow data .* cannot be read"):
+        only(path)
+
+
+@pytest.mark.parametrize(("field", "value"), [(8, 99), (12, 1 << 30)], ids=["buffer", "offset"])
+def test_a_string_view_out_of_range_is_refused(tmp_path: Path, field: int, value: int) -> None:
+    path = tmp_path / "bad.arrow"
+    text = "a text too long to be inlined"
+    content = write_arrow(path, pyarrow.array([text, text[::-1]], pyarrow.string_view()))
+    # A view: length, first four bytes, number of the buffer, offset in it.
+    view = struct.pack("<i4sii", len(text), text[:4].encode(), 0, 0)
+    at = content.index(view) + field
+    path.write_bytes(content[:at] + struct.pack("<i", value) + content[at + 4 :])
+    with pytest.raises(UnreadableTable, match=r"bad\.arrow is Arrow data .* View at slot 0"):
+        only(path)
+
+
+def test_a_list_offset_out_of_range_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.arrow"
+    content = write_arrow(path, pyarrow.array([[7], [8, 9]], pyarrow.list_(pyarrow.int16())))
+    stored = struct.pack("<3i", 0, 1, 3)
+    assert content.count(stored) == 1
+    path.write_bytes(content.replace(stored, struct.pack("<3i", 0, 1, 1 << 30)))
+    with pytest.raises(UnreadableTable, match=r"bad\.arrow is Arrow data"):
+        only(path)
+
+
 def workbook(path: Path, cells: str, strings: str = "") -> None:
     """A minimal workbook whose only sheet holds these rows."""
     parts = {
@@ -70,6 +109,31 @@ def workbook(path: Path, cells: str, strings: str = "") -> None:
 def cell(place: str, text: str) -> str:
     row = place.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return f'<row r="{row}"><c r="{place}" t="inlineStr"><is><t>{text}</t></is></c></row>'
+
+
+@pytest.mark.parametrize("far", ["XFD1048576", "CV1048576"])
+def test_two_cells_far_apart_in_a_sheet_take_no_gigabytes(tmp_path: Path, far: str) -> None:
+    near, apart = tmp_path / "near.xlsx", tmp_path / "far.xlsx"
+    workbook(near, cell("A1", "name") + cell("B2", "Ann"))
+    assert len(only(near).columns) == 2
+    workbook(apart, cell("A1", "name") + cell(far, "Ann"))
+    with pytest.raises(UnreadableTable, match=r"far\.xlsx .* needs more than 640 MB of memory"):
+        only(apart)
+
+
+def test_a_workbook_that_understates_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lie.xlsx"
+    text = "x" * (160 << 20)
+    workbook(path, cell("A1", "name"), strings=f"<si><t>{text}</t></si>")
+    with zipfile.ZipFile(path) as archive:
+        true_size = archive.getinfo("xl/sharedStrings.xml").file_size
+    content = path.read_bytes()
+    path.write_bytes(content.replace(struct.pack("<I", true_size), struct.pack("<I", 1000)))
+    monkeypatch.setattr(reader_process, "MEMORY", 200 << 20)
+    with pytest.raises(UnreadableTable, match=r"lie\.xlsx .* needs more than 20\d MB of memory"):
+        only(path)
 
 
 def test_json_nested_without_end_is_refused_in_linear_time(tmp_path: Path) -> None:
@@ -97,9 +161,63 @@ def test_json_of_very_many_keys_is_cut_before_it_is_laid_out(tmp_path: Path) -> 
     assert done.stdout.split() == ["10000", "200"], done.stderr
 
 
+def test_members_of_one_name_in_an_archive_are_all_read(tmp_path: Path) -> None:
+    path = tmp_path / "twice.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "id,name\n1,Ann\n")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a.csv", "id,name\n2,Bob\n")
+    tables = list(read_tables(path))
+    assert [table.name for table in tables] == ["twice.zip#a.csv", "twice.zip#a.csv (2)"]
+    assert [table.columns[1].values for table in tables] == [("Ann",), ("Bob",)]
+
+
+def test_an_archive_is_unpacked_up_to_a_limit_for_all_its_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aegir.tables.archives.ARCHIVE_LIMIT", 3 << 20)
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in "abcde":
+            archive.writestr(f"{name}.csv", "id,name\n" + "1,Ann\n" * 350_000)  # 2.1 MB
+    tables = list(read_tables(path))
+    assert [table.name for table in tables] == ["bomb.zip#a.csv", "bomb.zip#b.csv"]
+    assert len(tables[-1].warnings) == 3
+    assert "bomb.zip#c.csv comes after 3 MB of unpacked files" in tables[-1].warnings[0]
+
+
+def test_an_xz_header_that_asks_for_gigabytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "greedy.csv.xz"
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 20}]
+    packed = bytearray(lzma.compress(b"id,name\n1,Ann\n", filters=filters))
+    # The block header: size, flags, filter, size of its properties, dictionary size, padding, CRC-32.
+    assert packed[12:17] == bytes([2, 0, 0x21, 1, 16])
+    packed[16] = 39  # 3 GB
+    packed[20:24] = struct.pack("<I", zlib.crc32(packed[12:20]))
+    path.write_bytes(packed)
+    with pytest.raises(UnreadableTable, match=r"greedy\.csv\.xz .*\(Memory usage limit exceeded\)"):
+        only(path)
+
+
+def test_several_xz_streams_in_a_row_are_all_read(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv.xz"
+    path.write_bytes(lzma.compress(b"id,name\n1,Ann\n") + b"\0" * 4 + lzma.compress(b"2,Bob\n"))
+    assert only(path).columns[1].values == ("Ann", "Bob")
+
+
 def test_a_long_header_above_short_rows_takes_no_gigabytes(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     header = ",".join(f"name {number}" for number in range(200_000))
     path.write_text(header + "\n" + "1,2\n" * 100_000)
     done = read_with_limited_memory(path, 300)
     assert done.stdout.split() == ["10000", "200"], done.stderr
+
+
+def test_parquet_and_databases_inside_archives_are_read(tmp_path: Path) -> None:
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2]}), content)
+    path = tmp_path / "lake.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("part.parquet", content.getvalue())
+    assert only(path).name == "lake.zip#part.parquet"
+    assert only(path).columns[0].values == ("1", "2")
