@@ -41,7 +41,8 @@ SCHEMA_LIMIT = 1 << 20
 
 def read_parquet(path: Path, request: Request) -> Table:
     """Sample one Parquet file."""
-    relation = f"read_parquet({quote_path(path)})"
+    # By default DuckDB adds columns for folders called key=value.
+    relation = f"read_parquet({quote_path(path)}, hive_partitioning = false)"
     connection = connect()
     try:
         total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
@@ -73,15 +74,32 @@ def read_arrow_file(path: Path, format_: Format, request: Request) -> Table:
 
 def read_arrow_object(source: Any, request: Request) -> Table:
     """Sample an object that offers the Arrow stream interface (`__arrow_c_stream__`)."""
-    return _read_opened(lambda _: source, request)
+    can_be_opened = True
+
+    def open_stream(_: ExitStack) -> Any:
+        nonlocal can_be_opened
+        if not can_be_opened:
+            raise UnreadableTable(
+                f"{request.label} is a stream of too many or too large columns to be read at once; "
+                "give a table instead"
+            )
+        can_be_opened = hasattr(source, "__len__")  # readers and streams have no length
+        return source
+
+    return _read_opened(open_stream, request)
 
 
 def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> Table:
+    """Sample an Arrow stream; a table of many columns opens it several times."""
     connection = connect()
     with ExitStack() as stack:
-        try:
+
+        def register() -> None:
             connection.register(STREAM_NAME, _OnlyArrow(open_stream(stack)))
-            return read_relation(connection, STREAM_NAME, request)
+
+        try:
+            register()
+            return read_relation(connection, STREAM_NAME, request, reopen=register)
         except _arrow_errors() as error:
             raise UnreadableTable(
                 f"{request.label} is Arrow data that cannot be read ({_reason(error)})"

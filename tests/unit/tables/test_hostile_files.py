@@ -161,6 +161,72 @@ def test_json_of_very_many_keys_is_cut_before_it_is_laid_out(tmp_path: Path) -> 
     assert done.stdout.split() == ["10000", "200"], done.stderr
 
 
+def test_lists_in_lists_take_no_exponential_time(tmp_path: Path) -> None:
+    path = tmp_path / "nested.parquet"
+    kind, value = pyarrow.int32(), 1
+    for _ in range(40):
+        kind, value = pyarrow.list_(kind), [value]
+    table = pyarrow.table({"deep": pyarrow.array([value], kind), "id": [7]})
+    pyarrow.parquet.write_table(table, path)
+    read = only(path)
+    assert [column.values for column in read.columns] == [("",), ("7",)]
+    assert read.warnings == ("left empty: 1 column of lists more than 16 deep",)
+
+
+def test_a_dictionary_of_huge_texts_is_cut_inside_the_engine(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    texts = pyarrow.array(["x" * 8_000_000, "y" * 8_000_000])
+    indices = pyarrow.array([0, 1] * 1000, pyarrow.int32())
+    table = pyarrow.table({"a": pyarrow.DictionaryArray.from_arrays(indices, texts)})
+    pyarrow.parquet.write_table(table, path, compression="zstd")
+    assert path.stat().st_size < 10_000  # and 200 sampled rows of 8 MB
+    done = read_with_limited_memory(path, 600)
+    assert done.stdout.split() == ["1", "200"], done.stderr
+
+
+def test_parquet_of_thousands_of_columns_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "wide.parquet"
+    texts = pyarrow.array([f"row {row}" for row in range(250)])
+    columns = {f"c{number}": texts for number in range(1_200)}
+    columns["last"] = pyarrow.array(range(250))
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    table = only(path)
+    assert [column.name for column in table.columns] == list(columns)
+    rows = {tuple(column.values) for column in table.columns[:-1]}
+    assert rows == {tuple(f"row {row}" for row in table.columns[-1].values)}
+    assert len(table.columns[-1].values) == 200
+
+
+def test_arrow_of_thousands_of_columns_is_read_from_files_and_from_memory(tmp_path: Path) -> None:
+    columns = {f"c{number}": [f"{number}a", f"{number}b"] for number in range(800)}
+    path, table = tmp_path / "wide.arrow", pyarrow.table(columns)
+    with pyarrow.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    (in_memory,) = read_tables(table)
+    for read in (only(path), in_memory):
+        assert {column.name: list(column.values) for column in read.columns} == columns
+    reader = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    with pytest.raises(UnreadableTable, match="give a table instead"):
+        list(read_tables(reader))
+
+
+def test_a_folder_named_like_a_partition_adds_no_columns(tmp_path: Path) -> None:
+    folder = tmp_path / "year=2024"
+    folder.mkdir()
+    path = folder / "part.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2]}), path)
+    assert [column.name for column in only(path).columns] == ["id"]
+
+
+def test_a_column_named_like_the_row_number_does_not_choose_the_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    table = pyarrow.table({"file_row_number": [9] * 1000, "id": range(1000)})
+    pyarrow.parquet.write_table(table, path)
+    read = only(path)
+    assert len(read.columns[1].values) == 200
+    assert len(set(read.columns[1].values)) == 200
+
+
 def test_members_of_one_name_in_an_archive_are_all_read(tmp_path: Path) -> None:
     path = tmp_path / "twice.zip"
     with zipfile.ZipFile(path, "w") as archive:
