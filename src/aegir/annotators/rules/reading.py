@@ -12,13 +12,12 @@ Promises
     evenly spaced through the sorted list.
 """
 
-import html
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
 from aegir.annotators.rules.gazetteers.word_sets import words
-from aegir.tables.table import Column
+from aegir.tables.table import Column, clean_cell
 
 LONGEST_CELL = 512
 MOST_DISTINCT = 100
@@ -87,7 +86,7 @@ def read(column: Column) -> Reading:
     counted = Counter(column.values)
     cleaned: Counter[str] = Counter()
     for value, count in counted.items():
-        cell = clean(value)
+        cell = clean_cell(value, LONGEST_CELL)
         if cell and cell.casefold() not in _NO_VALUE:
             cleaned[cell] += count
     values = sorted(cleaned)
@@ -104,14 +103,6 @@ def read(column: Column) -> Reading:
         header=column.name.strip()[:LONGEST_CELL] if column.name else None,
         repeats=len(cleaned) < sum(cleaned.values()),
     )
-
-
-def clean(cell: str) -> str:
-    """Cut, decode entities, trim."""
-    cell = cell[:LONGEST_CELL]
-    if "&" in cell:
-        cell = html.unescape(cell)
-    return cell.strip()
 
 
 def evenly_spaced(values: list[str], most: int) -> list[str]:
