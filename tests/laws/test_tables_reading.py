@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from aegir.errors import UnreadableTable
-from aegir.tables.delimited import read_delimited
-from aegir.tables.dialect import DELIMITERS, Dialect, parse_rows
+from aegir.tables.delimited import DELIMITERS, Dialect, parse_rows, read_delimited
 from aegir.tables.readers import read_tables
 from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.text_decoding import TextSample

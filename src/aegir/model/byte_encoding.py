@@ -12,7 +12,6 @@ so every hash is a few array operations. `read_grams` goes on from where a `Gram
 `GramReader.step` gives the same hashes one symbol at a time.
 """
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.model.architecture import Reading
-from aegir.tables.table import Column
+from aegir.tables.table import Column, clean_cell
 
 PAD, COLUMN, HEADER, VALUE, CUT, END = range(256, 262)
 SYMBOLS = 262
@@ -48,18 +47,15 @@ def encode_column(column: Column, reading: Reading, header: bool = True) -> Symb
     """The symbols of a column: its header unless left out, then cells spread over the column."""
     parts: list[int] = [COLUMN]
     if header and column.name and column.name.strip():
-        parts += [HEADER, *_cut(column.name, reading.header_bytes)]
-    cells = column.present
-    if len(cells) > reading.cells:
-        cells = tuple(cells[i * len(cells) // reading.cells] for i in range(reading.cells))
-    for cell in cells:
-        parts += [VALUE, *_cut(html.unescape(cell), reading.cell_bytes)]
+        parts += [HEADER, *_cut(column.name.strip(), reading.header_bytes)]
+    for cell in column.spread(reading.cells):
+        parts += [VALUE, *_cut(clean_cell(cell), reading.cell_bytes)]
     return np.array([*parts, END], np.int16)
 
 
 def _cut(text: str, limit: int) -> list[int]:
-    """The bytes of a text; a long one loses its end, and says so."""
-    raw = text.strip().encode("utf-8", "replace")
+    """The bytes of a text, at most `limit` of them; CUT follows where some are missing."""
+    raw = text.encode("utf-8", "replace")
     return [*raw] if len(raw) <= limit else [*raw[:limit], CUT]
 
 

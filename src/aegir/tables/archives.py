@@ -1,75 +1,76 @@
-"""Compressed files and zip archives, read as streams: nothing is unpacked to disk.
+"""Compressed files and zip archives, unpacked as streams.
 
 Promises
-  - of a compressed file at most `STREAM_LIMIT` bytes are unpacked, of a zip member `MEMBER_LIMIT`,
-    of an archive at most `MEMBERS` members: a bomb costs seconds and no memory;
+  - of a compressed file at most `STREAM_LIMIT` bytes are unpacked, of a zip member `MEMBER_LIMIT`, of an
+    archive at most `MEMBERS` members and `ARCHIVE_LIMIT` bytes (or `ARCHIVE_RATIO` times its own size): a
+    compression bomb costs seconds and no memory;
   - a table in an archive that is left out is named in a warning; hidden files are no tables;
+  - members that share a name are all read, and told apart by a number: `a.csv`, `a.csv (2)`;
   - a stream that breaks off gives what came before the break, with a warning.
 
-Limits: archives in archives are not opened; Parquet, SQLite and DuckDB, which need a file to jump
-about in, are refused inside archives; workbooks are read there up to `WORKBOOK_LIMIT`.
+Limits: archives and compressed files in archives are not opened. Members that are not text are written to a
+temporary file.
 """
 
 import bz2
 import gzip
-import io
 import lzma
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from aegir.errors import UnreadableTable
-from aegir.tables.byte_stream import STREAM_LIMIT, ByteStream, describe_damage, sample_stream
-from aegir.tables.formats import MAGIC_LENGTH, Format, has_known_suffix, recognise
+from aegir.tables.assembling import read_each
+from aegir.tables.byte_stream import ByteStream, describe_damage
+from aegir.tables.formats import Format, has_known_suffix
 from aegir.tables.sampling import Request
-from aegir.tables.several import read_each
 from aegir.tables.table import Table
-from aegir.tables.text_tables import read_text
 
 MEMBERS = 200
 MEMBER_LIMIT = 256 << 20
-WORKBOOK_LIMIT = 64 << 20
+ARCHIVE_LIMIT = 1 << 30
+ARCHIVE_RATIO = 20
+XZ_MEMORY = 256 << 20
+"""Enough for every preset of the xz command (-9 takes 65 MB); a header can ask for 4 GB."""
+WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".ods")
 
 
-def read_compressed(raw: Any, found: Format, request: Request) -> Iterator[Table]:
-    """The tables in a gz, bz2, xz or zst stream."""
-    stream = ByteStream(_decompressor(raw, found))
+def open_compressed(raw: Any, format_: Format, request: Request) -> ByteStream:
+    """The unpacked bytes of a gz, bz2, xz or zst stream; `UnreadableTable` when there are none."""
+    stream = ByteStream(_decompressor(raw, format_))
     if not stream.peek(1):
         reason = f" ({stream.damage})" if stream.damage else ""
-        raise UnreadableTable(f"{request.label} holds no {found} data that can be unpacked{reason}")
-    yield from read_unpacked(stream, request, STREAM_LIMIT)
+        raise UnreadableTable(
+            f"{request.label} holds no {format_} data that can be unpacked{reason}"
+        )
+    return stream
 
 
-def is_workbook(path_or_file: Any) -> bool:
+def is_workbook(path: Path) -> bool:
     """Whether a zip archive is an Excel or OpenDocument workbook."""
     try:
-        with zipfile.ZipFile(path_or_file) as archive:
+        with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return False
     return bool(names & {"xl/workbook.xml", "xl/workbook.bin"}) or "content.xml" in names
 
 
-def read_zip(path_or_file: Any, request: Request) -> Iterator[Table]:
-    """The tables in the members of a zip archive, in the order of their names."""
+def read_zip(path: Path, request: Request) -> Iterator[Table]:
+    """Yield the tables in the members of a zip archive, in the order of their names."""
     try:
-        archive = zipfile.ZipFile(path_or_file)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        kind = (
-            "workbook"
-            if Path(request.file_name).suffix.lower() in (".xlsx", ".xlsm", ".ods")
-            else "zip archive"
-        )
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        is_named_workbook = Path(request.file_name).suffix.lower() in WORKBOOK_SUFFIXES
         raise UnreadableTable(
-            f"{request.label} begins like a {kind} but is broken ({describe_damage(error)})"
+            f"{request.label} begins like a {'workbook' if is_named_workbook else 'zip archive'} "
+            f"but is broken ({describe_damage(error)})"
         ) from error
     with archive:
-        members = sorted(
-            (member for member in archive.infolist() if _is_wanted(member.filename)),
-            key=lambda member: member.filename,
-        )
+        members = _members_by_title(archive)
         if not members:
             raise UnreadableTable(f"{request.label} is a zip archive without tables in it")
         if len(members) > MEMBERS:
@@ -77,57 +78,58 @@ def read_zip(path_or_file: Any, request: Request) -> Iterator[Table]:
                 f"{request.label} holds {len(members):,} files; archives are read up to {MEMBERS}; "
                 "unpack it and give the folder"
             )
-        by_name = {member.filename: member for member in members}
+        reader = _MemberReader(archive, max(ARCHIVE_LIMIT, ARCHIVE_RATIO * path.stat().st_size))
         yield from read_each(
-            list(by_name),
-            lambda name: _read_member(archive, by_name[name], request.part(name)),
+            list(members),
+            lambda title: reader.read(members[title], request.part(title)),
             (UnreadableTable,),
             request.label,
         )
 
 
-def read_unpacked(stream: ByteStream, request: Request, limit: int) -> Iterator[Table]:
-    """The tables in bytes that came out of an archive."""
-    found = recognise(stream.peek(MAGIC_LENGTH), request.label)
-    if found is Format.TEXT:
-        yield from read_text(sample_stream(stream, limit), request)
-    elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-        from aegir.tables.arrow_files import read_arrow_bytes
+class _MemberReader:
+    """Reads members of an archive until they have unpacked to `limit` bytes together."""
 
-        yield read_arrow_bytes(stream, found, request)
-    elif found in (Format.WORKBOOK, Format.ZIP):
-        yield from _read_small_workbook(stream, request)
-    else:
-        raise UnreadableTable(f"{request.label} is {found} data inside an archive; unpack it first")
+    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
+        self._archive = archive
+        self._limit = limit
+        self._left = limit
+
+    def read(self, member: zipfile.ZipInfo, request: Request) -> Iterator[Table]:
+        from aegir.tables.readers import read_stream
+
+        if ".." in Path(member.filename).parts:
+            raise UnreadableTable(f"{request.label} has a path that leads out of its archive")
+        if member.flag_bits & 1:
+            raise UnreadableTable(f"{request.label} is encrypted; unpack the archive first")
+        if self._left <= 0:
+            raise UnreadableTable(
+                f"{request.label} comes after {self._limit >> 20:,} MB of unpacked files; "
+                "unpack the archive and give the folder"
+            )
+        try:
+            opened = self._archive.open(member)
+        # NotImplementedError is how zipfile reports an unknown compression method.
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+            raise UnreadableTable(f"{request.label} cannot be unpacked ({error})") from error
+        with opened:
+            stream = ByteStream(cast(BinaryIO, opened))
+            try:
+                yield from read_stream(stream, request, MEMBER_LIMIT, inside_archive=True)
+            finally:
+                self._left -= stream.taken
 
 
-def _read_member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, request: Request
-) -> Iterator[Table]:
-    if ".." in Path(member.filename).parts:
-        raise UnreadableTable(f"{request.label} has a path that leads out of its archive")
-    if member.flag_bits & 1:
-        raise UnreadableTable(f"{request.label} is encrypted; unpack the archive first")
-    try:
-        opened = archive.open(member)
-    # NotImplementedError is how zipfile says that it does not know the compression method.
-    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise UnreadableTable(f"{request.label} cannot be unpacked ({error})") from error
-    with opened:
-        yield from read_unpacked(ByteStream(cast(BinaryIO, opened)), request, MEMBER_LIMIT)
-
-
-def _read_small_workbook(stream: ByteStream, request: Request) -> Iterator[Table]:
-    from aegir.tables.spreadsheets import read_workbook
-
-    content = stream.read(WORKBOOK_LIMIT + 1)
-    if len(content) > WORKBOOK_LIMIT:
-        raise UnreadableTable(
-            f"{request.label} is a large workbook inside an archive; unpack it first"
-        )
-    if content.startswith(b"PK") and not is_workbook(io.BytesIO(content)):
-        raise UnreadableTable(f"{request.label} is an archive inside an archive; unpack it first")
-    yield from read_workbook(io.BytesIO(content), request)
+def _members_by_title(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The members worth reading, sorted by name; one that repeats a name has a number behind it."""
+    wanted = [member for member in archive.infolist() if _is_wanted(member.filename)]
+    seen: Counter[str] = Counter()
+    titled = {}
+    for member in sorted(wanted, key=lambda member: member.filename):
+        seen[member.filename] += 1
+        count = seen[member.filename]
+        titled[member.filename if count == 1 else f"{member.filename} ({count})"] = member
+    return titled
 
 
 def _is_wanted(name: str) -> bool:
@@ -136,15 +138,37 @@ def _is_wanted(name: str) -> bool:
     return not name.endswith("/") and not hidden and has_known_suffix(name)
 
 
-def _decompressor(raw: Any, found: Format) -> BinaryIO:
-    if found is Format.GZIP:
+def _decompressor(raw: Any, format_: Format) -> BinaryIO:
+    if format_ is Format.GZIP:
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
-    if found is Format.BZIP2:
+    if format_ is Format.BZIP2:
         return cast(BinaryIO, bz2.BZ2File(raw))
-    if found is Format.XZ:
-        return cast(BinaryIO, lzma.LZMAFile(raw))
+    if format_ is Format.XZ:
+        return cast(BinaryIO, _XzFile(raw))
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
     return cast(BinaryIO, zstd.ZstdFile(raw))
+
+
+class _XzFile:
+    """An xz stream that refuses to take more than `XZ_MEMORY`; `lzma.LZMAFile` has no such limit."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self._decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` unpacked bytes, none at the end."""
+        while True:
+            packed = b""
+            if self._decoder.eof:  # another stream may follow, after padding with zeros
+                packed = self._decoder.unused_data.lstrip(b"\0") or self._raw.read(size)
+                if not packed:
+                    return b""
+                self._decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            elif self._decoder.needs_input and not (packed := self._raw.read(size)):
+                raise EOFError
+            if piece := self._decoder.decompress(packed, size):
+                return piece

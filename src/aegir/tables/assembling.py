@@ -6,8 +6,10 @@ Promises
   - duplicate headers stay as they are, empty ones become None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
 from aegir.tables.sampling import Request
 from aegir.tables.table import Column, Table
@@ -24,8 +26,8 @@ def assemble_table(
     total_rows: int | None = None,
     warnings: Sequence[str] = (),
 ) -> Table:
-    """Build a table from its header and its sampled columns."""
-    assert len(header) == len(columns), "a header cell per column"
+    """Build a table from its header and its sampled columns; those above the limit may be missing."""
+    assert len(header[:COLUMN_LIMIT]) == len(columns[:COLUMN_LIMIT]), "a header cell per column"
     notes = list(warnings)
     if len(header) > COLUMN_LIMIT:
         notes.append(f"only the first {COLUMN_LIMIT:,} of {len(header):,} columns are kept")
@@ -44,6 +46,34 @@ def assemble_table(
     return Table(
         request.name, tuple(kept), request.source, total_rows=total_rows, warnings=tuple(notes)
     )
+
+
+def read_each(
+    parts: Sequence[str],
+    read: Callable[[str], Iterable[Table]],
+    errors: tuple[type[Exception], ...],
+    label: str,
+) -> Iterator[Table]:
+    """Yield the tables of every part; the last one carries a warning for each part that failed.
+
+    When no part can be read, `UnreadableTable` says why the first could not.
+    """
+    held: Table | None = None
+    failures: list[str] = []
+    for part in parts:
+        try:
+            for table in read(part):
+                if held is not None:
+                    yield held
+                held = table
+        except errors as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            failures.append(reason if isinstance(error, UnreadableTable) else f"{part}: {reason}")
+    if held is None:
+        assert failures, "at least one part is given, and each yields a table or fails"
+        raise UnreadableTable(f"nothing in {label} can be read ({failures[0]})")
+    notes = (f"another table of this source could not be read: {failure}" for failure in failures)
+    yield replace(held, warnings=(*held.warnings, *notes))
 
 
 def to_columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:

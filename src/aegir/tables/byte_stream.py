@@ -1,28 +1,33 @@
-"""Bytes from anywhere, and a bounded sample of them: constant memory for any size.
+"""Byte streams, a bounded sample of their bytes, and their content as a temporary file.
 
     plain file          head + blocks found by seeking; the rest is never read
-    gz, bz2, xz, zst,   head + blocks kept while streaming past; when too many are kept,
-    zip member, stdin   every other one is let go, so they stay evenly spread
+    gz, bz2, xz, zst,   head + blocks kept while streaming; when too many are kept, every other one is
+    zip member, stdin   dropped, so they stay evenly spread
 
 Both ways keep the same blocks: the same bytes give the same sample wherever they come from.
-Content up to `WHOLE` bytes is taken whole. A spread block begins and ends anywhere; whoever decodes
-it cuts it to whole lines (text_decoding.py).
+Content up to `WHOLE` bytes is sampled whole. A spread block begins and ends anywhere; text_decoding.py cuts
+it to whole lines. Memory does not depend on the size of the source.
 
-Not exact: of a larger file only some lines are seen; compressed streams are followed for
-`STREAM_LIMIT` bytes and no further (a sample of a compression bomb costs seconds, not a disk).
-A stream that breaks off (a cut .gz) gives what came before, and `damage` says why it ended.
+Not exact: of a larger file only some lines are seen; compressed streams are read for `STREAM_LIMIT` bytes
+and no further, so that a compression bomb costs seconds. A stream that breaks off (a cut .gz) gives what
+came before the break, and `damage` says why it ended.
 """
 
 import lzma
+import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
-from aegir.errors import UsageError
+from aegir.errors import UnreadableTable, UsageError
 
 WHOLE = 4 << 20
 HEAD = 256 << 10
 STREAM_LIMIT = 1 << 30
+SPOOL_LIMIT = 2 << 30
 PIECE = 64 << 10
 BLOCKS = 64
 LINES_PER_BLOCK = 8
@@ -40,7 +45,10 @@ class ByteSample:
 
 
 class ByteStream:
-    """One-way bytes whose beginning can be looked at before it is read; damage ends them early."""
+    """Bytes that are read once, from the beginning, with a look ahead; damage ends them early.
+
+    `damage` says what ended the stream too early, `taken` counts the bytes that left the source.
+    """
 
     def __init__(self, raw: BinaryIO) -> None:
         # read1 returns what one step gave: a plain read would lose it when the next step fails.
@@ -48,6 +56,7 @@ class ByteStream:
         self._ahead = b""
         self._ended = False
         self.damage: str | None = None
+        self.taken = 0
 
     def peek(self, size: int) -> bytes:
         """The next bytes, up to `size` of them, without taking them."""
@@ -93,17 +102,33 @@ class ByteStream:
         if isinstance(piece, str):
             raise UsageError("a text file object was given; open the file in binary mode ('rb')")
         self._ended = not piece
+        self.taken += len(piece or b"")
         return piece or b""
 
 
+@contextmanager
+def spooled(stream: ByteStream, label: str, limit: int = SPOOL_LIMIT) -> Iterator[Path]:
+    """A temporary file with the rest of the stream, for formats that need random access."""
+    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
+        path = Path(folder) / "content"
+        with path.open("wb") as file:
+            while piece := stream.read(WHOLE):
+                file.write(piece)
+                if file.tell() > limit:
+                    raise UnreadableTable(
+                        f"{label} is larger than {limit >> 20:,} MB; save it to a file of its own"
+                    )
+        yield path
+
+
 def is_damage(error: Exception) -> bool:
-    """Whether this error says that the bytes are broken rather than the program."""
-    known = (EOFError, OSError, zlib.error, lzma.LZMAError)
+    """Whether an error says that compressed bytes are broken, or ask for too much memory."""
+    known = (EOFError, OSError, zlib.error, lzma.LZMAError, MemoryError)
     return isinstance(error, known) or type(error).__name__ in ("ZstdError", "BadZipFile")
 
 
 def describe_damage(error: Exception) -> str:
-    """What broke, in a few words."""
+    """What is broken, in a few words."""
     if isinstance(error, EOFError):
         return "the compressed data ends too early"
     return str(error).rstrip(".") or type(error).__name__

@@ -1,10 +1,10 @@
-"""Values as a person would read them: the one place where typed values become cells.
+"""Typed values as the text of cells.
 
     None, NaN, NaT -> ""      True -> "true"      date -> 2024-05-01      datetime -> 2024-05-01 13:30:00
     list, dict     -> JSON    Decimal("1.50") -> "1.50"     bytes -> text where they are text, else hex
 
-`tidy_column` undoes what types add to a whole column: 1.0, 2.0 and an empty cell were 1 and 2 before
-something stored them as floats; midnights in every row were dates.
+`tidy_column` removes what a type added to a whole column: 1.0, 2.0 and an empty cell were 1 and 2 before
+they were stored as floats; a column of midnights held dates.
 """
 
 import json
@@ -50,7 +50,10 @@ def nested_text(value: Any) -> str:
     """A list or an object as JSON on one line."""
     if isinstance(value, set):
         value = sorted(value, key=str)
-    return json.dumps(value, ensure_ascii=False, default=cell_text)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=cell_text)
+    except RecursionError:  # about a thousand levels deep
+        return "{…}" if isinstance(value, dict) else "[…]"
 
 
 def tidy_column(cells: list[str]) -> list[str]:

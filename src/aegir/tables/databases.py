@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from aegir.errors import UnreadableTable
-from aegir.tables.assembling import assemble_table
+from aegir.tables.assembling import assemble_table, read_each
 from aegir.tables.cell_text import column_text
 from aegir.tables.engine import duckdb_errors, first_sentence, open_connection, quote_name
 from aegir.tables.sampling import Request, choose_rows
-from aegir.tables.several import read_each
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 

@@ -1,11 +1,11 @@
-"""The physical type of a column, read off its text: what a database would store it as.
+"""Infer the type with which a database would store a column from its text.
 
     infer_datatype(["1", "2", ""])            -> "integer"
     infer_datatype(["2024-05-01", "n/a"])     -> "date"
     infer_datatype(["02139", "94103"])        -> "string"    (a leading zero would be lost)
 
 At least 95 % of the present cells must agree; integers may mix with numbers, dates with datetimes.
-Words for missing (`n/a`, `null`, `-`) do not vote. Written months are read in English only.
+Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are read in English only.
 """
 
 import re
@@ -38,14 +38,14 @@ DATETIME = re.compile(rf"{_DATE}(?:t|,? ){_TIME}{_ZONE}", re.IGNORECASE)
 
 
 def infer_datatype(values: Sequence[str]) -> str:
-    """string, integer, number, boolean, date, datetime, time or empty."""
+    """Return string, integer, number, boolean, date, datetime, time or empty."""
     counts = Counter(cell_datatype(value) for value in values)
     present = sum(counts.values()) - counts["empty"]
     return _agreed_datatype(counts, present)
 
 
 def cell_datatype(value: str) -> str:
-    """The datatype that one cell alone suggests."""
+    """Return the datatype of a single cell."""
     text = value.strip()
     lowered = text.lower()
     if lowered in MISSING:
@@ -65,7 +65,7 @@ def cell_datatype(value: str) -> str:
 
 
 def is_typed(kind: str) -> bool:
-    """Whether a datatype says more than `string` and `empty` do."""
+    """Whether a datatype is neither `string` nor `empty`."""
     return kind not in ("string", "empty")
 
 
@@ -84,7 +84,7 @@ def _total(counts: Counter[str], kinds: Iterable[str]) -> int:
 
 
 def _has_leading_zero(text: str) -> bool:
-    """Digits such as 007 that a number would not keep."""
+    """Whether these are digits such as 007, which a number would not preserve."""
     digits = text.lstrip("+-")
     return digits.isdigit() and len(digits) > 1 and digits[0] == "0"
 

@@ -18,7 +18,7 @@ class Format(StrEnum):
     SQLITE = "SQLite"
     DUCKDB = "DuckDB"
     ZIP = "zip"
-    WORKBOOK = "Excel 97 workbook"
+    WORKBOOK = "workbook"
     GZIP = "gzip"
     BZIP2 = "bzip2"
     XZ = "xz"

@@ -1,8 +1,8 @@
-"""Tables that are already in memory: DataFrames, Arrow tables, dicts of lists, lists of dicts.
+"""Sample tables in memory: DataFrames, Arrow tables, dicts of lists, lists of dicts.
 
-Objects are recognised by what they can do, so that neither pandas nor Polars nor PyArrow is needed:
-`iloc` means pandas, `__arrow_c_stream__` means the Arrow interface (Polars, PyArrow, DuckDB, …).
-Of a Polars LazyFrame the first `LAZY_ROWS` rows are collected and sampled, with a warning.
+Objects are recognised by their attributes, so that neither pandas nor Polars nor PyArrow has to be installed:
+`iloc` means pandas, `__arrow_c_stream__` the Arrow interface (Polars, PyArrow, DuckDB, …).
+The first `LAZY_ROWS` rows of a Polars LazyFrame are collected and sampled, with a warning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ LAZY_ROWS = 100_000
 
 
 def read_in_memory(source: Any, request: Request) -> Table:
-    """Sample one table from an object."""
+    """Sample the table that an object holds."""
     if type(source).__name__ == "Series":
         raise UsageError("a Series is one column without a table; give series.to_frame()")
     if type(source).__name__ == "LazyFrame":
@@ -44,14 +44,14 @@ def _from_pandas(frame: Any, request: Request) -> Table:
     sampled = frame.iloc[chosen]
     width = len(frame.columns)
     columns = [column_text(list(sampled.iloc[:, index].array)) for index in range(width)]
-    # A frame without names counts its columns; those numbers are no headers.
-    counted = list(frame.columns) == list(range(width))
-    names = [None if counted else cell_text(name) for name in frame.columns]
+    # The columns of a frame without names are numbered from 0.
+    unnamed = list(frame.columns) == list(range(width))
+    names = [None if unnamed else cell_text(name) for name in frame.columns]
     return assemble_table(request, names, columns, total_rows=len(frame))
 
 
 def _from_lazy(frame: Any, request: Request) -> Table:
-    """The beginning of a Polars query: running all of it could take any time and memory."""
+    """Sample the first rows of a Polars query, which may have any size."""
     import polars
 
     try:

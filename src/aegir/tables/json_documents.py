@@ -1,4 +1,4 @@
-"""JSON to a table: lines, arrays of records, and the other shapes people store tables in.
+"""JSON to a table: lines, arrays of records, and other shapes in which tables are stored.
 
     {"a": 1}\\n{"a": 2}         JSON lines                   [{"a": 1}, {"a": 2}]    records
     {"a": [1, 2]}              columns                      {"rows": [{"a": 1}]}    records under a key
@@ -8,7 +8,9 @@
 Promises
   - numbers keep the digits they were written with (1.50 stays 1.50); nested values become JSON;
   - a document that breaks off gives the records before the break, with a warning;
-  - large files are sampled in blocks: a block's records are found by the first key of the first one.
+  - large files are sampled in blocks: the records of a block are recognised by the first key of the first
+    record of the document;
+  - time is linear in the size of the sample, however deep it is nested.
 
 Limits: a document above 4 MB must be lines or records; columns need the whole document.
 """
@@ -16,11 +18,12 @@ Limits: a document above 4 MB must be lines or records; columns need the whole d
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
-from aegir.tables.assembling import assemble_table
+from aegir.tables.assembling import COLUMN_LIMIT, assemble_table
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
 from aegir.tables.sampling import Request, choose_rows, merge_pieces
@@ -29,6 +32,12 @@ from aegir.tables.text_decoding import TextSample
 
 SEARCH_DEPTH = 3
 """How deep below the top a list of records is looked for."""
+FAILED_STARTS = 20
+"""Places that begin like a record and cannot be decoded, after which a text is given up.
+
+Each failure costs up to the rest of the text. In a document that breaks off, only the records around the
+break fail, so this is how deep they may be nested.
+"""
 _BLANK = re.compile(r"[\s,]*")
 
 
@@ -117,7 +126,7 @@ def _present_lines(text: str) -> list[str]:
 
 
 def _decode(text: str) -> Any:
-    """The value, or None for what is not (one) JSON value."""
+    """The value of a JSON text; None for a text that is not exactly one value."""
     try:
         value, end = DECODER.raw_decode(text.strip())
     except (ValueError, RecursionError):
@@ -174,7 +183,7 @@ def _from_columns(
     chosen = choose_rows(total, request.rows, request.generator("rows"))
     cells = [
         [cell_text(values[index]) if index < len(values) else "" for index in chosen]
-        for values in columns.values()
+        for values in islice(columns.values(), COLUMN_LIMIT)
     ]
     return assemble_table(request, list(columns), cells, total_rows=total, warnings=warnings)
 
@@ -186,7 +195,7 @@ def _from_records(
     warnings: Sequence[str],
 ) -> Table:
     names = list(dict.fromkeys(str(name) for record in records for name in record))
-    cells = [[cell_text(record.get(name)) for record in records] for name in names]
+    cells = [[cell_text(record.get(name)) for record in records] for name in names[:COLUMN_LIMIT]]
     if not names:
         raise UnreadableTable(
             f"{request.label} holds empty JSON objects; expected records with keys"
@@ -208,7 +217,7 @@ def _records_in_a_row(text: str) -> tuple[list[Mapping[str, Any]], bool]:
 
 def _partial_records(text: str) -> list[Mapping[str, Any]]:
     """The records of a document that breaks off, from the first list of objects in it."""
-    for opening in re.finditer(r"\[\s*(?=\{)", text):
+    for opening in islice(re.finditer(r"\[\s*(?=\{)", text), FAILED_STARTS):
         records: list[Mapping[str, Any]] = [
             value for value, _ in _elements(text, opening.end()) if isinstance(value, dict)
         ]
@@ -238,12 +247,13 @@ def _records_in_block(block: str, example: Mapping[str, Any]) -> list[Mapping[st
         r"\{\s*" + re.escape(json.dumps(next(iter(example)), ensure_ascii=False))
     )
     records: list[Mapping[str, Any]] = []
-    position = 0
-    while opening := beginning.search(block, position):
+    position = failures = 0
+    while failures < FAILED_STARTS and (opening := beginning.search(block, position)):
         position = opening.end()
         try:
             value, end = DECODER.raw_decode(block, opening.start())
         except (ValueError, RecursionError):
+            failures += 1
             continue
         if 2 * len(value.keys() & example.keys()) >= len(example):
             records.append(value)

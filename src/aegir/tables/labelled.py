@@ -1,9 +1,10 @@
-"""Tables with gold labels, one JSON object per line: what training and `aegir eval` read.
+"""Tables with gold labels for training and `aegir eval`: one JSON object per line.
 
     {"id": "…", "columns": [{"name": header or null, "values": [strings], "cta": label, "cpa": label}, …]}
 
-A label is a string, a list of accepted strings, or null when the column is not labelled. `subject` (a column
-number) may be given per table; for relations it is 0 when absent. docs/labelled-tables.md has the whole form.
+A label is a string, a list of accepted strings, or null if the column is not labelled. A table may have a
+`subject`, the number of its subject column; for relations the default is 0. The format is described in
+docs/labelled-tables.md.
 """
 
 import gzip
@@ -22,7 +23,7 @@ Task = Literal["cta", "cpa"]
 
 @dataclass(frozen=True, slots=True)
 class LabelledTable:
-    """A table and, for each column, the accepted labels of either task (empty: not labelled)."""
+    """A table and the accepted labels of each column for both tasks (empty if not labelled)."""
 
     table: Table
     cta: tuple[tuple[str, ...], ...]
@@ -35,12 +36,12 @@ class LabelledTable:
         return self.cta if task == "cta" else self.cpa
 
     def with_subject(self, subject: int) -> "LabelledTable":
-        """The same table with its subject column named."""
+        """Return the same table with this subject column."""
         return replace(self, table=replace(self.table, subject=subject))
 
 
 def read_labelled_tables(path: Path) -> Iterator[LabelledTable]:
-    """The tables of a .jsonl or .jsonl.gz file; UsageError names the line that is not one."""
+    """Yield the tables of a .jsonl or .jsonl.gz file; `UsageError` names the line of a malformed one."""
     number = 0
     try:
         with (

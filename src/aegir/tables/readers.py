@@ -3,18 +3,20 @@
     for table in read_tables("shop.xlsx"):       # shop.xlsx#Orders, shop.xlsx#Customers
         ...
 
-    path, "-", open file -> format by first bytes -> the reader of that format -> Tables
-    dict, list of dicts, DataFrame, Arrow          -> in_memory.py               -> one Table
+    path, "-", open file -> format by first bytes -> text: JSON or delimited, in this process
+                                                  -> gz, bz2, xz, zst, zip: unpacked, then again
+                                                  -> the rest: a reader process  (reader_process.py)
+    dict, list of dicts, DataFrame, Arrow         -> in_memory.py
 
 Promises
   - what cannot be read raises `UnreadableTable` with a sentence that names it; nothing else is
     raised for any content;
-  - memory is flat and a sample is spread over the source, whatever its size;
-  - the sample depends on content, rows and seed only: a copy under another name, standard input and
-    (for text) a compressed copy give the same one, up to the first GB of a stream.
+  - no content ends, stalls or exhausts this process: text is sampled within a few MB, and everything
+    that a native library parses is parsed in a process with limits;
+  - the sample depends on content, rows and seed only: a copy under another name or in another folder,
+    standard input and a compressed copy give the same one, up to the first GB of a stream.
 
-Limits: Parquet, SQLite and DuckDB need a file of their own (not inside an archive); archives inside
-archives are not opened.
+Limits: archives inside archives are not opened.
 """
 
 import os
@@ -22,15 +24,25 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from aegir.errors import UnreadableTable, UsageError
-from aegir.tables.byte_stream import ByteStream, sample_file, sample_stream
+from aegir.tables.byte_stream import (
+    SPOOL_LIMIT,
+    STREAM_LIMIT,
+    ByteSample,
+    ByteStream,
+    sample_file,
+    sample_stream,
+    spooled,
+)
+from aegir.tables.delimited import read_delimited
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
 from aegir.tables.table import Table
-from aegir.tables.text_tables import read_text
+from aegir.tables.text_decoding import decode_sample
 
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
 """Where the files and pipes that a process holds open have names."""
 
@@ -45,19 +57,19 @@ def read_tables(
         yield source
     elif isinstance(source, str) and source == "-":
         request = Request(name or "stdin", "stdin", "standard input", "-", rows, seed)
-        yield from _read_stream(ByteStream(sys.stdin.buffer), request)
+        yield from read_stream(ByteStream(sys.stdin.buffer), request)
     elif isinstance(source, str | Path):
         path = Path(source)
         request = Request(name or path.name, path.name, str(path), str(path), rows, seed)
         if _is_open_pipe(path):
             with path.open("rb") as pipe:
-                yield from _read_stream(ByteStream(pipe), request)
+                yield from read_stream(ByteStream(pipe), request)
         else:
             yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
         request = Request(name or title, title, name or title, None, rows, seed)
-        yield from _read_stream(ByteStream(cast(BinaryIO, source)), request)
+        yield from read_stream(ByteStream(cast(BinaryIO, source)), request)
     else:
         from aegir.tables.in_memory import read_in_memory
 
@@ -65,79 +77,108 @@ def read_tables(
         yield read_in_memory(source, Request(title, title, title, None, rows, seed))
 
 
+def read_stream(
+    stream: ByteStream,
+    request: Request,
+    limit: int = STREAM_LIMIT,
+    *,
+    inside_archive: bool = False,
+) -> Iterator[Table]:
+    """Yield every table of a byte stream; at most `limit` bytes of text are read."""
+    format_ = recognise(stream.peek(MAGIC_LENGTH), request.label)
+    if format_ is Format.TEXT:
+        yield read_text(sample_stream(stream, limit), request)
+        return
+    if format_ in COMPRESSED:
+        if inside_archive:
+            raise UnreadableTable(
+                f"{request.label} is {format_} data in an archive; unpack it first"
+            )
+        yield from _read_compressed(stream, format_, request)
+        return
+    with spooled(stream, request.label, limit if inside_archive else SPOOL_LIMIT) as path:
+        yield from _read_container(path, format_, request, inside_archive=inside_archive)
+
+
+def read_text(sample: ByteSample, request: Request) -> Table:
+    """The table in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
+    if not sample.head:
+        raise UnreadableTable(_describe_empty(request, sample, "is empty"))
+    text = decode_sample(sample, request.label, lines=False)
+    if not text.head.strip():
+        raise UnreadableTable(_describe_empty(request, sample, "holds only blanks"))
+    if text.head[:1000].lstrip().startswith(("{", "[")):
+        from aegir.tables.json_documents import (
+            looks_like_lines,
+            read_json_document,
+            read_json_lines,
+        )
+
+        if looks_like_lines(text.head):
+            return read_json_lines(decode_sample(sample, request.label), request)
+        try:
+            return read_json_document(text, request)
+        except UnreadableTable:
+            if any(suffix in request.file_name.lower() for suffix in JSON_SUFFIXES):
+                raise
+    return read_delimited(decode_sample(sample, request.label), request)
+
+
 def _read_path(path: Path, request: Request) -> Iterator[Table]:
     size = _regular_file_size(path)
     try:
-        file = path.open("rb")
+        with path.open("rb") as file:
+            format_ = recognise(file.read(MAGIC_LENGTH), request.label)
+            file.seek(0)
+            if format_ is Format.TEXT:
+                yield read_text(sample_file(file, size), request)
+            elif format_ in COMPRESSED:
+                yield from _read_compressed(file, format_, request)
+            else:
+                yield from _read_container(path, format_, request)
     except OSError as error:
         raise _unreadable(path, error) from error
-    with file:
-        found = recognise(file.read(MAGIC_LENGTH), request.label)
-        file.seek(0)
-        if found is Format.TEXT:
-            yield from read_text(sample_file(file, size), request)
-        elif found in COMPRESSED:
-            yield from _read_compressed(file, found, request)
-        elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-            from aegir.tables.arrow_files import read_arrow_bytes
-
-            yield read_arrow_bytes(ByteStream(file), found, request, path)
-        else:
-            yield from _read_container(path, found, request)
 
 
-def _read_stream(stream: ByteStream, request: Request) -> Iterator[Table]:
-    found = recognise(stream.peek(MAGIC_LENGTH), request.label)
-    if found is Format.TEXT:
-        yield from read_text(sample_stream(stream), request)
-    elif found in COMPRESSED:
-        yield from _read_compressed(stream, found, request)
-    elif found in (Format.ARROW_FILE, Format.ARROW_STREAM):
-        from aegir.tables.arrow_files import read_arrow_bytes
+def _read_compressed(raw: Any, format_: Format, request: Request) -> Iterator[Table]:
+    from aegir.tables.archives import open_compressed
 
-        yield read_arrow_bytes(stream, found, request)
-    else:
-        from aegir.tables.spooling import spooled
-
-        with spooled(stream, found, request) as path:
-            yield from _read_container(path, found, request)
+    stream = open_compressed(raw, format_, request)
+    yield from read_stream(stream, request, inside_archive=True)
 
 
-def _read_compressed(raw: object, found: Format, request: Request) -> Iterator[Table]:
-    from aegir.tables.archives import read_compressed
-
-    yield from read_compressed(raw, found, request)
-
-
-def _read_container(path: Path, found: Format, request: Request) -> Iterator[Table]:
-    """Formats that need a file to jump about in."""
-    if found is Format.PARQUET:
-        from aegir.tables.columnar import read_parquet
-
-        yield read_parquet(path, request)
-    elif found is Format.SQLITE:
-        from aegir.tables.databases import read_sqlite
-
-        yield from read_sqlite(path, request)
-    elif found is Format.DUCKDB:
-        from aegir.tables.databases import read_duckdb
-
-        yield from read_duckdb(path, request)
-    else:
+def _read_container(
+    path: Path, format_: Format, request: Request, *, inside_archive: bool = False
+) -> Iterator[Table]:
+    """Yield every table of a file that needs random access."""
+    if format_ is Format.ZIP:
         from aegir.tables.archives import is_workbook, read_zip
-        from aegir.tables.spreadsheets import read_workbook
 
-        reader = read_workbook if found is Format.WORKBOOK or is_workbook(path) else read_zip
-        yield from reader(path, request)
+        if not is_workbook(path):
+            if inside_archive:
+                raise UnreadableTable(
+                    f"{request.label} is an archive inside an archive; unpack it first"
+                )
+            yield from read_zip(path, request)
+            return
+        format_ = Format.WORKBOOK
+    from aegir.tables.reader_process import read_in_process
+
+    yield from read_in_process(path, format_, request)
+
+
+def _describe_empty(request: Request, sample: ByteSample, what: str) -> str:
+    reason = f" ({sample.warnings[0]})" if sample.warnings else ""
+    return f"{request.label} {what}{reason}; expected a table"
 
 
 def _is_open_pipe(path: Path) -> bool:
-    """Whether this is what a shell makes of `<(command)`: a pipe that something writes into already."""
+    """Whether this is what a shell makes of `<(command)`: a pipe that a command already writes into."""
     return path.parent in OPEN_FILES and path.is_fifo()
 
 
 def _regular_file_size(path: Path) -> int:
-    """The size of a file that can be opened without surprises; devices and pipes may never end."""
+    """The size of a regular file; `UnreadableTable` for the rest: devices and pipes may never end."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

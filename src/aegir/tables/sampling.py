@@ -1,13 +1,13 @@
-"""Which rows stand for a table: spread over all of it, in order, the same every time.
+"""Choose the rows of a sample: spread over the whole table, in order, reproducibly.
 
     choose_rows(1_000_000, 4, generator)  ->  one row from each quarter, ascending
-    choose_runs(1_000_000, 4, generator)  ->  the same idea in short runs, for sources where
-                                              jumping is dear and reading on is cheap
+    choose_runs(1_000_000, 4, generator)  ->  short runs of rows, for sources in which seeking is
+                                              expensive and reading on is cheap
 
 Promises
   - the choice depends on the counts and the generator only;
-  - every stretch of `total / rows` consecutive rows gives one row; asking for all gives all;
-  - as many rows come as were asked for, or all there are.
+  - every stretch of `total / rows` consecutive rows gives one row;
+  - as many rows are chosen as were requested, or all if there are fewer.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the caller asked for, carried to every reader: names, how many rows, which seed.
+    """The arguments of one read: names, the number of rows, the seed.
 
-    `name` is what the table will be called; `file_name` is what its file is called, for suffixes;
-    `label` is how errors call it. None of them decides which rows are taken.
+    `name` becomes the name of the table, `file_name` is the name of its file (for suffixes) and `label`
+    names it in errors. None of them changes which rows are chosen.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Request:
     seed: int
 
     def part(self, title: str) -> "Request":
-        """The request for one table inside a file of several: `shop.xlsx#Orders`."""
+        """Return the request for one table of a file with several: `shop.xlsx#Orders`."""
         return replace(
             self,
             name=f"{self.name}#{title}",
@@ -46,18 +46,18 @@ class Request:
         )
 
     def generator(self, purpose: str) -> np.random.Generator:
-        """The random stream for one purpose (`rows`, `pieces`): a copy of a table gives its rows."""
+        """Return the random generator for one purpose (`rows`, `pieces`); it depends on the seed only."""
         return Seeds(self.seed).generator(purpose)
 
 
 def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[int]:
-    """Ascending row numbers below `total`, one drawn from each of `rows` equal stretches."""
+    """Return ascending row numbers below `total`, one from each of `rows` equal stretches."""
     if rows >= total:
         return list(range(total))
     edges = [total * index // rows for index in range(rows + 1)]
     jitter = generator.random(rows)
     return [
-        low + int((high - low) * share)
+        low + min(int((high - low) * share), high - low - 1)  # above 2**53, floats round up
         for low, high, share in zip(edges, edges[1:], jitter, strict=False)
     ]
 
@@ -65,14 +65,14 @@ def choose_rows(total: int, rows: int, generator: np.random.Generator) -> list[i
 def choose_runs(
     total: int, rows: int, generator: np.random.Generator, runs: int = 20
 ) -> list[range]:
-    """At most `runs` disjoint ranges of row numbers holding `rows` rows, spread over `total`."""
+    """Return at most `runs` disjoint ranges with `rows` row numbers in all, spread over `total`."""
     if rows >= total:
         return [range(total)]
     runs = min(runs, rows)
     chosen = []
     for index, share in enumerate(generator.random(runs)):
         low, high = total * index // runs, total * (index + 1) // runs
-        # By the share of rows before each edge: lengths add up to `rows`, none exceeds its stretch.
+        # The rows due before each edge: lengths add up to `rows`, and none exceeds its stretch.
         length = rows * high // total - rows * low // total
         start = low + int((high - low - length + 1) * share)
         chosen.append(range(start, start + length))
@@ -82,9 +82,9 @@ def choose_runs(
 def merge_pieces(
     head: Sequence[Row], blocks: Sequence[Sequence[Row]], generator: np.random.Generator
 ) -> list[Row]:
-    """The rows of a long head and short blocks, the head thinned to what a full block holds.
+    """Return the rows of a long head and of short blocks, the head thinned to the longest block.
 
-    Without that, the beginning of a large file would stand for most of it.
+    Otherwise most rows would come from the beginning of a large file.
     """
     largest = max(map(len, blocks), default=0)
     if largest:

@@ -1,12 +1,15 @@
-"""The one noun for a table, whatever it was read from: a few columns of sampled text.
+"""A table: named columns of sampled text, whatever they were read from.
 
 Promises
-  - a cell is text exactly as it stands in the source; a missing cell is the empty string;
+  - a cell is the text of the source, unchanged; a missing cell is the empty string;
   - all columns of a table have the same number of values, in row order;
-  - tables are immutable and hold no handle on their source.
+  - tables are immutable and do not keep their source open.
+
+Models read cells through `clean_cell` and long columns through `Column.spread`, so that all of them see the
+same text.
 """
 
-from collections.abc import Iterable, Sequence
+import html
 from dataclasses import dataclass
 
 
@@ -22,14 +25,21 @@ class Column:
         """The cells that are not missing."""
         return tuple(value for value in self.values if value.strip())
 
+    def spread(self, most: int) -> tuple[str, ...]:
+        """At most `most` of the present cells, evenly spaced over the column."""
+        cells = self.present
+        if len(cells) <= most:
+            return cells
+        return tuple(cells[index * len(cells) // most] for index in range(most))
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A named table of sampled columns.
 
-    `name` is what the user would call it (`shop.xlsx#Orders`); `source` is the file it came from.
-    `subject` is the index of the subject column where the source says so; None lets the annotator choose.
-    `total_rows` is None when counting would have meant reading the whole source.
+    `name` is shown to the user (`shop.xlsx#Orders`); `source` is the file it came from.
+    `subject` is the index of the subject column if the source states it; None lets the annotator choose.
+    `total_rows` is None if counting would have meant reading the whole source.
     """
 
     name: str
@@ -39,15 +49,7 @@ class Table:
     total_rows: int | None = None
     warnings: tuple[str, ...] = ()
 
-    @classmethod
-    def from_rows(
-        cls, name: str, header: Sequence[str | None], rows: Iterable[Sequence[str]]
-    ) -> "Table":
-        """Turn rows into columns; short rows are filled with missing cells, long ones are cut."""
-        width = len(header)
-        padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]
-        cells = zip(*padded, strict=True) if padded else [()] * width
-        columns = tuple(
-            Column(title, tuple(values)) for title, values in zip(header, cells, strict=True)
-        )
-        return cls(name, columns)
+
+def clean_cell(cell: str, limit: int | None = None) -> str:
+    """The first `limit` characters of a cell with HTML entities decoded and outer whitespace removed."""
+    return html.unescape(cell[:limit]).strip()

@@ -21,7 +21,10 @@ import pytest
 import xlsxwriter
 
 from aegir.errors import UnreadableTable
+from aegir.tables.formats import Format
+from aegir.tables.reader_process import read_container
 from aegir.tables.readers import read_tables
+from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 
 PEOPLE = {
@@ -139,9 +142,12 @@ def test_missing_categories_are_missing_cells(tmp_path: Path) -> None:
 
 @contextmanager
 def without(packages: tuple[str, ...]) -> Iterator[None]:
-    """Pretend that these packages are not installed."""
+    """Pretend that these packages are not installed, and read in this process, where they are not."""
     hidden = lambda name: None if name in packages else find_spec(name)  # noqa: E731
-    with patch("aegir.tables.arrow_files.find_spec", hidden):
+    with (
+        patch("aegir.tables.columnar.find_spec", hidden),
+        patch("aegir.tables.reader_process.read_in_process", read_container),
+    ):
         yield
 
 
@@ -275,5 +281,6 @@ def test_a_duckdb_file_from_the_future_says_what_to_install(
         )
 
     monkeypatch.setattr("aegir.tables.databases.open_connection", refuse)
+    request = Request("lake", "lake", "lake", None, 200, 0)
     with pytest.raises(UnreadableTable, match=r"newer DuckDB.*pip install -U duckdb"):
-        list(read_tables(path))
+        list(read_container(path, Format.DUCKDB, request))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegir.tables.dialect import Dialect, find_dialect, parse_rows
+from aegir.tables.delimited import Dialect, find_dialect, parse_rows
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from aegir.tables.header import first_row_is_header
-from aegir.tables.layout import find_layout
+from aegir.tables.layout import find_layout, first_row_is_header
 
 WITH_HEADER = {
     "numbers below words": [["a", "b"], ["1", "2"], ["3", "4"]],

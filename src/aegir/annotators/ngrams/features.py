@@ -16,7 +16,6 @@ Promises
   - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells don't count.
 """
 
-import html
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import F32, I32, I64
-from aegir.tables.table import Column
+from aegir.tables.table import Column, clean_cell
 
 BUCKET_BITS = 20
 BUCKETS = 1 << BUCKET_BITS
@@ -60,10 +59,7 @@ class SparseRows:
 
 def views_of(column: Column) -> list[View]:
     """The column's present cells as at most VIEWS_PER_COLUMN views, evenly spread over it."""
-    cells = column.present
-    most = CELLS_PER_VIEW * VIEWS_PER_COLUMN
-    if len(cells) > most:
-        cells = tuple(cells[i * len(cells) // most] for i in range(most))
+    cells = column.spread(CELLS_PER_VIEW * VIEWS_PER_COLUMN)
     count = -(-len(cells) // CELLS_PER_VIEW)
     return [cells[i::count] for i in range(count)]
 
@@ -109,11 +105,9 @@ class _Buffer:
 
 
 def _cell_bytes(value: str) -> bytes:
-    text = value[: 4 * CELL_BYTES]  # entities are longer than what they stand for
-    if "&" in text:
-        text = html.unescape(text)
+    text = clean_cell(value, 4 * CELL_BYTES)  # entities are longer than what they stand for
     # The markers may not occur inside a cell: they tell where cells begin and end.
-    text = text.strip()[:CELL_BYTES].replace("\x02", " ").replace("\x03", " ")
+    text = text[:CELL_BYTES].replace("\x02", " ").replace("\x03", " ")
     return text.encode("utf-8", "replace")[:CELL_BYTES]
 
 

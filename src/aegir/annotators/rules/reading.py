@@ -12,7 +12,6 @@ Promises
     through the sorted list.
 """
 
-import html
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from aegir.annotators.rules.gazetteers import words
-from aegir.tables.table import Column
+from aegir.tables.table import Column, clean_cell
 
 Item = TypeVar("Item")
 LONGEST_CELL = 512
@@ -95,7 +94,7 @@ def read(column: Column) -> Reading:
     counted = Counter(column.values)
     cleaned: Counter[str] = Counter()
     for value, count in counted.items():
-        cell = clean(value)
+        cell = clean_cell(value, LONGEST_CELL)
         if cell and cell.casefold() not in _MISSING:
             cleaned[cell] += count
     values = sorted(cleaned)
@@ -112,14 +111,6 @@ def read(column: Column) -> Reading:
         header=column.name.strip()[:LONGEST_CELL] if column.name else None,
         repeats=len(cleaned) < sum(cleaned.values()),
     )
-
-
-def clean(cell: str) -> str:
-    """Return the cell cut to `LONGEST_CELL`, with entities decoded and spaces trimmed."""
-    cell = cell[:LONGEST_CELL]
-    if "&" in cell:
-        cell = html.unescape(cell)
-    return cell.strip()
 
 
 def evenly_spaced(items: Sequence[Item], count: int) -> list[Item]:

@@ -7,18 +7,18 @@ from aegir.annotators.rules.reading import (
     LONGEST_CELL,
     MAX_DISTINCT,
     NUMERIC,
-    clean,
     read,
 )
 from aegir.tables.table import Column
 
 
 def test_entities_are_decoded_and_spaces_trimmed() -> None:
-    assert clean("  ann&#64;example.org\u00a0") == "ann@example.org"
+    reading = read(Column(None, ("  ann&#64;example.org\u00a0",)))
+    assert reading.values == ("ann@example.org",)
 
 
 def test_a_huge_cell_is_cut() -> None:
-    assert len(clean("x" * 100_000)) == LONGEST_CELL
+    assert read(Column(None, ("x" * 100_000,))).longest == LONGEST_CELL
 
 
 def test_values_are_counted_sorted_and_free_of_placeholders() -> None:

@@ -1,0 +1,284 @@
+"""Read Parquet, Arrow, workbooks and databases in a separate process, within limits.
+
+    read_tables ── path, format, request ──▶ reader process ── read_container ──▶ DuckDB, PyArrow, …
+                ◀── one table at a time ────                                      (C, C++ and Rust)
+
+A damaged or hostile file can make a native library crash, loop or allocate without bound, and the process
+in which that happens cannot recover. Here it is a process of its own.
+
+What it stops
+  - crashes: the file gets one sentence, and the next file gets a new process;
+  - endless work: `SECONDS` of CPU time and one more per MB of the file, `PATIENCE` times that on the clock;
+  - memory: `MEMORY` and `MEMORY_PER_BYTE` for each byte of the file (Linux only: other systems accept the
+    limit and do not enforce it);
+  - leftovers: temporary files are deleted with the process.
+
+What it does not stop: a file that takes control of a library. The process has all rights of its user.
+
+Both sides write one JSON object per line. A process serves one file at a time and is kept for the next one;
+it is started on first use, which takes about as long as importing numpy and DuckDB.
+"""
+
+import atexit
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from aegir.errors import UnreadableTable
+from aegir.tables.formats import Format
+from aegir.tables.sampling import Request
+from aegir.tables.table import Column, Table
+
+SECONDS = 5
+SECONDS_PER_MB = 1
+PATIENCE = 2
+MEMORY = 640 << 20
+MEMORY_PER_BYTE = 10
+REUSABLE_MEMORY = 256 << 20
+"""A process that holds more memory than this after reading a file is not used again."""
+ANSWER_LIMIT = 128 << 20
+IDLE_PROCESSES = 2
+PROGRAM = "from aegir.tables.reader_process import serve; serve()"
+OUT_OF_TIME = (signal.SIGPROF, signal.SIGALRM)
+
+_idle: list["ReaderProcess"] = []
+
+
+def read_in_process(path: Path, format_: Format, request: Request) -> Iterator[Table]:
+    """Yield the tables that `read_container` yields, read by a reader process."""
+    reader = _take_reader()
+    try:
+        yield from reader.read(path, format_, request)
+    finally:
+        if reader.is_reusable and len(_idle) < IDLE_PROCESSES:
+            _idle.append(reader)
+        else:
+            reader.close()
+
+
+def read_container(path: Path, format_: Format, request: Request) -> Iterator[Table]:
+    """Yield the tables of a file that is neither text nor an archive, read in this process."""
+    if format_ is Format.PARQUET:
+        from aegir.tables.columnar import read_parquet
+
+        yield read_parquet(path, request)
+    elif format_ in (Format.ARROW_FILE, Format.ARROW_STREAM):
+        from aegir.tables.columnar import read_arrow_file
+
+        yield read_arrow_file(path, format_, request)
+    elif format_ is Format.SQLITE:
+        from aegir.tables.databases import read_sqlite
+
+        yield from read_sqlite(path, request)
+    elif format_ is Format.DUCKDB:
+        from aegir.tables.databases import read_duckdb
+
+        yield from read_duckdb(path, request)
+    else:
+        from aegir.tables.spreadsheets import read_workbook
+
+        yield from read_workbook(path, request)
+
+
+class ReaderProcess:
+    """A child process that reads one file at a time; `close` ends it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="aegir-")
+        package = str(Path(__file__).parents[2])
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)]),
+            "TMPDIR": self._folder.name,
+            "OPENBLAS_NUM_THREADS": "1",
+            "ARROW_DEFAULT_MEMORY_POOL": "system",  # the others reserve memory that counts as used
+        }
+        # -P: a file called duckdb.py in the current folder must not be imported. A session of its
+        # own: Ctrl-C reaches this process, which then ends the reader.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+        self._ready = True
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the last file was read to its end, or refused, and the process can read another."""
+        return self._ready and self._process.poll() is None
+
+    def read(self, path: Path, format_: Format, request: Request) -> Iterator[Table]:
+        """Yield the tables of a file; `UnreadableTable` when it is refused or the process ends."""
+        self._ready = False
+        size = path.stat().st_size
+        order = _Order(
+            path=self._name_for(path.absolute()),
+            format=format_,
+            request=request,
+            seconds=SECONDS + SECONDS_PER_MB * (size >> 20),
+            memory=MEMORY + MEMORY_PER_BYTE * size,
+        )
+        answer = self._ask(asdict(order), order)
+        while "table" in answer:
+            yield _table_from_json(answer["table"])
+            answer = self._ask({}, order)
+        self._ready = answer["reusable"]
+        if "error" in answer:
+            raise UnreadableTable(answer["error"])
+
+    def close(self) -> None:
+        """End the process and delete its temporary files."""
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
+    def _name_for(self, path: Path) -> str:
+        """The path itself, or that of a link to it: libraries take names in UTF-8 only."""
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            link = Path(self._folder.name) / "file"
+            link.unlink(missing_ok=True)
+            link.symlink_to(path)
+            return str(link)
+        return str(path)
+
+    def _ask(self, question: dict[str, Any], order: "_Order") -> dict[str, Any]:
+        """Send one line and return the answer; an empty question asks for the next table."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(BrokenPipeError):  # the process has ended; the missing answer says so
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+            self._process.stdin.flush()
+        line = self._process.stdout.readline(ANSWER_LIMIT)
+        if line.endswith(b"\n"):
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        if line:
+            raise UnreadableTable(
+                f"the sample of {order.request.label} is larger than {ANSWER_LIMIT >> 20} MB; "
+                "ask for fewer rows"
+            )
+        raise UnreadableTable(order.describe_end(self._process.wait()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A file to be read, and within which limits."""
+
+    path: str
+    format: Format
+    request: Request
+    seconds: float
+    memory: int
+
+    def describe_end(self, exit_code: int) -> str:
+        """The sentence for a process that ended while it read this file."""
+        data = f"{self.request.label} is {self.format} data"
+        if -exit_code in OUT_OF_TIME:
+            return f"{data} that takes more than {self.seconds:g} seconds to sample; save it as CSV"
+        reason = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
+        return f"{data} that stops its reader ({reason}); {self._too_large}"
+
+    def describe_error(self, error: Exception) -> str:
+        """The sentence for an exception that reading this file raised."""
+        if isinstance(error, UnreadableTable):
+            return str(error)
+        data = f"{self.request.label} is {self.format} data"
+        if isinstance(error, MemoryError):
+            return f"{data} that cannot be read; {self._too_large}"
+        reason = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+        return f"{data} that cannot be read ({type(error).__name__}: {reason})"
+
+    @property
+    def _too_large(self) -> str:
+        return f"it is damaged or needs more than {self.memory >> 20:,} MB of memory"
+
+
+def serve() -> None:
+    """Answer questions from standard input on standard output until it is closed; runs in the child."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
+        for line in sys.stdin.buffer:
+            if question := json.loads(line):
+                request, format_ = Request(**question["request"]), Format(question["format"])
+                order = _Order(**{**question, "request": request, "format": format_})
+                _limit_resources(order)
+                tables = read_container(Path(order.path), format_, request)
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE * order.seconds)
+            answer = _next_answer(tables, order)
+            signal.setitimer(signal.ITIMER_REAL, 0)  # the parent takes its time between tables
+            answers.write(answer + "\n")
+            answers.flush()
+
+
+def _next_answer(tables: Iterator[Table], order: _Order) -> str:
+    """The next table as JSON, or how the file ended: after its last table or with an error."""
+    try:
+        table = next(tables, None)
+        if table is not None:
+            return json.dumps({"table": _table_to_json(table)})
+    except Exception as error:  # of any kind: whatever a file holds, it leads to one sentence
+        reusable = isinstance(error, UnreadableTable) and _is_small()
+        return json.dumps({"error": order.describe_error(error), "reusable": reusable})
+    return json.dumps({"reusable": _is_small()})
+
+
+def _table_to_json(table: Table) -> dict[str, Any]:
+    # asdict would copy every cell.
+    plain = {field.name: getattr(table, field.name) for field in fields(table)}
+    return {**plain, "columns": [(column.name, column.values) for column in table.columns]}
+
+
+def _table_from_json(table: dict[str, Any]) -> Table:
+    columns = tuple(Column(name, tuple(values)) for name, values in table["columns"])
+    return Table(**{**table, "columns": columns, "warnings": tuple(table["warnings"])})
+
+
+def _take_reader() -> ReaderProcess:
+    while _idle:
+        with suppress(IndexError):  # another thread took it
+            reader = _idle.pop()
+            if reader.is_reusable:
+                return reader
+            reader.close()
+    return ReaderProcess()
+
+
+@atexit.register
+def _close_idle() -> None:
+    while _idle:
+        _idle.pop().close()
+
+
+# A forked process must not talk to the readers of its parent.
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _limit_resources(order: _Order) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = order.memory if hard == resource.RLIM_INFINITY else min(order.memory, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.setitimer(signal.ITIMER_PROF, order.seconds)
+
+
+def _is_small() -> bool:
+    """Whether this process holds little memory, by what counts towards its limit."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+    except OSError:
+        return True  # no limit is enforced here either
+    return pages * resource.getpagesize() < REUSABLE_MEMORY
