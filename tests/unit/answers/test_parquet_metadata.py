@@ -150,6 +150,30 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, fails: 
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("how", ["replaced", "written to", "removed"])
+def test_a_file_that_changes_meanwhile_is_left_as_it_is(tmp_path: Path, how: str) -> None:
+    path, other = tmp_path / "t.parquet", tmp_path / "other"
+    polars.DataFrame({"id": [1]}).write_parquet(path)
+    polars.DataFrame({"id": [2]}).write_parquet(other)
+    expected = None if how == "removed" else other.read_bytes()
+
+    def change(handle: int) -> None:
+        if how == "replaced":
+            other.replace(path)
+        elif how == "written to":
+            path.write_bytes(other.read_bytes())
+        else:
+            path.unlink()
+
+    with (
+        patch.object(os, "fsync", change),
+        pytest.raises(UsageError, match=r"t\.parquet was changed by another program"),
+    ):
+        update_parquet_metadata(path, {"a": "b"})
+    assert (path.read_bytes() if path.exists() else None) == expected
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_file_cut_anywhere_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     polars.DataFrame({"id": [1, 2, 3]}).write_parquet(path)
