@@ -22,6 +22,7 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -108,6 +109,23 @@ class NewContent:
         if self._partial is not None:
             with suppress(OSError):
                 self._partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def utf8_path(path: Path) -> Iterator[Path]:
+    """A path to the same file whose text is valid UTF-8, as some libraries need: a temporary link if it is not."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
+            link = Path(folder) / "content"
+            for ending in ("", "-wal", "-shm", ".wal"):  # what SQLite and DuckDB keep beside a file
+                beside = Path(f"{path.absolute()}{ending}")
+                if beside.exists():
+                    Path(f"{link}{ending}").symlink_to(beside)
+            yield link
+    else:
+        yield path
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from aegir.errors import UsageError
-from aegir.files import replace_file, replacing
+from aegir.files import replace_file, replacing, utf8_path
 
 
 def names(folder: Path) -> list[str]:
@@ -134,3 +134,16 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
         assert len(names(tmp_path)) == 3  # that of the living process, that of the user, and c
         assert {".aegir-of-the-user.partial", "c"} < set(names(tmp_path))
         living.kill()
+
+
+def test_a_path_that_is_no_utf8_gets_a_link_that_is(tmp_path: Path):
+    path = tmp_path / "caf\udce9.db"
+    path.write_bytes(b"content")
+    Path(f"{path}-wal").write_bytes(b"log")
+    with utf8_path(path) as plain:
+        assert str(plain).isascii()
+        assert plain.read_bytes() == b"content"
+        assert Path(f"{plain}-wal").read_bytes() == b"log"
+    assert not plain.parent.exists()
+    with utf8_path(tmp_path / "café") as plain:
+        assert plain == tmp_path / "café"

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from aegir.errors import UnreadableTable, UsageError
+from aegir.files import utf8_path
 from aegir.tables.byte_stream import ByteStream, sample_file, sample_stream
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
@@ -83,7 +84,8 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
 
             yield read_arrow_bytes(ByteStream(file), found, request, path)
         else:
-            yield from _read_container(path, found, request)
+            with utf8_path(path) as plain:
+                yield from _read_container(plain, found, request)
 
 
 def _read_stream(stream: ByteStream, request: Request) -> Iterator[Table]:
