@@ -166,11 +166,14 @@ def _places(source: object) -> Sequence[object]:
 
 
 def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    name = str(source) if isinstance(source, str | Path) else "table"
     try:
         yield from read_tables(source, rows=rows, seed=seed)
     except AegirError as error:
-        name = str(source) if isinstance(source, str | Path) else "table"
         yield Failure(name, str(error), type(error))
+    except OSError as error:  # a disk or network that fails in the middle of a file
+        label = "standard input" if name == "-" else name
+        yield Failure(name, f"{label} cannot be read ({error.strerror or error})")
 
 
 def _annotate_waiting(

@@ -220,6 +220,17 @@ def test_a_link_to_nothing_is_a_failure_not_a_silence(lake: Path):
     assert f"aegir: {lake / 'gone.csv'} is a link to a file that is not there" in done.said
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that fails when read")
+def test_a_read_error_is_the_failure_of_that_file_alone(lake: Path):
+    (lake / "bad.csv").symlink_to("/proc/self/mem")  # an I/O error at the first byte
+    done = run("annotate", lake, "--json", "--out", lake / "old.jsonl")
+    assert done.code == 2
+    assert len((lake / "old.jsonl").read_text().splitlines()) == 4
+    assert "bad.csv" in done.said[0]
+    assert done.said[0].endswith("(Input/output error)")
+    assert done.said[-1] == f"aegir: 1 of 4 files failed: {lake / 'bad.csv'}"
+
+
 def test_names_with_line_breaks_and_colours_stay_on_their_line(tmp_path: Path):
     odd = tmp_path / "a\naegir: all is well\x1b[31m.csv"
     odd.write_bytes(b"id,name\n1,A\0nn\n2,Bob\n")
