@@ -81,6 +81,34 @@ def test_a_full_disk_behind_stdout_is_one_sentence_and_exit_code_1(arguments: tu
     assert done.stderr == "aegir: cannot write the answer: No space left on device\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("annotate - <&-", 2, "standard input is closed; give a file, or pipe a table in"),
+        (f"annotate {BOOKS} >&-", 1, "cannot write the answer: Bad file descriptor"),
+        ("types list >&-", 1, "cannot write the answer: Bad file descriptor"),
+        ("--help >&-", 1, "cannot write the answer: Bad file descriptor"),
+    ],
+)
+def test_a_closed_stream_is_one_sentence(arguments: str, code: int, said: str):
+    done = subprocess.run(
+        f"'{sys.executable}' -m aegir {arguments}",
+        shell=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, f"aegir: {said}\n")
+
+
+def test_an_answer_to_a_file_needs_no_open_stream(tmp_path: Path):
+    out = tmp_path / "answers.jsonl"
+    command = f"'{sys.executable}' -m aegir annotate {BOOKS} --json --out {out} <&- >&- 2>&-"
+    assert subprocess.run(command, shell=True, timeout=100, check=False).returncode == 0
+    assert json.loads(out.read_text())["table"] == "books.csv"
+
+
 def test_an_interruption_ends_with_130_and_a_word():
     command = [sys.executable, "-m", "aegir", "annotate", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -68,7 +68,7 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
         return None
     try:
         return annotation_from_dict(json.loads(text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableTable(f"{path} holds an annotation that is not JSON ({error})") from error
 
 
