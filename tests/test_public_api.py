@@ -61,7 +61,7 @@ def test_type_checkers_see_the_names_that_are_loaded(package: str):
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Reward'"):
-        import_module("aegir.rewards").Reward
+        _ = import_module("aegir.rewards").Reward
 
 
 def test_importing_a_package_loads_none_of_its_modules():

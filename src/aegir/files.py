@@ -10,21 +10,32 @@ Promises
   - mode and, where the system permits, owner and extended attributes of the old file are kept;
   - a link stays a link: the file it leads to is replaced; a file that may not be written is not replaced;
   - pipes, devices and files that a process holds open (/dev/stdout) are written to directly;
-  - what fails to be written raises `UsageError` with the reason; other errors in the block pass through.
+  - what fails to be written raises `UsageError` with the reason; other errors in the block pass through;
+  - the hidden file of a process that was killed is removed by the next one that writes into its folder.
 
-Limit: hard links to the old file keep its content.
+Limits: hard links to the old file keep its content. With `unchanged_since`, a program that replaces the file
+in the microseconds between the last look and the rename still loses.
 """
 
 import errno
 import os
+import re
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 from aegir.errors import UsageError
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; there stale files stay
+    fcntl = None  # type: ignore[assignment]
+
+PARTIAL_NAME = re.compile(r"\.aegir-[0-9a-f]{16,32}\.partial")
 WRITTEN_DIRECTLY = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 """Folders whose entries are devices, or files that a process holds open."""
 
@@ -36,14 +47,20 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator["NewContent"]:
-    """Give an object to write the new content of `path` to; after an error the old content is kept."""
+def replacing(
+    path: Path, *, unchanged_since: os.stat_result | None = None
+) -> Iterator["NewContent"]:
+    """Give an object to write the new content of `path` to; after an error the old content is kept.
+
+    With `unchanged_since`, a file that was replaced or written to since it had that status is left alone, and
+    `UsageError` says so.
+    """
     with _write_errors(path):
         new = NewContent(path)
     try:
         yield new
         with _write_errors(path):
-            new.finish()
+            new.finish(unchanged_since)
     finally:
         new.discard()
 
@@ -63,9 +80,9 @@ class NewContent:
         old = self._target.stat() if self._target.exists() else None
         if old is not None and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        self._partial = self._target.with_name(f".aegir-{secrets.token_hex(8)}.partial")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        self._file = os.fdopen(os.open(self._partial, flags, 0o600 if old else 0o666), "wb")
+        remove_stale_partials(self._target.parent)
+        self._partial, handle = _create_partial(self._target.parent, 0o600 if old else 0o666)
+        self._file = os.fdopen(handle, "wb")
         if old is not None:
             _copy_attributes(self._target, old, self._partial)
 
@@ -75,10 +92,12 @@ class NewContent:
             self._file.write(content)
             self._file.flush()
 
-    def finish(self) -> None:
+    def finish(self, unchanged_since: os.stat_result | None = None) -> None:
         """Flush the new content to disk and rename it over the file."""
         if self._partial is not None:
             os.fsync(self._file.fileno())
+            if unchanged_since is not None:
+                _check_unchanged(self._target, unchanged_since)
             self._partial.replace(self._target)
             _sync_folder(self._target.parent)
         self._file.close()
@@ -90,6 +109,72 @@ class NewContent:
         if self._partial is not None:
             with suppress(OSError):
                 self._partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def utf8_path(path: Path) -> Iterator[Path]:
+    """A path to the same file whose text is valid UTF-8, as some libraries need: a temporary link if it is not."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
+            link = Path(folder) / "content"
+            for ending in ("", "-wal", "-shm", ".wal"):  # what SQLite and DuckDB keep beside a file
+                beside = Path(f"{path.absolute()}{ending}")
+                if beside.exists():
+                    Path(f"{link}{ending}").symlink_to(beside)
+            yield link
+    else:
+        yield path
+
+
+@lru_cache(maxsize=1024)
+def remove_stale_partials(folder: Path) -> None:
+    """Remove hidden files that killed processes left in a folder; each folder is looked at once.
+
+    A process holds a lock on its hidden file as long as it lives, so a file without one is stale.
+    """
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if PARTIAL_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW)
+                    try:
+                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        os.unlink(entry.path)  # noqa: PTH108
+                    finally:
+                        os.close(handle)
+
+
+def _create_partial(folder: Path, mode: int) -> tuple[Path, int]:
+    """Create and lock a hidden file in a folder; return its path and file descriptor."""
+    while True:
+        path = folder / f".aegir-{secrets.token_hex(8)}.partial"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return path, handle
+        os.close(handle)  # another process took it for stale before it was locked
+
+
+def _check_unchanged(path: Path, since: os.stat_result) -> None:
+    """Raise if the file is no longer the one that had this status."""
+    try:
+        now = path.stat()
+    except OSError:
+        now = None
+    if now is None or _identity(now) != _identity(since):
+        raise UsageError(
+            f"{path} was changed by another program in the meantime and is left as it is; run again"
+        )
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @contextmanager

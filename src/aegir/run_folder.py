@@ -210,18 +210,24 @@ def _last_byte(handle: int) -> bytes:
 
 
 def _read_row(line: bytes) -> dict[str, Any] | None:
+    """The figures of one line; None for what is not a JSON object with a step, or is nested too deeply."""
     try:
         row = json.loads(line)
-    except ValueError:
+        if not isinstance(row, dict) or type(row.get("step")) is not int:
+            return None
+        if abs(row["step"]) >= 1 << 63:
+            return None
+        return {name: _unusual(value) for name, value in row.items()}
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(row, dict) or type(row.get("step")) is not int:
-        return None
-    return {name: _unusual(value) for name, value in row.items()}
 
 
 def _unusual(value: Any) -> Any:
+    """The value with the spellings of NaN and infinities read; integers that no float holds are infinite."""
     if isinstance(value, list):
         return [_unusual(part) for part in value]
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.copysign(math.inf, value > 0 or -1)
     return UNUSUAL.get(value, value) if isinstance(value, str) else value
 
 

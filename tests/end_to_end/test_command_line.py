@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from aegir.answers.parquet_metadata import embedded_annotation
+from aegir.answers.writers import FORMATS
 from command_line import run_process
 from nasty_files import REFUSED
 
@@ -79,6 +81,34 @@ def test_a_full_disk_behind_stdout_is_one_sentence_and_exit_code_1(arguments: tu
     assert done.stderr == "aegir: cannot write the answer: No space left on device\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("annotate - <&-", 2, "standard input is closed; give a file, or pipe a table in"),
+        (f"annotate {BOOKS} >&-", 1, "cannot write the answer: Bad file descriptor"),
+        ("types list >&-", 1, "cannot write the answer: Bad file descriptor"),
+        ("--help >&-", 1, "cannot write the answer: Bad file descriptor"),
+    ],
+)
+def test_a_closed_stream_is_one_sentence(arguments: str, code: int, said: str):
+    done = subprocess.run(
+        f"'{sys.executable}' -m aegir {arguments}",
+        shell=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, f"aegir: {said}\n")
+
+
+def test_an_answer_to_a_file_needs_no_open_stream(tmp_path: Path):
+    out = tmp_path / "answers.jsonl"
+    command = f"'{sys.executable}' -m aegir annotate {BOOKS} --json --out {out} <&- >&- 2>&-"
+    assert subprocess.run(command, shell=True, timeout=100, check=False).returncode == 0
+    assert json.loads(out.read_text())["table"] == "books.csv"
+
+
 def test_an_interruption_ends_with_130_and_a_word():
     command = [sys.executable, "-m", "aegir", "annotate", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -142,10 +172,27 @@ def test_a_terminal_that_knows_only_ascii_gets_an_answer(tmp_path: Path):
     assert json.loads(data.out)["columns"][0]["name"] == "città"
 
 
-def test_a_file_name_that_is_no_utf8_is_read(tmp_path: Path):
-    path = os.fsencode(tmp_path) + b"/caf\xe9.csv"
-    shutil.copy(EXAMPLES / "books.csv", path)
-    for format_name in ("text", "csv", "json", "dbt"):
+def test_a_file_name_that_is_no_utf8_is_read_and_shown_with_its_bytes(tmp_path: Path):
+    for suffix, example in ((b".csv", "books.csv"), (b".parquet", "sensors.parquet")):
+        shutil.copy(EXAMPLES / example, os.fsencode(tmp_path) + b"/caf\xe9" + suffix)
+    (tmp_path / "empty\udce9.csv").touch()
+    for format_name in ("text", *FORMATS):
         done = run_process("annotate", tmp_path, "--format", format_name)
-        assert (done.code, done.err) == (0, ""), done.err
-        assert "caf" in done.out
+        assert done.code == 2, done.err
+        assert done.said == [
+            rf"aegir: {tmp_path}/empty\xe9.csv is empty; expected a table",
+            "aegir: 2 tables with 20 columns from 3 files",
+            rf"aegir: 1 of 3 files failed: {tmp_path}/empty\xe9.csv",
+        ]
+        for name in ("caf\\xe9.csv", "caf\\xe9.parquet"):
+            shown = name if format_name in ("text", "csv") else name.replace("\\", "\\\\")
+            assert shown in done.out, format_name
+
+
+def test_a_parquet_file_whose_name_is_no_utf8_is_embedded_into(tmp_path: Path):
+    path = tmp_path / "caf\udce9.parquet"
+    shutil.copy(EXAMPLES / "sensors.parquet", path)
+    done = run_process("annotate", path, "--embed", "--json", "--out", tmp_path / "answers\udce9")
+    assert done.code == 0, done.err
+    assert rf"aegir: answers embedded in {tmp_path}/caf\xe9.parquet under" in done.said[0]
+    assert embedded_annotation(path) is not None

@@ -1,13 +1,16 @@
 """Files are replaced whole or not at all, with the attributes they had."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from aegir.errors import UsageError
-from aegir.files import replace_file, replacing
+from aegir.files import replace_file, replacing, utf8_path
 
 
 def names(folder: Path) -> list[str]:
@@ -103,3 +106,44 @@ def test_an_error_of_the_caller_is_not_blamed_on_the_file(tmp_path: Path):
     with pytest.raises(OSError, match="cannot read the source"), replacing(tmp_path / "x"):
         raise OSError("cannot read the source")
     assert names(tmp_path) == []
+
+
+def start_writing(path: Path) -> subprocess.Popen[str]:
+    """A process that is in the middle of replacing a file."""
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom aegir.files import replacing\n"
+        "with replacing(Path(sys.argv[1])) as new:\n"
+        "    new.write(b'half'); print('written', flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path):
+    killed, living = start_writing(tmp_path / "a"), start_writing(tmp_path / "b")
+    (tmp_path / ".aegir-of-the-user.partial").touch()
+    with killed, living:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(timeout=10)
+        assert len(names(tmp_path)) == 3
+        replace_file(tmp_path / "c", b"x")
+        assert len(names(tmp_path)) == 3  # that of the living process, that of the user, and c
+        assert {".aegir-of-the-user.partial", "c"} < set(names(tmp_path))
+        living.kill()
+
+
+def test_a_path_that_is_no_utf8_gets_a_link_that_is(tmp_path: Path):
+    path = tmp_path / "caf\udce9.db"
+    path.write_bytes(b"content")
+    Path(f"{path}-wal").write_bytes(b"log")
+    with utf8_path(path) as plain:
+        assert str(plain).isascii()
+        assert plain.read_bytes() == b"content"
+        assert Path(f"{plain}-wal").read_bytes() == b"log"
+    assert not plain.parent.exists()
+    with utf8_path(tmp_path / "café") as plain:
+        assert plain == tmp_path / "café"

@@ -10,6 +10,7 @@ Tables are scored a few at a time; what a table gets does not depend on its neig
 over two runs gives what one run gives.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -167,11 +168,17 @@ def _places(source: object) -> Sequence[object]:
 
 
 def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    name = str(source) if isinstance(source, str | Path) else "table"
+    if name == "-" and sys.stdin is None:
+        yield Failure(name, "standard input is closed; give a file, or pipe a table in")
+        return
     try:
         yield from read_tables(source, rows=rows, seed=seed)
     except AegirError as error:
-        name = str(source) if isinstance(source, str | Path) else "table"
         yield Failure(name, str(error), type(error))
+    except OSError as error:  # a disk or network that fails in the middle of a file
+        label = "standard input" if name == "-" else name
+        yield Failure(name, f"{label} cannot be read ({error.strerror or error})")
 
 
 def _annotate_waiting(

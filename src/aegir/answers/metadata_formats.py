@@ -174,13 +174,21 @@ def _csvw_table(annotation: TableAnnotation) -> dict[str, object]:
             schema["aboutUrl"] = f"#{{{_template_variable(name)}}}"
     source = annotation.source or annotation.table
     table: dict[str, object] = {
-        "url": quote(relative_path(source), safe="/:?&=%#", errors="replace"),
+        "url": quote(_file_name_bytes(relative_path(source)), safe="/:?&=%#"),
         "dc:title": annotation.table,
         "tableSchema": schema,
     }
     if annotation.columns and all(column.name is None for column in annotation.columns):
         table["dialect"] = {"header": False}
     return table
+
+
+def _file_name_bytes(path: str) -> bytes:
+    """The path as the file system holds it."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # other surrogates: no file is called so
+        return path.encode("utf-8", "replace")
 
 
 def _csvw_column(name: str, column: ColumnAnnotation, *, is_subject: bool) -> dict[str, object]:

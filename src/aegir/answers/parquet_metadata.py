@@ -10,6 +10,7 @@ Promises
     other metadata stay as they are, byte for byte;
   - the new file is written beside the old one and renamed over it when it is safe on the disk (files.py),
     so a crash leaves the old file; mode, owner and extended attributes are kept, and a link stays a link;
+  - a file that another program replaces or changes meanwhile is left as that program wrote it;
   - a key given again gets its new value.
 
 Limits: files whose footer is encrypted or signed are refused; hard links to the old file keep it.
@@ -49,9 +50,15 @@ TAIL = 8
 PIECE = 1 << 20
 
 
-def embed_annotation(path: Path, annotation: TableAnnotation) -> None:
-    """Write an annotation into its own Parquet file, as JSON under ANNOTATION_KEY."""
-    update_parquet_metadata(path, {ANNOTATION_KEY: quoted_json(annotation_as_dict(annotation))})
+def embed_annotation(
+    path: Path, annotation: TableAnnotation, *, unchanged_since: os.stat_result | None = None
+) -> None:
+    """Write an annotation into its own Parquet file, as JSON under ANNOTATION_KEY.
+
+    `unchanged_since` is the status of the file when it was annotated; a file that changed is left alone.
+    """
+    text = quoted_json(annotation_as_dict(annotation))
+    update_parquet_metadata(path, {ANNOTATION_KEY: text}, unchanged_since=unchanged_since)
 
 
 def embedded_annotation(path: Path) -> TableAnnotation | None:
@@ -61,7 +68,7 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
         return None
     try:
         return annotation_from_dict(json.loads(text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableTable(f"{path} holds an annotation that is not JSON ({error})") from error
 
 
@@ -80,14 +87,17 @@ def read_parquet_metadata(path: Path) -> dict[str, str]:
     }
 
 
-def update_parquet_metadata(path: Path, metadata: Mapping[str, str]) -> None:
+def update_parquet_metadata(
+    path: Path, metadata: Mapping[str, str], *, unchanged_since: os.stat_result | None = None
+) -> None:
     """Give a Parquet file these keys in its metadata, in place."""
     added = {key.encode(): value.encode() for key, value in metadata.items()}
     try:
         with path.open("rb") as source:
             footer = _read_footer(source, path)
             raw = join_struct(with_metadata(footer.fields, added))
-            with replacing(path) as target:
+            status = unchanged_since or os.fstat(source.fileno())
+            with replacing(path, unchanged_since=status) as target:
                 _copy(source, target, footer.start)
                 target.write(raw + struct.pack("<I", len(raw)) + MAGIC)
     except OSError as error:

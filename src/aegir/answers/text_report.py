@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.printable import escape_surrogates
 
 HEADINGS = ("column", "type", "sure", "relation", "personal", "why")
 WIDEST = (28, 34, 4, 25, 8)
@@ -181,5 +182,6 @@ class _Painter:
 
 def _printable(text: str) -> str:
     """The text on one line: blanks for line breaks, `?` for what a terminal might obey."""
-    flat = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+    flat = escape_surrogates(text)
+    flat = " ".join(flat.splitlines()) if "\n" in flat or "\r" in flat else flat
     return "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in flat)

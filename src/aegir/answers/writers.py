@@ -9,7 +9,8 @@
   dbt           a schema.yml with meta and contains_pii
 
 Promises
-  - every format takes any annotation: odd names, quotes, newlines, lone surrogates, no columns at all;
+  - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
+    file names that are not UTF-8, are written as escapes (printable.py);
   - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations;
   - `is_earlier_output` recognises what a format makes of any annotations, and an empty file; a table of the
     user's, which must not be overwritten, is not mistaken for an answer.
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
+from aegir.answers.printable import SURROGATE, escape_surrogates
 from aegir.answers.text_report import render_text
 from aegir.errors import UsageError
 
@@ -48,14 +50,16 @@ CSV_HEADER = (
 )
 """Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `."""
 
-# Legal in JSON strings, but line breaks to some readers, invisible, or refused by YAML and UTF-8.
-TROUBLESOME = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+# Legal in JSON strings, but line breaks to some readers, invisible, or refused by YAML.
+TROUBLESOME = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def quoted_json(value: object, *, indent: int | None = None) -> str:
     """JSON that keeps readable letters, escapes troublesome ones, and is valid YAML as well."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return TROUBLESOME.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    text = TROUBLESOME.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    # Only Python reads back a lone surrogate: others refuse the document or lose the character.
+    return SURROGATE.sub(lambda match: json.dumps(escape_surrogates(match[0]))[1:-1], text)
 
 
 def render_json(annotations: Sequence[TableAnnotation]) -> str:
@@ -163,8 +167,7 @@ def _csv_line(cells: Sequence[str]) -> str:
     # With "\r\n" as terminator the writer quotes cells that hold either character; with "\n" alone a
     # bare "\r" would go out unquoted and split the row for its reader.
     csv.writer(buffer, lineterminator="\r\n").writerow(cells)
-    line = buffer.getvalue().removesuffix("\r\n")
-    return line.encode("utf-8", "replace").decode("utf-8")
+    return escape_surrogates(buffer.getvalue().removesuffix("\r\n"))
 
 
 def _flag(value: bool) -> str:

@@ -1,6 +1,8 @@
-"""`aegir annotate`: tables in, annotations out, on stdout or in a file; talk goes to stderr."""
+"""`aegir annotate`: tables in, annotations out, to stdout or a file; messages go to stderr."""
 
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -73,8 +75,8 @@ def annotate(
     TABLE is a file, a folder, a pattern in quotes, or - for standard input.
     """
     format_name = "jsonl" if as_json else format_name
-    found = find_table_files(sources)
-    files = [str(file) for file in _without(out, found, sources, format_name)]
+    check_format(format_name)
+    files = _without_output(find_table_files(sources), sources, out, format_name)
     chosen, thresholds = prepare(
         annotator,
         model,
@@ -83,104 +85,105 @@ def annotate(
         custom_types=not no_custom,
         say=tell,
     )
-    failures: list[Failure] = []
-    answers = _successes(
-        annotate_sources(track(files, "annotating"), chosen, thresholds, rows=rows, seed=seed),
-        failures,
+    run = _Run(len(files), embed)
+    outcomes = annotate_sources(
+        run.watch(track(files, "annotating")), chosen, thresholds, rows=rows, seed=seed
     )
-    tally, embedding = _Tally(), _Embedding()
-    if embed:
-        answers = embedding.pass_on(answers, failures)
-    write_annotations(tally.count(answers), format_name, out)
-    if embed:
-        embedding.report()
-    _report(tally, failures, len(files), out)
+    write_annotations(run.answers(outcomes), format_name, out)
+    run.report(out)
 
 
-class _Tally:
-    """Counts what passes through."""
+def _without_output(
+    files: list[Path], sources: tuple[str, ...], out: Path | None, format_name: str
+) -> list[str]:
+    """The files to read: all but an earlier answer that is about to be replaced.
 
-    tables = columns = 0
-
-    def count(self, answers: Iterable[TableAnnotation]) -> Iterator[TableAnnotation]:
-        for answer in answers:
-            self.tables += 1
-            self.columns += len(answer.columns)
-            yield answer
-
-
-def _without(
-    out: Path | None, files: list[Path], sources: tuple[str, ...], format_name: str
-) -> list[Path]:
-    """The files to read; what is about to be written over is none of them.
-
-    Only an earlier answer, left in a folder that is read again, may be written over.
+    Raises if `out` is a table to be read. Only an earlier answer, in a folder that is read again, may be replaced.
     """
-    check_format(format_name)
-    if out is None or not out.exists():
-        return files
-    kept = [file for file in files if not (file.exists() and out.samefile(file))]
-    if len(kept) == len(files):
-        return files
-    named = any(Path(source).exists() and out.samefile(source) for source in sources)
-    if named or not is_earlier_output(out, format_name):
-        raise UsageError(f"--out {out} would write over a table to be read; give another name")
-    tell(f"{out} is an earlier answer; it is written anew, not read")
+    kept = [str(file) for file in files if out is None or not _same_file(file, out)]
+    if out is not None and len(kept) < len(files):
+        named = any(_same_file(Path(source), out) for source in sources)
+        if named or not is_earlier_output(out, format_name):
+            raise UsageError(f"--out {out} would write over a table to be read; give another name")
+        tell(f"{out} is an earlier answer; it is written anew, not read")
     return kept
 
 
-def _successes(
-    outcomes: Iterable[TableAnnotation | Failure], failures: list[Failure]
-) -> Iterator[TableAnnotation]:
-    for outcome in outcomes:
-        if isinstance(outcome, Failure):
-            _note(outcome, failures)
-        else:
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there, or may not be looked at
+        return False
+
+
+class _Run:
+    """Counts answers and failures on their way to the output, and embeds answers in Parquet files."""
+
+    def __init__(self, files: int, embed: bool) -> None:
+        self.files, self.embed = files, embed
+        self.tables = self.columns = 0
+        self.failures: list[Failure] = []
+        self.embedded: dict[str, None] = {}
+        self._statuses: dict[Path, os.stat_result] = {}
+        """How each Parquet file was when it was about to be read; a changed one is not embedded into."""
+
+    def watch(self, files: Iterable[str]) -> Iterator[str]:
+        """Yield the files, remembering the status of those to embed into."""
+        for file in files:
+            if self.embed and file.lower().endswith(PARQUET_SUFFIXES):
+                with suppress(OSError):  # reading the file will say what is wrong
+                    self._statuses[_real(file)] = os.stat(file)  # noqa: PTH116
+            yield file
+
+    def answers(self, outcomes: Iterable[TableAnnotation | Failure]) -> Iterator[TableAnnotation]:
+        """Yield the answers; tell of failures and warnings."""
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                self._fail(outcome)
+                continue
             for warning in outcome.warnings:
                 tell(f"{outcome.table}: {warning}")
+            if self.embed:
+                self._embed(outcome)
+            self.tables += 1
+            self.columns += len(outcome.columns)
             yield outcome
 
+    def report(self, out: Path | None) -> None:
+        """Tell what was done; raise an exit with code 2 if any file failed, as grep would."""
+        if self.embed:
+            first = next(iter(self.embedded), "no Parquet file")
+            where = first if len(self.embedded) < 2 else f"{len(self.embedded)} Parquet files"
+            key = f" under the key {ANNOTATION_KEY}" if self.embedded else ""
+            tell(f"answers embedded in {where}{key}")
+        files = amount(self.files, "file")
+        if self.files > 1 or out is not None:
+            tables, columns = amount(self.tables, "table"), amount(self.columns, "column")
+            tell(f"{tables} with {columns} from {files}" + (f", written to {out}" if out else ""))
+        if self.failures:
+            if self.files > 1:
+                names = ", ".join(failure.source for failure in self.failures[:10])
+                more = f" and {len(self.failures) - 10} more" if len(self.failures) > 10 else ""
+                tell(f"{len(self.failures)} of {files} failed: {names}{more}")
+            raise click.exceptions.Exit(2)
 
-def _note(failure: Failure, failures: list[Failure]) -> None:
-    failures.append(failure)
-    tell(f"{failure.reason}")
+    def _fail(self, failure: Failure) -> None:
+        self.failures.append(failure)
+        tell(failure.reason)
+
+    def _embed(self, answer: TableAnnotation) -> None:
+        if answer.source is None or (path := _real(answer.source)) not in self._statuses:
+            return
+        try:
+            embed_annotation(Path(answer.source), answer, unchanged_since=self._statuses[path])
+        except AegirError as error:
+            self._fail(Failure(answer.source, str(error)))
+            return
+        self.embedded[answer.source] = None
+        with suppress(OSError):
+            self._statuses[path] = path.stat()  # a link to the same file may follow
 
 
-class _Embedding:
-    """Writes each answer into its Parquet file on its way past."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, None] = {}
-
-    def pass_on(
-        self, answers: Iterable[TableAnnotation], failures: list[Failure]
-    ) -> Iterator[TableAnnotation]:
-        for answer in answers:
-            if answer.source is not None and answer.source.lower().endswith(PARQUET_SUFFIXES):
-                try:
-                    embed_annotation(Path(answer.source), answer)
-                    self.files[answer.source] = None
-                except AegirError as error:
-                    _note(Failure(answer.source, str(error)), failures)
-            yield answer
-
-    def report(self) -> None:
-        """Say where the answers went."""
-        first = next(iter(self.files), "no Parquet file")
-        where = first if len(self.files) < 2 else f"{len(self.files)} Parquet files"
-        key = f" under the key {ANNOTATION_KEY}" if self.files else ""
-        tell(f"answers embedded in {where}{key}")
-
-
-def _report(tally: _Tally, failures: list[Failure], files: int, out: Path | None) -> None:
-    """Say what was done; any file that failed makes the exit code 2, as grep would."""
-    if files > 1 or out is not None:
-        where = f", written to {out}" if out else ""
-        tables, columns = amount(tally.tables, "table"), amount(tally.columns, "column")
-        tell(f"{tables} with {columns} from {amount(files, 'file')}{where}")
-    if failures:
-        if files > 1:
-            names = ", ".join(failure.source for failure in failures[:10])
-            more = f" and {len(failures) - 10} more" if len(failures) > 10 else ""
-            tell(f"{len(failures)} of {amount(files, 'file')} failed: {names}{more}")
-        raise click.exceptions.Exit(2)
+def _real(file: str) -> Path:
+    """Where a file is once links are followed."""
+    return Path(os.path.realpath(file))

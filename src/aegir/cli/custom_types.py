@@ -13,7 +13,8 @@ from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
 from aegir.annotators.custom_types.store import forget_type, save_type
 from aegir.annotators.custom_types.validation import Validation, validate_type
 from aegir.annotators.registry import load_annotator
-from aegir.cli.terminal import on_one_line, tell
+from aegir.answers.printable import escape_controls
+from aegir.cli.terminal import tell
 from aegir.errors import CheckFailed
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import read_labelled_tables
@@ -121,7 +122,7 @@ def _report_text(name: str, report: Report, validation: Validation | None) -> st
     cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
     so_far = ", ".join(f"{label} ({count})" for label, count in list(report.so_far.items())[:3])
     lines = [
-        f"{on_one_line(name)}: learnt from {columns} of {files}{cut}",
+        f"{escape_controls(name)}: learnt from {columns} of {files}{cut}",
         f"  taken so far for {so_far or 'nothing'}",
     ]
     held_out = "held out by column" if report.columns > 1 else "held out, but all from one column"

@@ -135,6 +135,7 @@ def main() -> None:
     # Our matrices are too small for BLAS threads, and starting them takes time. Read by numpy when it is
     # loaded, which is later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter
     try:
@@ -153,6 +154,19 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         tell("interrupted")
         sys.exit(130)
+
+
+def _open_closed_streams() -> None:
+    """Give closed standard streams (`aegir … >&-`) a file: the next one to be opened would get their number.
+
+    Writing to stdout then fails as on a full disk; stdin stays None, which reading it reports.
+    """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _discard_stdout() -> None:

@@ -1,26 +1,23 @@
 """What the command line prints for people: sentences on stderr, a progress bar for long work."""
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import click
 
+from aegir.answers.printable import escape_controls
+
 Item = TypeVar("Item")
 ITEMS_WORTH_A_BAR = 20
-# A file may be called anything: line breaks would fake sentences, escape sequences would colour them.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def tell(sentence: str) -> None:
-    """Print one sentence to stderr, on one line."""
-    click.echo(f"aegir: {on_one_line(sentence)}", err=True)
+    """Print one sentence to stderr, on one line.
 
-
-def on_one_line(text: str) -> str:
-    """The text with control characters written as escapes."""
-    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+    A file may be called anything: line breaks would fake sentences, escape sequences would colour them.
+    """
+    click.echo(f"aegir: {escape_controls(sentence)}", err=True)
 
 
 def track(items: Sequence[Item], doing: str) -> Iterator[Item]:

@@ -28,9 +28,6 @@ from dataclasses import dataclass, replace
 from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
 from aegir.tables.assembling import COLUMN_LIMIT, assemble_table, to_columns
-from aegir.tables.dialect import Dialect, find_dialect, parse_rows
-=======
-from aegir.tables.assembling import assemble_table, to_columns
 from aegir.tables.layout import Layout, find_layout
 from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table

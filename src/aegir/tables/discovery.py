@@ -1,4 +1,4 @@
-"""Which files hold tables: names, folders and patterns in, a sorted list of files out.
+"""Find the files that hold tables: names, folders and patterns in, a sorted list of files out.
 
     find_table_files(["shop.csv", "lake", "archive/**/*.parquet"])
 
@@ -6,14 +6,16 @@ Promises
   - a file asked for by name is kept whatever it is called; in folders and patterns only known
     suffixes count, hidden files and folders are skipped;
   - each file comes once, arguments in the order given, files of a folder sorted;
-  - links that lead in circles do not trap it; pipes and devices are skipped;
+  - links that lead in circles are followed once; pipes and devices are skipped;
   - what should have been looked at and cannot be (a link to nothing, a folder without permission) is in
-    the list as well: reading it gives the sentence that says why, so nothing is passed over in silence.
+    the list as well: reading it raises the sentence that says why.
 """
 
 import glob
 import os
+import stat
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from aegir.errors import UsageError
@@ -60,7 +62,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     closed: list[Path] = []
 
     def remember(error: OSError) -> None:
-        closed.append(Path(os.fsdecode(error.filename)))
+        closed.append(Path(os.fsdecode(error.filename or folder)))
 
     for parent, folders, files in os.walk(folder, onerror=remember):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -72,23 +74,67 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _is_file_or_broken(path: Path) -> bool:
-    """A file, or a link that leads to nothing."""
-    return path.is_file() or (path.is_symlink() and not path.exists())
+    """Whether this is a file, or something whose kind cannot be found out: reading it will say why."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return True
 
 
 def _matching(pattern: str) -> list[Path]:
-    matches = (Path(match) for match in glob.glob(pattern, recursive=True))  # noqa: PTH207 (absolute patterns)
-    # Patterns follow links to folders, even in circles: the shortest way to a file is kept.
-    real: dict[Path, Path] = {}
-    for path in sorted(matches, key=lambda path: (len(path.parts), path)):
+    closed: list[Path] = []
+    # Patterns follow links to folders: of several ways to a file, the shortest is kept.
+    real: dict[str, Path] = {}
+    for path in sorted(_glob(Path(pattern), closed), key=lambda path: (len(path.parts), path)):
         if _is_file_or_broken(path):
-            real.setdefault(path.resolve(), path)
+            real.setdefault(os.path.realpath(path), path)
     files = sorted(real.values())
     known = [path for path in files if has_known_suffix(path.name)]
-    if not files:
+    if not files and not closed:
         raise UsageError(f"no file matches {pattern}")
     # A pattern such as *.dat names its suffix on purpose.
-    return known or files
+    return (known or files) + closed
+
+
+def _glob(pattern: Path, closed: list[Path]) -> Iterator[Path]:
+    """Yield what matches a pattern; folders below `**` that cannot be listed are added to `closed`.
+
+    `glob` walks through links in circles until their path is too long: two links to their own folder are 2^40 paths.
+    """
+    parts = pattern.parts
+    if "**" not in parts:
+        yield from map(Path, glob.glob(str(pattern)))  # noqa: PTH207 (absolute patterns)
+        return
+    at = parts.index("**")
+    rest = list(dropwhile(lambda part: part == "**", parts[at:])) or ["*"]
+    for top in glob.glob(str(Path(*parts[:at]))):  # noqa: PTH207
+        for folder in _folders_below(top, closed):
+            yield from _glob(Path(glob.escape(folder), *rest), closed)
+
+
+def _folders_below(top: str, closed: list[Path]) -> Iterator[str]:
+    """Yield a folder and all folders below it, each once however many links lead to it; hidden ones are skipped."""
+    seen: set[tuple[int, int]] = set()
+    level = [(False, top)] if Path(top).is_dir() else []
+    while level:
+        below = []
+        for _, folder in sorted(level):  # real folders before links to them
+            try:
+                status = os.stat(folder)  # noqa: PTH116
+                if (status.st_dev, status.st_ino) in seen:
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                with os.scandir(folder) as entries:
+                    below += [
+                        (entry.is_symlink(), entry.path)
+                        for entry in entries
+                        if not entry.name.startswith(".") and Path(entry.path).is_dir()
+                    ]
+            except OSError:
+                closed.append(Path(folder))
+                continue
+            yield folder
+        level = below
 
 
 def _suffix_list() -> str:

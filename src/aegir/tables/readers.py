@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from aegir.errors import UnreadableTable, UsageError
+from aegir.files import utf8_path
 from aegir.tables.byte_stream import (
     SPOOL_LIMIT,
     STREAM_LIMIT,
@@ -135,7 +136,8 @@ def _read_path(path: Path, request: Request) -> Iterator[Table]:
             elif format_ in COMPRESSED:
                 yield from _read_compressed(file, format_, request)
             else:
-                yield from _read_container(path, format_, request)
+                with utf8_path(path) as plain:
+                    yield from _read_container(plain, format_, request)
     except OSError as error:
         raise _unreadable(path, error) from error
 

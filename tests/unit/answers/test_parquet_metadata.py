@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -116,7 +117,8 @@ def test_an_annotation_embedded_again_replaces_the_first(tmp_path: Path) -> None
     embed_annotation(path, answer("first"))
     size = path.stat().st_size
     embed_annotation(link, answer("again"))
-    assert embedded_annotation(link) == embedded_annotation(path) == answer("again")
+    expected = replace(answer("again"), source=r"caf\xe9/t.parquet")
+    assert embedded_annotation(link) == embedded_annotation(path) == expected
     assert path.stat().st_size == size  # the two words are equally long
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
@@ -148,6 +150,30 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, fails: 
         update_parquet_metadata(path, {"a": "b"})
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.parquet"]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["replaced", "written to", "removed"])
+def test_a_file_that_changes_meanwhile_is_left_as_it_is(tmp_path: Path, how: str) -> None:
+    path, other = tmp_path / "t.parquet", tmp_path / "other"
+    polars.DataFrame({"id": [1]}).write_parquet(path)
+    polars.DataFrame({"id": [2]}).write_parquet(other)
+    expected = None if how == "removed" else other.read_bytes()
+
+    def change(handle: int) -> None:
+        if how == "replaced":
+            other.replace(path)
+        elif how == "written to":
+            path.write_bytes(other.read_bytes())
+        else:
+            path.unlink()
+
+    with (
+        patch.object(os, "fsync", change),
+        pytest.raises(UsageError, match=r"t\.parquet was changed by another program"),
+    ):
+        update_parquet_metadata(path, {"a": "b"})
+    assert (path.read_bytes() if path.exists() else None) == expected
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_file_cut_anywhere_is_refused_and_left_alone(tmp_path: Path) -> None:

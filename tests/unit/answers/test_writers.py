@@ -126,6 +126,14 @@ def test_csv_is_one_line_per_column():
     )
 
 
+def test_a_file_name_that_is_no_utf8_is_written_with_its_bytes():
+    odd = replace(BOOKS, table="caf\udce9.csv", source="caf\udce9.csv")
+    for name in ("json", "jsonl", "frictionless", "csvw", "dbt"):
+        assert r"caf\\xe9.csv" in FORMATS[name]([odd])
+    assert FORMATS["csv"]([odd]).splitlines()[1].startswith("caf\\xe9.csv,caf\\xe9.csv,0,")
+    assert '"url": "caf%E9.csv"' in FORMATS["csvw"]([odd])
+
+
 def test_csv_without_tables_is_its_header():
     assert next(csv.reader(io.StringIO(FORMATS["csv"]([])))) == list(CSV_HEADER)
 

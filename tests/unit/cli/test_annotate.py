@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from aegir.annotators.annotate import annotate
 from aegir.answers.annotation import annotation_as_dict
-from aegir.answers.parquet_metadata import embedded_annotation
+from aegir.answers.parquet_metadata import embed_annotation, embedded_annotation
 from aegir.answers.writers import FORMATS
 from command_line import run
 from nasty_files import REFUSED
@@ -164,6 +165,34 @@ def test_embedding_leaves_the_answer_in_the_parquet_file(tmp_path: Path):
     assert (tmp_path / "books.csv").read_bytes() == BOOKS.read_bytes()
 
 
+def test_a_file_and_a_link_to_it_are_both_embedded_into(tmp_path: Path):
+    shutil.copy(EXAMPLES / "sensors.parquet", tmp_path)
+    (tmp_path / "link.parquet").symlink_to("sensors.parquet")
+    done = run("annotate", tmp_path, "--embed", "--json")
+    assert done.code == 0
+    assert "aegir: answers embedded in 2 Parquet files under the key aegir.annotation" in done.said
+
+
+def test_a_file_that_was_replaced_after_it_was_read_is_not_embedded_into(tmp_path: Path):
+    path, other = tmp_path / "sensors.parquet", tmp_path / "other"
+    shutil.copy(EXAMPLES / "sensors.parquet", path)
+    shutil.copy(EXAMPLES / "sensors.parquet", other)
+    expected = other.read_bytes()
+
+    def replaced(*arguments: object, **options: object) -> None:
+        other.replace(path)
+        embed_annotation(*arguments, **options)
+
+    with patch("aegir.cli.annotate.embed_annotation", replaced):
+        done = run("annotate", path, "--embed", "--json")
+    assert done.code == 2
+    assert done.said[0] == (
+        f"aegir: {path} was changed by another program in the meantime and is left as it is; run again"
+    )
+    assert path.read_bytes() == expected
+    assert json.loads(done.out)["table"] == "sensors.parquet"
+
+
 def test_embedding_says_when_there_was_nothing_to_embed_into():
     done = run("annotate", BOOKS, "--embed")
     assert (done.code, done.said) == (0, ["aegir: answers embedded in no Parquet file"])
@@ -189,6 +218,17 @@ def test_a_link_to_nothing_is_a_failure_not_a_silence(lake: Path):
     done = run("annotate", lake, "--json", "--out", lake / "old.jsonl")
     assert (done.code, len((lake / "old.jsonl").read_text().splitlines())) == (2, 4)
     assert f"aegir: {lake / 'gone.csv'} is a link to a file that is not there" in done.said
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that fails when read")
+def test_a_read_error_is_the_failure_of_that_file_alone(lake: Path):
+    (lake / "bad.csv").symlink_to("/proc/self/mem")  # an I/O error at the first byte
+    done = run("annotate", lake, "--json", "--out", lake / "old.jsonl")
+    assert done.code == 2
+    assert len((lake / "old.jsonl").read_text().splitlines()) == 4
+    assert "bad.csv" in done.said[0]
+    assert done.said[0].endswith("(Input/output error)")
+    assert done.said[-1] == f"aegir: 1 of 4 files failed: {lake / 'bad.csv'}"
 
 
 def test_names_with_line_breaks_and_colours_stay_on_their_line(tmp_path: Path):

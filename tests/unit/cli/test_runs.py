@@ -67,6 +67,24 @@ def test_a_torn_line_is_noted_and_the_rest_is_judged(folder):
     assert done.said == ["aegir: metrics.jsonl line 151 was skipped: torn at the end"]
 
 
+def test_a_line_nested_too_deeply_is_noted_and_the_rest_is_judged(folder):
+    with (folder.path / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 150, "x": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
+    done = run("runs", "health", folder.path)
+    assert done.code == 0
+    assert "metrics.jsonl line 151 was skipped" in done.err
+
+
+def test_a_number_too_large_for_a_float_is_infinite(folder):
+    with (folder.path / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 150, "kl": -1' + "0" * 400 + "}\n")
+        file.write('{"step": 1' + "0" * 400 + ', "kl": 1}\n')
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert "kl was -inf at step 150" in done.out
+    assert "metrics.jsonl line 152 was skipped" in done.err
+
+
 def test_an_empty_run_is_unwell(tmp_path):
     RunFolder.create(tmp_path / "run")
     done = run("runs", "health", tmp_path / "run")

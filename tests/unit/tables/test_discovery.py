@@ -38,6 +38,44 @@ def test_patterns_reach_into_folders(lake: Path) -> None:
     assert names(find_table_files([f"{lake}/*.md"]), lake) == ["notes.md"]
 
 
+def test_two_links_to_their_own_folder_do_not_trap_a_pattern(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.csv").write_text("x")
+    for name in ("loop", "again", "deep/up"):
+        (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
+    for pattern in ("**/*.csv", "**/deep/*.csv", "**/**/deep/**"):
+        assert names(find_table_files([f"{tmp_path}/{pattern}"]), tmp_path) == ["deep/b.csv"]
+
+
+def test_a_file_behind_a_link_to_a_folder_outside_is_found(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "b.csv").write_text("x")
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "link").symlink_to(tmp_path / "outside", target_is_directory=True)
+    assert names(find_table_files([f"{tmp_path}/lake/**/*.csv"]), tmp_path) == ["lake/link/b.csv"]
+
+
+def test_a_link_to_itself_is_found_and_reading_it_says_so(lake: Path) -> None:
+    (lake / "self.csv").symlink_to(lake / "self.csv")
+    for given in (lake, f"{lake}/*.csv", f"{lake}/**/*.csv", lake / "self.csv"):
+        assert lake / "self.csv" in find_table_files([given])
+    with pytest.raises(UnreadableTable, match=r"self\.csv"):
+        list(read_tables(lake / "self.csv"))
+
+
+def test_a_file_that_cannot_be_looked_at_is_found_so_that_reading_it_says_why(lake: Path) -> None:
+    look = Path.stat
+
+    def refuse(path: Path, **options: bool) -> os.stat_result:
+        if path.name == "b.csv":
+            raise OSError(5, "Input/output error", str(path))
+        return look(path, **options)
+
+    with patch.object(Path, "stat", refuse):
+        assert lake / "b.csv" in find_table_files([lake])
+        assert find_table_files([f"{lake}/*.csv"]) == [lake / "b.csv"]
+
+
 def test_each_file_comes_once(lake: Path) -> None:
     assert len(find_table_files([lake / "b.csv", lake, f"{lake}/*.csv"])) == 3
 
@@ -83,5 +121,6 @@ def test_a_folder_without_permission_is_found_and_reading_it_says_so(
 
     with patch("os.scandir", refuse):
         assert folder in find_table_files([lake])
+        assert folder in find_table_files([f"{lake}/**/*.csv"])
         with pytest.raises(UnreadableTable, match=f"{folder} may not be read by this user"):
             list(read_tables(folder))

@@ -1,0 +1,33 @@
+"""Text from tables, file names and error messages, made safe to print and to write.
+
+    escape_controls("a\x1b[31m")          a\\x1b[31m      for terminals: nothing is obeyed, nothing is hidden
+    escape_surrogates("caf\udce9.csv")    caf\\xe9.csv    for files: valid Unicode
+
+A file name that is not UTF-8 reaches Python with a lone surrogate for each byte it cannot decode; it is shown
+with that byte written as `\\xNN`, in every format and message.
+"""
+
+import re
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+# Control characters, line separators, and marks that reverse the direction of the text behind them.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def escape_controls(text: str, keep: str = "") -> str:
+    """The text with control characters, except those in `keep`, and surrogates written as escapes."""
+    return escape_surrogates(
+        _CONTROL.sub(
+            lambda match: match[0] if match[0] in keep else repr(match[0])[1:-1],
+            text,
+        )
+    )
+
+
+def escape_surrogates(text: str) -> str:
+    """The text with lone surrogates written as escapes: the byte of a file name as `\\xNN`, others as `\\uNNNN`."""
+    return SURROGATE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
