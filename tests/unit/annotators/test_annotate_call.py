@@ -9,10 +9,10 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from aegir.annotators.annotator import Thresholds
 
 import aegir
 from aegir.annotators.annotate import Annotations, annotate, choose_thresholds, prepare
+from aegir.annotators.decide import Thresholds
 from aegir.annotators.registry import ANNOTATORS, load_annotator, thresholds_for
 from aegir.answers.writers import FORMATS
 from aegir.errors import UnreadableTable, UsageError
