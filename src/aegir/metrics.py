@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from aegir.arrays import I64
 from aegir.errors import UsageError
 
 BINS = 15
@@ -85,6 +86,13 @@ def compute_f1(gold: Sequence[Collection[str]], predicted: Sequence[str | None])
         abstained=sum(answer is None for answer in predicted),
         classes=classes,
     )
+
+
+def compute_class_f1(labels: I64, predicted: I64, names: Sequence[str] | None = None) -> F1Report:
+    """Compare class numbers (n,) with one accepted class each; `names` gives the labels of the report."""
+    named = [str(number) if names is None else names[number] for number in labels.tolist()]
+    answers = [str(number) if names is None else names[number] for number in predicted.tolist()]
+    return compute_f1([(label,) for label in named], answers)
 
 
 def _class_score(label: str, right: int, support: int, predicted: int) -> ClassScore:

@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from aegir.errors import UsageError
-from aegir.metrics import compute_f1
+from aegir.metrics import compute_class_f1, compute_f1
 
 
 def test_micro_and_macro_f1_of_four_answers():
@@ -50,3 +51,12 @@ def test_no_items_have_no_f1():
 def test_items_that_cannot_be_scored_get_a_sentence(gold, answers, sentence):
     with pytest.raises(UsageError, match=sentence):
         compute_f1(gold, answers)
+
+
+def test_f1_of_class_numbers_is_f1_of_their_names():
+    """Class 0: 1 of 2 found, 1 answer; class 1: 1 of 2 found, 2 answers: F1 2/3 and 2/4."""
+    labels, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
+    report = compute_class_f1(labels, predicted, ["a", "b", "c"])
+    assert report.micro_f1 == 0.5
+    assert [(one.label, one.f1) for one in report.classes] == [("a", 2 / 3), ("b", 2 / 4)]
+    assert compute_class_f1(labels, predicted).macro_f1 == report.macro_f1

@@ -1,4 +1,4 @@
-"""Annotators by name: what `--annotator` accepts."""
+"""Annotators by name, for `--annotator`."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -48,7 +48,7 @@ ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
 
 
 def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
-    """The annotator of that name, with the weights that ship or those in `model`."""
+    """Return the annotator of that name, with the weights in `model` or those that ship with Aegir."""
     if name not in ANNOTATORS:
         near = get_close_matches(name, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
@@ -57,22 +57,12 @@ def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
 
 
 def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
-    """Confidences from which this annotator reached the precision on tables it had not seen."""
+    """Return the confidences from which the annotator reached the precision on held-out tables."""
     points = getattr(annotator, "operating_points", None)
     if points is None:
         raise UsageError(
             f"the annotator {annotator.name!r} has no validation figures to choose a threshold by; "
             "use --min-confidence"
         )
-    return Thresholds(*(_threshold(points[task], precision, task) for task in ("cta", "cpa")))
-
-
-def _threshold(points: list[list[float]], wanted: float, task: str) -> float:
-    reached = [threshold for precision, threshold, _ in points if precision >= wanted - 1e-9]
-    if not reached:
-        best = max((precision for precision, _, _ in points), default=0.0)
-        raise UsageError(
-            f"precision {wanted} was not reached on validation tables for {task}; "
-            f"the highest that was is {best}"
-        )
-    return min(reached)
+    thresholds: Thresholds = points.thresholds(precision)
+    return thresholds

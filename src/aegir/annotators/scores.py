@@ -76,6 +76,12 @@ class Annotator(Protocol):
         ...
 
 
+def table_spans(tables: Sequence[Table]) -> list[slice]:
+    """Return where the columns of each table are among the columns of all tables."""
+    ends = np.cumsum([len(table.columns) for table in tables]).tolist()
+    return [slice(end - len(t.columns), end) for t, end in zip(tables, ends, strict=True)]
+
+
 def choose_subject(table: Table, likeness: F32, scale: float = 1.0) -> int:
     """Return the subject that the table names, else the column most likely to be what the table is about.
 

@@ -25,8 +25,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from aegir.cli.terminal import tell
 from aegir.cli.train import data_option, training_packages
-from aegir.data.sources import read_training_tables
-from aegir.files import replace_file
+from aegir.training.calibrate import calibrate_folds
 
 if TYPE_CHECKING:
     from aegir.training.byte_network.config import ByteTraining, PhaseName
@@ -186,27 +185,8 @@ def calibrate(
     folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path | None, out: Path
 ) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
-    with training_packages():
-        from aegir.training.byte_network.supervised import ANSWERS
-        from aegir.training.combine import calibrate_bytes, combine, facts_of, scores_per_class
-        from aegir.training.held_out import load_answers, stack_folds
-        from aegir.training.ngrams import compatibility_of
-
-    answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
-    temperatures, figures = calibrate_bytes(answers)
-    combined = None
-    if ngrams is not None:
-        tables = read_training_tables(data)
-        combined, more = combine(load_answers(ngrams), answers, tables, compatibility_of(tables))
-        figures |= more
-    out.parent.mkdir(parents=True, exist_ok=True)
-    facts = facts_of(temperatures, combined, figures, scores_per_class(answers))
-    replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
-    for name, judgement in figures.items():
-        tell(
-            f"{name}: {judgement.columns} columns, micro F1 {judgement.micro_f1:.4f}, "
-            f"macro F1 {judgement.macro_f1:.4f}, ECE {judgement.ece:.4f}"
-        )
+    for name, judgement in calibrate_folds(folds, data, ngrams, out).items():
+        tell(f"{name}: {judgement}")
 
 
 class TrainingProgress:

@@ -129,6 +129,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
     try:
         architecture = Architecture.from_dict(json.loads(metadata["architecture"]))
         facts = json.loads(metadata["facts"])
+        if not isinstance(facts, dict):
+            raise UsageError(f"its facts are {type(facts).__name__}; expected an object")
         for scales in [name for name in stored if name.endswith(SCALES)]:
             if (name := scales.removesuffix(SCALES)) in stored:
                 stored[name] = _widened(name, stored[name], stored.pop(scales))

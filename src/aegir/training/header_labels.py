@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
-from aegir.annotators.ngrams.features import View
-from aegir.annotators.ngrams.header_text import header_view
+from aegir.annotators.ngrams.features import View, header_view
 from aegir.annotators.ngrams.model import SCORES, TYPES, HashedLinear, NgramModel
 from aegir.arrays import F32
 from aegir.tables.labelled import read_labelled_tables

@@ -1,44 +1,42 @@
 r"""The recipe for the n-gram model, from labelled tables to one calibrated file.
 
     tables --> groups --> folds over validation tables --> held-out predictions --> calibration, figures
-           \-> all of them --> first stage, out-of-fold scores, second stage --> weights that ship
+           \-> all of them --> first stage, out-of-fold scores, second stage --> final weights
 
-The second stage is trained on scores that the first gave to tables it had not seen, because scores on its own
-training tables look surer than they will be in use.
+The second stage is trained on scores that the first gave to tables it was not trained on, because its scores of
+training tables are more certain than those of new ones.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from aegir.annotators.calibration import NgramCalibration
 from aegir.annotators.ngrams.annotator import pick_subject
 from aegir.annotators.ngrams.features import SparseRows, views_of
-from aegir.annotators.ngrams.model import TYPES, Dense, HashedLinear, NgramModel, context_features
-from aegir.annotators.rules.judge import judge_columns
-from aegir.arrays import F32, I64
+from aegir.annotators.ngrams.model import (
+    SCORES,
+    TYPES,
+    Dense,
+    HashedLinear,
+    NgramModel,
+    context_features,
+)
+from aegir.arrays import F32, I64, Bools
 from aegir.data.leakage import fold_of_group, group_tables
 from aegir.data.sources import TrainingTable, types_of_relations
 from aegir.errors import UsageError
-from aegir.tables.table import Table
+from aegir.tables.labelled import Task
 from aegir.training.calibrate import (
-    Calibration,
-    HeldOut,
-    Judgement,
-    RuledTypes,
-    Tempered,
+    compatibility_of,
     cross_fitted,
-    fit_relations,
-    fit_rules,
     fit_temperature,
-    stack,
+    fit_temperatures,
 )
 from aegir.training.header_labels import HeaderModel, fit_headers, no_headers
-from aegir.training.held_out import column_names, save_answers
+from aegir.training.held_out import HeldOut, column_names, save_answers, stack
 from aegir.training.linear_fit import (
     Targets,
     fit_context,
@@ -48,15 +46,13 @@ from aegir.training.linear_fit import (
     score_rows,
     sparse_rows,
 )
-from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import RELATION_INDEX, TYPE_INDEX
 
 INNER_FOLDS = 4
 CONTEXT_STRENGTH = 0.3
 """Inverse regularisation of the second stage, chosen by cross-validation among 0.1, 0.3 and 1."""
-
-
-HEADER_WEIGHT = {"cta": 0.5, "cpa": 0.5}
-"""How far a header moves the log odds: half of what Bayes' rule would give an independent witness."""
+HEADER_WEIGHT: Mapping[Task, float] = {"cta": 0.5, "cpa": 0.5}
+"""How far a header moves the log odds: half of what Bayes' rule gives for independent evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ class NgramTraining:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """All training columns as arrays, and which table and group each belongs to."""
+    """All training columns as arrays, with the number of the table and group of each."""
 
     tables: tuple[TrainingTable, ...]
     rows: SparseRows
@@ -84,7 +80,7 @@ class Examples:
 
     @classmethod
     def of(cls, tables: Sequence[TrainingTable]) -> "Examples":
-        """Hash and index the tables."""
+        """Hash the columns of the tables and group the tables."""
         groups = group_tables([table.labelled for table in tables])
         sizes = [len(table.labelled.table.columns) for table in tables]
         columns = [column for table in tables for column in table.labelled.table.columns]
@@ -100,7 +96,7 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The learnt layers of one fit."""
+    """The layers of one fit."""
 
     values: HashedLinear
     subject: Dense
@@ -114,94 +110,52 @@ def train_ngrams(
     say: Callable[[str], None],
     keep_answers: Path | None = None,
 ) -> NgramModel:
-    """Cross-validate, calibrate, then fit on everything; held-out answers may be kept for combinations."""
+    """Cross-validate, calibrate, then fit on all tables.
+
+    `raw` are files of unlabelled tables to learn header names from. Held-out answers are saved to `keep_answers`, for
+    `aegir train calibrate`.
+    """
     examples = Examples.of(tables)
     say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
     held_out = cross_validate(examples, config, say)
     if keep_answers:
         save_answers(keep_answers, held_out)
-    compatibility = compatibility_of(tables)
-    calibration, figures = _calibrate(held_out, compatibility)
+    figures = {
+        f"ngrams/{name}": cross_fitted(part, fit_temperature) for name, part in held_out.items()
+    }
     for name, judgement in figures.items():
-        say(f"{name}: micro F1 {judgement.micro_f1:.4f}, ECE {judgement.ece:.4f}")
-    say("fitting the weights that ship on all tables")
+        say(f"{name}: {judgement}")
+    say("fitting the final weights on all tables")
     fitted = fit(examples, np.ones(len(examples.table), bool), config)
-    facts = _facts(examples, calibration, figures, config)
-    bare = _assemble(fitted, no_headers(), compatibility, facts)
-    headers = fit_headers(bare, raw, types_of_relations(tables), say)
-    return _assemble(fitted, headers, compatibility, facts)
 
+    def with_headers(headers: HeaderModel) -> NgramModel:
+        return NgramModel(
+            fitted.values,
+            headers.layer,
+            fitted.subject,
+            fitted.context,
+            compatibility_of(tables),
+            NgramCalibration(fit_temperatures(held_out), HEADER_WEIGHT, headers.log_prior.tolist()),
+            {
+                "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
+                "training": {
+                    **asdict(config),
+                    "tables": len(tables),
+                    "columns": len(examples.table),
+                    "sources": sorted({table.source.file for table in tables}),
+                    "headers": headers.headers,
+                },
+            },
+        )
 
-def _assemble(
-    fitted: Fitted, headers: HeaderModel, compatibility: F32, facts: dict[str, Any]
-) -> NgramModel:
-    calibration = facts["calibration"] | {"header_log_prior": headers.log_prior.tolist()}
-    training = facts["training"] | {"headers": headers.headers}
-    facts = facts | {"calibration": calibration, "training": training}
-    return NgramModel(
-        fitted.values, headers.layer, fitted.subject, fitted.context, compatibility, facts
-    )
-
-
-def compatibility_of(tables: Sequence[TrainingTable]) -> F32:
-    """(relations, types) shares of types; a relation of which nothing is known goes with every type."""
-    shares = types_of_relations(tables)
-    matrix = np.ones((len(RELATION_NAMES), len(TYPE_NAMES)), np.float32)
-    for row, relation in zip(matrix, RELATION_NAMES, strict=True):
-        if found := shares.get(relation):
-            row[:] = [found.get(name, 0.0) for name in TYPE_NAMES]
-    return matrix
-
-
-def _calibrate(
-    held_out: dict[str, HeldOut], compatibility: F32
-) -> tuple[dict[str, Any], dict[str, Judgement]]:
-    """The numbers that make confidence honest, and the figures they reach on held-out tables."""
-    ruled, related = RuledTypes(Tempered(1.0), 0.0, 1.0), None
-    if "cta" in held_out:
-        ruled = fit_rules(held_out["cta"])
-    if "cpa" in held_out:
-        related = fit_relations(held_out["cpa"], ruled, compatibility)
-    calibration = {
-        "ngrams": {
-            "cta": ruled.inner.temperature,
-            "cpa": related.inner.temperature if related else 1.0,
-        },
-        "combined": {"cta": ruled.temperature, "cpa": related.temperature if related else 1.0},
-        "rule_weight": ruled.rule_weight,
-        "compatibility_weight": related.weight if related else 1.0,
-        "header_weight": HEADER_WEIGHT,
-    }
-    fits: dict[str, Callable[[HeldOut], Calibration]] = {
-        "cta": fit_rules,
-        "cpa": partial(fit_relations, types=ruled, compatibility=compatibility),
-    }
-    figures = {}
-    for name, part in held_out.items():
-        figures[f"ngrams/{name}"] = cross_fitted(part, fit_temperature)
-        figures[f"combined/{name}"] = cross_fitted(part, fits[name[:3]])
-    return calibration, figures
-
-
-def _facts(
-    examples: Examples,
-    calibration: dict[str, Any],
-    figures: dict[str, Judgement],
-    config: NgramTraining,
-) -> dict[str, Any]:
-    sources = sorted({table.source.file for table in examples.tables})
-    return {
-        "calibration": calibration,
-        "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
-        "training": asdict(config)
-        | {"tables": len(examples.tables), "columns": len(examples.table), "sources": sources},
-    }
+    without = with_headers(no_headers())
+    return with_headers(fit_headers(without, raw, types_of_relations(tables), say))
 
 
 def cross_validate(
     examples: Examples, config: NgramTraining, say: Callable[[str], None]
 ) -> dict[str, HeldOut]:
-    """Predictions for every validation table by a model that saw nothing of its group."""
+    """Return predictions for every validation table from a model that was fitted without its group."""
     from joblib import Parallel, delayed
 
     validation = [
@@ -231,12 +185,12 @@ def cross_validate(
     return {name: stack([part[name] for part in parts if name in part]) for name in names}
 
 
-def fit(examples: Examples, used: npt.NDArray[np.bool_], config: NgramTraining) -> Fitted:
-    """Both stages on the columns marked as used."""
+def fit(examples: Examples, used: Bools, config: NgramTraining) -> Fitted:
+    """Fit both stages on the columns marked in `used` (columns,)."""
     chosen = np.flatnonzero(used)
     rows, targets = rows_at(examples.rows, chosen), examples.targets[chosen]
     inner = _inner_folds(examples.group[chosen], config.seed)
-    scores = np.zeros((len(chosen), len(TYPE_NAMES) + len(RELATION_NAMES)), np.float32)
+    scores = np.zeros((len(chosen), SCORES), np.float32)
     for number in range(INNER_FOLDS):
         away, here = np.flatnonzero(inner != number), np.flatnonzero(inner == number)
         layer = fit_hashed_linear(rows_at(rows, away), targets[away], config.features)
@@ -255,7 +209,7 @@ def _inner_folds(groups: I64, seed: int) -> I64:
 
 
 def _fit_subject(examples: Examples, table: I64, scores: F32) -> Dense:
-    """Learn what a subject column looks like from tables whose subject is known."""
+    """Fit the subject layer on tables whose subject is known."""
     known = np.array([examples.tables[t].labelled.table.subject is not None for t in table])
     place = np.arange(len(table)) - np.searchsorted(table, table)
     subject_of = np.array([examples.tables[t].labelled.table.subject or 0 for t in table])
@@ -263,7 +217,7 @@ def _fit_subject(examples: Examples, table: I64, scores: F32) -> Dense:
 
 
 def _context_of_tables(examples: Examples, table: I64, scores: F32, subject: Dense) -> F32:
-    """(columns, features) of the second stage, table by table."""
+    """Return the second stage's input (columns, features)."""
     return np.concatenate(
         [
             context_features(
@@ -276,25 +230,20 @@ def _context_of_tables(examples: Examples, table: I64, scores: F32, subject: Den
 
 
 def _spans(table: I64) -> list[tuple[int, int, int]]:
-    """(table, first column, past the last) of each run of equal table numbers."""
+    """Return (table, first column, end) of each run of equal table numbers."""
     starts = np.flatnonzero(np.append(True, table[1:] != table[:-1]))
     ends = np.append(starts[1:], len(table))
     return [(int(table[a]), int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
 
 
-def _predict(
-    fitted: Fitted, examples: Examples, wanted: npt.NDArray[np.bool_]
-) -> dict[str, HeldOut]:
-    """Logits for the labelled columns of the wanted validation tables."""
+def _predict(fitted: Fitted, examples: Examples, wanted: Bools) -> dict[str, HeldOut]:
+    """Return logits for the labelled columns among `wanted` (columns,), by task and source."""
     validation = np.array([examples.tables[t].source.is_validation for t in examples.table])
     chosen = np.flatnonzero(wanted & validation)
     table = examples.table[chosen]
     own = score_rows(fitted.values, rows_at(examples.rows, chosen))
     logits = fitted.context(_context_of_tables(examples, table, own, fitted.subject))
     labels = examples.targets[chosen].labels
-    columns = [
-        column for number, _, _ in _spans(table) for column in _table(examples, number).columns
-    ]
     names = [
         name for number, _, _ in _spans(table) for name in column_names(examples.tables[number])
     ]
@@ -309,15 +258,10 @@ def _predict(
                     logits[kept, part],
                     labels[kept, head],
                     np.unique(table[kept], return_inverse=True)[1],
-                    tuple(judge_columns([columns[i] for i in kept])),
-                    logits[kept, :TYPES],
-                    tuple(names[i] for i in kept),
+                    type_logits=logits[kept, :TYPES],
+                    names=tuple(names[i] for i in kept),
                 )
     return found
-
-
-def _table(examples: Examples, number: int) -> Table:
-    return examples.tables[number].labelled.table
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from tests.byte_models import LAYOUTS, random_checkpoint
 
-from aegir.annotators.byte_model import ByteModelAnnotator, _parts, load_byte_model
+from aegir.annotators.byte_model import ByteModelAnnotator, _batches, load_byte_model
 from aegir.errors import UsageError
 from aegir.model.checkpoint import Checkpoint, save_checkpoint
 from aegir.model.network import ByteModel
+from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
+from command_line import run
 
 FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
 TABLES = [
@@ -81,7 +84,7 @@ def test_embeddings_tell_columns_apart(annotator: ByteModelAnnotator):
 
 def test_columns_are_read_in_parts_of_similar_length():
     lengths = [5, 700, 6, 5, 690, 7] * 40
-    parts = list(_parts([np.zeros(length, np.int16) for length in lengths]))
+    parts = list(_batches([np.zeros(length, np.int16) for length in lengths]))
     assert sorted(i for part in parts for i in part) == list(range(len(lengths)))
     for part in parts:
         assert len(part) <= 64
@@ -97,27 +100,56 @@ def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnota
         load_byte_model(tmp_path / "cut.safetensors")
 
 
+TEMPERATURE = {"cta": 1.0, "cpa": 2.0}
+MIXTURE = {
+    "mix": {"cta": [0.5, 0.5], "cpa": [0.5, 0.5]},
+    "sharpness": TEMPERATURE,
+    "temperature": TEMPERATURE,
+    "rule_weight": 1.0,
+    "compatibility_weight": 1.0,
+}
+
+
 @pytest.mark.parametrize(
-    ("facts", "lacking"),
+    ("facts", "reason"),
     [
-        ([], "a calibration for types and relations"),
-        ({}, "a calibration for types and relations"),
-        ({"calibration": {"bytes": {"cta": 1.0}}}, "a calibration for types and relations"),
-        ({"calibration": {"bytes": {"cta": 1.0, "cpa": "warm"}}}, "a calibration for types"),
-        ({"calibration": {"bytes": {"cta": 0, "cpa": 1.0}}}, "a calibration that can be used"),
-        ({**FACTS, "held_out": {"byte_model/cta": 3}}, "a calibration that can be used"),
+        ([], "its facts are list; expected an object"),
+        ({}, "the calibration has no 'bytes'"),
+        ({"calibration": {"bytes": {"cta": 1.0}}}, "the calibration has no 'cpa'"),
+        ({"calibration": {"bytes": TEMPERATURE | {"cpa": "warm"}}}, r"bytes\.cpa .* is 'warm'"),
+        ({"calibration": {"bytes": TEMPERATURE | {"cta": 0}}}, r"bytes\.cta .* above 0"),
+        (
+            {"calibration": {"bytes": TEMPERATURE, "combined": MIXTURE | {"mix": {"cta": 1}}}},
+            "the calibration has no 'cpa'",
+        ),
+        (
+            {"calibration": {"bytes": TEMPERATURE, "combined": MIXTURE | {"rule_weight": None}}},
+            "rule_weight of the calibration is None",
+        ),
+        ({**FACTS, "held_out": {"byte_model/cta": 3}}, "held-out figures of byte_model"),
+        ({**FACTS, "held_out": {"byte_model/cta": {"thresholds": 3}}}, "held-out figures"),
     ],
 )
-def test_a_network_that_knows_too_little_of_itself_is_refused(
-    facts: Any, lacking: str, tmp_path: Path
-):
+def test_a_network_without_a_usable_calibration_is_refused(facts: Any, reason: str, tmp_path: Path):
     save_checkpoint(tmp_path / "own.safetensors", replace(with_facts(), facts=facts))
-    with pytest.raises(UsageError, match=rf"own\.safetensors is a byte network without {lacking}"):
+    with pytest.raises(UsageError, match=rf"own\.safetensors .*{reason}"):
         load_byte_model(tmp_path / "own.safetensors")
+
+
+def test_weights_that_are_not_finite_end_the_command_with_one_sentence(tmp_path: Path):
+    save_checkpoint(tmp_path / "own.safetensors", with_facts())
+    tensors, metadata = read_safetensors(tmp_path / "own.safetensors")
+    tensors["heads.cta.bias"][3] = np.inf
+    save_file(tensors, tmp_path / "inf.safetensors", metadata)
+    (tmp_path / "a.csv").write_text("name,city\nAnn,Oslo\nBob,Rome\n")
+    asked = ("--annotator", "byte_model", "--model", tmp_path / "inf.safetensors")
+    done = run("annotate", tmp_path / "a.csv", *asked)
+    assert (done.code, done.out, len(done.said)) == (2, "", 1)
+    assert "tensor heads.cta.bias holds numbers that are not finite" in done.err
 
 
 def test_a_network_without_a_head_for_columns_alone_is_refused(tmp_path: Path):
     bare = replace(random_checkpoint(LAYOUTS["one level"]), facts=FACTS)
     save_checkpoint(tmp_path / "own.safetensors", bare)
-    with pytest.raises(UsageError, match="without a head cta_alone for 82 types"):
+    with pytest.raises(UsageError, match="no head cta_alone for 82 types"):
         load_byte_model(tmp_path / "own.safetensors")

@@ -1,26 +1,35 @@
-"""Temperatures that undo known over-confidence, rules that get the weight they deserve."""
+"""Temperatures that undo known over-confidence; weights of rules and of two models."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from aegir.annotators.calibration import ByteCalibration
 from aegir.annotators.combined import (
     apply_verdicts,
     reweigh_relations,
     rule_out_relations,
-    usual_types,
+    type_shares,
 )
 from aegir.annotators.rules.judge import Verdict
+from aegir.data.sources import TrainingTable, read_training_tables
 from aegir.training.calibrate import (
-    HeldOut,
     RuledTypes,
     Tempered,
+    calibrate_bytes,
+    calibrate_folds,
     cross_fitted,
+    fit_mixer,
     fit_relations,
     fit_rules,
     fit_temperature,
-    stack,
+    scores_per_class,
 )
-from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
+from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers, stack
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
+from synthetic_labels import MAKERS, write_synthetic_tables
 
 
 def held_out(columns: int = 4000, sharpness: float = 1.0, seed: int = 0) -> HeldOut:
@@ -145,5 +154,113 @@ def test_a_relation_falls_with_the_types_its_columns_have():
     compatibility[1, [TYPE_INDEX["telephone"], TYPE_INDEX["price"]]] = 0.8, 0.2
     compatibility[2] = 1.0  # nothing is known of its columns
     verdict = Verdict(vetoes=frozenset({"telephone"}))
-    told = rule_out_relations(relations, [verdict], usual_types(compatibility))[0]
+    told = rule_out_relations(relations, [verdict], type_shares(compatibility))[0]
     assert told.tolist() == [0.0, *relations[0, 1:].tolist()]
+
+
+COLUMNS, CLASSES = 3000, 12
+
+
+def two_witnesses(first: float, second: float, seed: int = 0) -> tuple[HeldOut, HeldOut]:
+    """Answers of two models with independent noise; a larger signal knows more."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(CLASSES, size=COLUMNS)
+    truth = np.eye(CLASSES, dtype=np.float32)[labels]
+    names = tuple(f"t/{i}#0" for i in range(COLUMNS))
+    made = [
+        (signal * truth + random.standard_normal(truth.shape)).astype(np.float32) * np.float32(2)
+        for signal in (first, second)
+    ]
+    one, other = (
+        HeldOut(logits, labels, np.arange(COLUMNS), type_logits=logits, names=names)
+        for logits in made
+    )
+    return one, other
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_independent_witnesses_are_both_believed_and_know_more_together(seed: int):
+    one, other = two_witnesses(3.0, 1.5, seed)
+    mixer = fit_mixer(one, other)
+    assert min(mixer.weights) >= 0.8  # temperatures have made each worth what it says
+    mixed = mixer(one.logits, other.logits)
+    alone = (one.logits.argmax(axis=1) == one.labels).mean()
+    assert (mixed.argmax(axis=1) == one.labels).mean() > alone + 0.02
+
+
+def test_the_same_witness_twice_is_believed_once():
+    one, _ = two_witnesses(3.0, 1.5)
+    assert sum(fit_mixer(one, one).weights) == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_witness_who_knows_nothing_is_not_asked():
+    first, second = fit_mixer(*two_witnesses(3.0, 0.0)).weights
+    assert first >= 0.9
+    assert second <= 0.1
+
+
+def test_temperatures_and_figures_of_the_byte_network_alone():
+    _, answers = two_witnesses(3.0, 3.0)
+    temperatures, figures = calibrate_bytes({"cta": answers})
+    assert temperatures["cpa"] == 1.0  # nothing was held out for relations
+    assert temperatures["cta"] != 1.0
+    assert figures["byte_model/cta"].columns == COLUMNS
+    assert figures["byte_model/cta"].ece < 0.03
+
+
+def test_scores_per_class_count_what_was_wanted_and_what_was_given():
+    logits = np.zeros((4, len(TYPE_NAMES)), np.float32)
+    logits[[0, 1, 2], 0] = 1  # three columns are called the first type, one of them wrongly
+    logits[3, 1] = 1
+    held_out = HeldOut(logits, np.array([0, 0, 1, 1]), np.arange(4))
+    scores = scores_per_class({"cta": held_out})["cta"]
+    assert scores[TYPE_NAMES[0]] == [2, 0.667, 1.0, 0.8]
+    assert scores[TYPE_NAMES[1]] == [2, 1.0, 0.5, 0.667]
+
+
+def answers_about(tables: list[TrainingTable], seed: int) -> dict[str, HeldOut]:
+    """Noisy logits for every labelled column of the tables."""
+    random = np.random.default_rng(seed)
+    types = [TYPE_INDEX[label] for one in tables for (label,) in one.labelled.cta]
+    relations = [
+        RELATION_NAMES.index(accepted[0]) if accepted else 0
+        for one in tables
+        for accepted in one.labelled.cpa
+    ]
+    names = tuple(name for one in tables for name in column_names(one))
+    table = np.repeat(np.arange(len(tables)), 3)
+    logits = {
+        count: (3 * np.eye(count)[labels] + random.standard_normal((len(labels), count))).astype(
+            np.float32
+        )
+        for count, labels in ((len(TYPE_NAMES), types), (len(RELATION_NAMES), relations))
+    }
+    first, second = logits.values()
+    related = np.arange(len(names)) % 3 > 0  # the first column of each table is its subject
+    return {
+        "cta": HeldOut(first, np.array(types), table, type_logits=first, names=names),
+        "cpa": HeldOut(second, np.array(relations), table, type_logits=first, names=names).part(
+            related
+        ),
+    }
+
+
+def test_fold_runs_and_n_grams_are_calibrated_into_one_file(tmp_path: Path):
+    write_synthetic_tables(tmp_path / "made_up_val.jsonl", 40, seed=1)
+    data = [tmp_path / "made_up_val.jsonl"]
+    tables = read_training_tables(data)
+    for fold, part in enumerate((tables[:20], tables[20:])):
+        (tmp_path / f"fold-{fold}").mkdir()
+        save_answers(tmp_path / f"fold-{fold}" / ANSWERS, answers_about(part, fold))
+    save_answers(tmp_path / "ngrams", answers_about(tables, 2))
+    folds = [tmp_path / "fold-0", tmp_path / "fold-1"]
+    figures = calibrate_folds(folds, data, tmp_path / "ngrams", tmp_path / "new" / "out.json")
+    written = json.loads((tmp_path / "new" / "out.json").read_text())
+    calibration = ByteCalibration.from_json(written["calibration"])
+    assert calibration.mixture is not None
+    assert calibration.as_json() == written["calibration"]
+    assert list(written["held_out"]) == list(figures)
+    assert figures["combined/cta"].columns == 120
+    assert figures["combined/cpa"].columns == 80
+    assert figures["combined/cta"].micro_f1 > figures["byte_model/cta"].micro_f1
+    assert set(written["per_class"]["cta"]) == set(MAKERS)

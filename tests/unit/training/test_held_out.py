@@ -10,8 +10,8 @@ from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
-from aegir.training.calibrate import HeldOut
 from aegir.training.held_out import (
+    HeldOut,
     aligned,
     column_names,
     load_answers,

@@ -59,7 +59,7 @@ def test_it_learns_types_and_relations_of_tables_it_has_not_seen(model, unseen):
 
 def test_held_out_figures_come_with_the_model(model: NgramModel):
     figures = model.facts["held_out"]
-    assert set(figures) == {"ngrams/cta", "ngrams/cpa", "combined/cta", "combined/cpa"}
+    assert set(figures) == {"ngrams/cta", "ngrams/cpa"}
     assert figures["ngrams/cta"]["columns"] == 60  # 20 validation tables of 3 columns
     assert figures["ngrams/cpa"]["columns"] == 40
     assert figures["ngrams/cta"]["micro_f1"] > 0.8

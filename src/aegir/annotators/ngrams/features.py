@@ -1,4 +1,4 @@
-"""Hashed n-grams of many columns at once, without a Python loop over characters.
+"""Hashed n-grams of many columns or headers at once, without a Python loop over characters.
 
     columns --> views --> one byte buffer --> rolling hashes --> (view, feature, share of its cells)
 
@@ -16,6 +16,7 @@ Promises
   - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells don't count.
 """
 
+import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ CELLS_PER_VIEW = 5
 VIEWS_PER_COLUMN = 6
 NGRAM_LENGTHS = (1, 2, 3, 4, 5)
 SHAPE_LENGTHS = (1, 2, 3, 4)
+HEADER_CHARACTERS = 60
 
 View = tuple[str, ...]
 Bytes = npt.NDArray[np.uint8]
@@ -43,6 +45,8 @@ Tokens = tuple[I64, U64]
 _BASE = 0x9E3779B97F4A7C15
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _START, _END = 2, 3
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_A_LETTER = re.compile(r"[\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,18 @@ def views_of(column: Column) -> list[View]:
     cells = column.spread(CELLS_PER_VIEW * VIEWS_PER_COLUMN)
     count = -(-len(cells) // CELLS_PER_VIEW)
     return [cells[i::count] for i in range(count)]
+
+
+def header_view(name: str | None) -> View | None:
+    """Return a header's words in lower case, without digits and punctuation; None when none is left.
+
+    'customerEmail', 'Customer email' and 'CUSTOMER_EMAIL' all become 'customer email'.
+    """
+    if name is None:
+        return None
+    spaced = _CAMEL_CASE.sub(" ", name[: 4 * HEADER_CHARACTERS])
+    words = _NOT_A_LETTER.sub(" ", spaced).strip().lower()[:HEADER_CHARACTERS]
+    return (words,) if words else None
 
 
 def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRows:

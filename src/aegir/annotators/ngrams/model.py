@@ -1,20 +1,21 @@
-"""The n-gram model: hashed features, a linear layer, and a second look in the light of the table.
+"""The n-gram model: hashed features, a linear layer, and a second layer that sees the whole table.
 
-    views --hashed linear--> own scores (columns, 82 + 108)
-    own scores, mean and maximum over siblings, the subject's --linear--> logits in context
+    views --hashed linear layer--> own scores (columns, 82 + 108)
+    own scores, mean and maximum over the other columns, the subject's --linear layer--> logits in context
 
-The first stage reads a column alone. The second sees what the first thought of the other columns: a column
+The first stage reads a column alone. The second sees the first stage's scores of the other columns: a column
 of titles next to an ISBN is a book's name. Weights are int8 with one scale per feature; only the buckets
 that carried weight in training are kept.
 
 Promises
   - a table's logits depend on that table alone, not on the batch nor on the number of BLAS threads, bit for bit
     (model/dense.py says how);
-  - `save` then `load` is bit-equal, and the file is safetensors: nothing is ever unpickled.
+  - `save` then `load` is bit-equal, and the file is safetensors: loading executes nothing;
+  - `load` raises UsageError for a file that is incomplete, of other shapes, or has numbers that are not finite.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aegir.annotators.calibration import NgramCalibration, OperatingPoints
 from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features, views_of
 from aegir.arrays import F32, I32, I64
 from aegir.errors import UsageError
@@ -34,9 +36,10 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS
+CONTEXT_FEATURES = 4 * SCORES + 3
 FORMAT = "aegir-ngrams-2"
 NO_SIBLING = np.float32(-1.5)
-"""Stands for the best sibling score in a table of one column: about the lowest margin there is."""
+"""The best sibling score in a table of one column: about the lowest margin that occurs."""
 VIEWS_AT_ONCE = 256
 FEATURES_AT_ONCE = PRODUCT_LIMIT // SCORES
 """Features of a view that are multiplied at a time: more would be split among BLAS threads."""
@@ -53,19 +56,19 @@ class HashedLinear:
     weights: npt.NDArray[np.int8]
     """(F, SCORES)"""
     scale: F32
-    """(F,) what one step of `weights` is worth."""
+    """(F,) by which a row of `weights` is multiplied."""
     bias: F32
     """(SCORES,)"""
 
     @property
     def index(self) -> I32:
-        """(BUCKETS,) where each bucket's weights are, -1 if nowhere."""
+        """(BUCKETS,) the row of each bucket's weights, -1 if it was not kept."""
         index = np.full(BUCKETS, -1, np.int32)
         index[self.buckets] = np.arange(len(self.buckets), dtype=np.int32)
         return index
 
     def scores(self, views: Sequence[View], index: I32) -> F32:
-        """(views, SCORES)"""
+        """Return the scores (views, SCORES) of views; `index` is the layer's own."""
         parts = [
             self._scores(hashed_features(views[at : at + VIEWS_AT_ONCE], index))
             for at in range(0, len(views), VIEWS_AT_ONCE)
@@ -83,62 +86,57 @@ class HashedLinear:
 
 
 def weigh(rows: SparseRows, importance: F32) -> F32:
-    """Square-rooted shares times importance, every row scaled to length 1."""
+    """Return square-rooted shares times importance, every row scaled to length 1."""
     values = np.sqrt(rows.shares) * importance[rows.features]
     lengths = np.diff(rows.starts)
-    owner = np.repeat(np.arange(len(rows)), lengths)
-    norms = np.sqrt(np.bincount(owner, values.astype(np.float64) ** 2, minlength=len(rows)))
-    return (values / np.maximum(norms, 1e-12)[owner]).astype(np.float32)
+    row_of = np.repeat(np.arange(len(rows)), lengths)
+    norms = np.sqrt(np.bincount(row_of, values.astype(np.float64) ** 2, minlength=len(rows)))
+    return (values / np.maximum(norms, 1e-12)[row_of]).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """A plain linear layer."""
+    """A linear layer."""
 
     weights: F32
     """(inputs, outputs)"""
     bias: F32
 
     def __call__(self, inputs: F32) -> F32:
-        """(rows, outputs)"""
+        """Return (rows, outputs); a row's result does not depend on the other rows."""
         return rows_times(inputs, self.weights) + self.bias
 
 
 @dataclass(frozen=True, slots=True)
 class NgramModel:
-    """Everything learnt, and what is known about how well it was learnt."""
+    """The layers, their calibration, and how they were trained."""
 
     values: HashedLinear
     headers: HashedLinear
     subject: Dense
+    """How much a column's own scores look like those of a subject column."""
     context: Dense
     compatibility: F32
-    """(RELATIONS, TYPES) which share of a relation's columns is of each type; 1 where unknown."""
-    facts: dict[str, Any]
-    """Calibration, thresholds, training data and scores, as JSON."""
-
-    def operating_points(self, annotator: str) -> dict[str, list[list[float]]]:
-        """Per task: wanted precision, threshold and coverage, as found on held-out tables."""
-        figures = self.facts["held_out"]
-        return {
-            task: figures.get(f"{annotator}/{task}", {}).get("thresholds", [])
-            for task in ("cta", "cpa")
-        }
+    """(RELATIONS, TYPES) the share of a relation's columns that is of each type; 1 where unknown."""
+    calibration: NgramCalibration
+    facts: Mapping[str, Any]
+    """Figures on held-out tables and settings of the training, as JSON."""
 
     def save(self, path: Path) -> None:
         """Write one safetensors file; the same model always gives the same bytes."""
         tensors = {
             f"{layer}.{field}": getattr(getattr(self, layer), field)
-            for layer, fields in _LAYERS.items()
-            for field in fields
+            for layer, kind in _LAYERS.items()
+            for field in kind.__dataclass_fields__
         }
         tensors["compatibility"] = self.compatibility
-        facts = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
-        replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": facts}))
+        facts = {**self.facts, "calibration": self.calibration.as_json()}
+        text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
+        replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": text}))
 
     @classmethod
     def load(cls, path: Path) -> "NgramModel":
-        """Read a file written by `save`."""
+        """Read a file written by `save`; raise UsageError for anything else."""
         try:
             tensors, metadata = read_safetensors(path)
         except UsageError as error:
@@ -149,26 +147,37 @@ class NgramModel:
                 f"{metadata.get('format')!r}, expected {FORMAT!r}); make one with: aegir train ngrams"
             )
         try:
-            layers = {
-                layer: kind(**{field: tensors[f"{layer}.{field}"] for field in _LAYERS[layer]})
-                for layer, kind in _KINDS.items()
-            }
-            facts = json.loads(metadata["facts"])
-            return cls(**layers, compatibility=tensors["compatibility"], facts=facts)
-        except (KeyError, json.JSONDecodeError) as error:
+            return cls._read(tensors, metadata)
+        except (UsageError, KeyError, ValueError, RecursionError) as error:
             raise UsageError(
-                f"{path} is an incomplete n-gram model ({error}); make one with: aegir train ngrams"
+                f"{path} is not a complete n-gram model ({error}); make one with: aegir train ngrams"
             ) from None
 
+    @classmethod
+    def _read(
+        cls, tensors: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]
+    ) -> "NgramModel":
+        _check_tensors(tensors)
+        layers: dict[str, Any] = {
+            layer: kind(*(tensors[f"{layer}.{field}"] for field in kind.__dataclass_fields__))
+            for layer, kind in _LAYERS.items()
+        }
+        facts = json.loads(metadata["facts"])
+        if not isinstance(facts, dict) or "calibration" not in facts:
+            raise UsageError("its facts have no calibration")
+        calibration = NgramCalibration.from_json(facts.pop("calibration"))
+        if len(calibration.header_log_prior) != SCORES:
+            raise UsageError(f"header_log_prior of the calibration needs {SCORES} numbers")
+        OperatingPoints.from_facts(facts, "ngrams")  # raises for figures that cannot be read
+        return cls(
+            **layers,
+            compatibility=tensors["compatibility"],
+            calibration=calibration,
+            facts=facts,
+        )
 
-_HASHED = ("buckets", "importance", "weights", "scale", "bias")
-_LAYERS = {
-    "values": _HASHED,
-    "headers": _HASHED,
-    "subject": ("weights", "bias"),
-    "context": ("weights", "bias"),
-}
-_KINDS: dict[str, Any] = {
+
+_LAYERS: dict[str, type[HashedLinear] | type[Dense]] = {
     "values": HashedLinear,
     "headers": HashedLinear,
     "subject": Dense,
@@ -176,11 +185,46 @@ _KINDS: dict[str, Any] = {
 }
 
 
+def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raise UsageError unless every tensor has its type and shape, and finite numbers (0.1 ms)."""
+    shapes: dict[str, tuple[type, tuple[int, ...]]] = {
+        "subject.weights": (np.float32, (SCORES, 1)),
+        "subject.bias": (np.float32, (1,)),
+        "context.weights": (np.float32, (CONTEXT_FEATURES, SCORES)),
+        "context.bias": (np.float32, (SCORES,)),
+        "compatibility": (np.float32, (RELATIONS, TYPES)),
+    }
+    for layer in ("values", "headers"):
+        features = tensors[f"{layer}.buckets"].size
+        shapes |= {
+            f"{layer}.buckets": (np.int32, (features,)),
+            f"{layer}.importance": (np.float32, (features,)),
+            f"{layer}.weights": (np.int8, (features, SCORES)),
+            f"{layer}.scale": (np.float32, (features,)),
+            f"{layer}.bias": (np.float32, (SCORES,)),
+        }
+    for name, (dtype, shape) in shapes.items():
+        tensor = tensors[name]
+        if tensor.dtype != dtype or tensor.shape != shape:
+            expected = f"{np.dtype(dtype)} {shape}"
+            raise UsageError(f"{name} is {tensor.dtype} {tensor.shape}, expected {expected}")
+        if dtype is np.float32 and not np.isfinite(tensor).all():
+            raise UsageError(f"{name} has numbers that are not finite")
+    for layer in ("values", "headers"):
+        buckets = tensors[f"{layer}.buckets"]
+        if len(buckets) and not (buckets[0] >= 0 and buckets[-1] < BUCKETS):
+            raise UsageError(f"{layer}.buckets has numbers outside 0 to {BUCKETS - 1}")
+        if (np.diff(buckets) <= 0).any():
+            raise UsageError(f"{layer}.buckets is not in ascending order")
+    if (tensors["compatibility"] < 0).any() or not tensors["compatibility"].any(axis=1).all():
+        raise UsageError("compatibility has negative shares or a relation without any")
+
+
 def mean_over_views(columns: Sequence[Column], layer: HashedLinear, index: I32) -> F32:
-    """(columns, SCORES) each column's mean score over its views; its bias if it has none."""
+    """Return each column's mean score (columns, SCORES) over its views; the bias for an empty column."""
     views = [views_of(column) for column in columns]
-    scores = layer.scores([view for some in views for view in some], index)
-    counts = np.array([len(some) for some in views], np.int64)
+    scores = layer.scores([view for of_column in views for view in of_column], index)
+    counts = np.array([len(of_column) for of_column in views], np.int64)
     return _mean_by_group(scores, counts, layer.bias)
 
 
@@ -195,7 +239,7 @@ def _mean_by_group(scores: F32, counts: I64, default: F32) -> F32:
 
 
 def context_features(scores: F32, subject: int) -> F32:
-    """(columns, 4 * SCORES + 3) from one table's own scores (columns, SCORES)."""
+    """Return the second stage's input (columns, CONTEXT_FEATURES) for one table's own scores (columns, SCORES)."""
     count = len(scores)
     siblings = max(count - 1, 1)
     mean = (scores.sum(axis=0) - scores) / np.float32(siblings) if count > 1 else 0 * scores
@@ -209,7 +253,7 @@ def context_features(scores: F32, subject: int) -> F32:
 
 
 def _best_sibling(scores: F32) -> F32:
-    """(columns, SCORES) the highest score among the other columns."""
+    """Return the highest score (columns, SCORES) among the other columns."""
     if len(scores) == 1:
         return np.full_like(scores, NO_SIBLING)
     order = np.argsort(scores, axis=0, kind="stable")

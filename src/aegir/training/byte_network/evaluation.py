@@ -17,6 +17,7 @@ from aegir.arrays import F32, I64
 from aegir.errors import CheckFailed
 from aegir.health.monitor import HealthReport, check, measure_predictions, measure_representation
 from aegir.health.rules import RULES, Rule
+from aegir.metrics import compute_class_f1
 from aegir.nets.annotator import ByteNetwork
 from aegir.training.byte_network.batches import GramIndex, batch_of, draw_as_is
 from aegir.training.byte_network.examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Example
@@ -59,8 +60,8 @@ class Answers:
         kept = self.labels[head] != NO_LABEL
         if not kept.any():
             return None
-        right = self.logits[head][kept].argmax(axis=1) == self.labels[head][kept]
-        return float(right.mean())
+        answers = self.logits[head][kept].argmax(axis=1)
+        return compute_class_f1(self.labels[head][kept], answers).micro_f1
 
 
 def answer(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from aegir.annotators.calibration import ByteCalibration
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
@@ -43,9 +44,13 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a calibration ({error})") from None
-    if not isinstance(found, dict) or "calibration" not in found:
-        raise UsageError(f"{path} holds no calibration; make one with: aegir train calibrate")
-    return found
+    try:
+        ByteCalibration.from_json(found["calibration"])
+    except (KeyError, TypeError, UsageError) as error:
+        raise UsageError(
+            f"{path} is not a calibration ({error}); make one with: aegir train calibrate"
+        ) from None
+    return dict(found)
 
 
 def export_run(

@@ -35,11 +35,8 @@ from aegir.training.byte_network.learner import (
 )
 from aegir.training.byte_network.losses import ALONE
 from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, continue_run, start_run
-from aegir.training.calibrate import HeldOut
-from aegir.training.held_out import save_answers
+from aegir.training.held_out import ANSWERS, HeldOut, save_answers
 
-ANSWERS = "held_out.safetensors"
-"""Answers to the tables kept out, after the last step of a supervised run."""
 GRAMS = "grams.hashes"
 
 

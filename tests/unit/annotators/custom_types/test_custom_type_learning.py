@@ -10,7 +10,7 @@ import pytest
 from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.custom_types.background import embed_background, read_background
-from aegir.annotators.custom_types.embedder import Embedder, fingerprint_of
+from aegir.annotators.custom_types.embedder import Embedder, fingerprint_of, load_embedder
 from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
 from aegir.annotators.custom_types.recognising import WithCustomTypes, with_custom_types
 from aegir.annotators.custom_types.store import save_type
@@ -206,6 +206,10 @@ def test_validation_counts_what_other_types_lose(tmp_path: Path, hospital: Path,
     assert (found.columns, found.of_type, found.recognised) == (2, 1, 1)
     assert (found.taken, found.taken_of) == (1, {"IdentifierAT": 1})
     assert found.right_after <= found.right_before
+
+
+def test_types_learnt_before_the_weights_file_lost_unread_facts_stay_usable():
+    assert load_embedder().fingerprint == "d8b68e0f33d8e56b"
 
 
 def test_an_embedder_sets_models_side_by_side_and_ignores_the_subject():

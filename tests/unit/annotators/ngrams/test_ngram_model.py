@@ -1,5 +1,6 @@
 """The n-gram model: its numbers by hand, its file, and scores that do not depend on the batch."""
 
+import json
 import math
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from aegir.annotators.calibration import NgramCalibration
 from aegir.annotators.ngrams.features import BUCKETS, SparseRows, hashed_features
 from aegir.annotators.ngrams.model import (
+    CONTEXT_FEATURES,
     FORMAT,
     RELATIONS,
     SCORES,
@@ -21,7 +24,11 @@ from aegir.annotators.ngrams.model import (
     weigh,
 )
 from aegir.errors import UsageError
+from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column
+from command_line import run
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def random_layer(features: int, seed: int = 0) -> HashedLinear:
@@ -41,9 +48,15 @@ def random_model() -> NgramModel:
         random_layer(50, 1),
         random_layer(0, 2),
         Dense(generator.random((SCORES, 1), np.float32), generator.random(1, np.float32)),
-        Dense(generator.random((7, SCORES), np.float32), generator.random(SCORES, np.float32)),
+        Dense(
+            generator.random((CONTEXT_FEATURES, SCORES), np.float32),
+            generator.random(SCORES, np.float32),
+        ),
         generator.random((RELATIONS, TYPES), np.float32),
-        {"calibration": {"ngrams": {"cta": 0.1 + 0.2}}, "städte": ["Köln"]},
+        NgramCalibration(
+            {"cta": 0.1 + 0.2, "cpa": 1.0}, {"cta": 0.5, "cpa": 0.25}, [-0.5] * SCORES
+        ),
+        {"städte": ["Köln"]},
     )
 
 
@@ -52,6 +65,7 @@ def test_saving_then_loading_changes_no_bit(tmp_path: Path):
     model.save(tmp_path / "model.safetensors")
     loaded = NgramModel.load(tmp_path / "model.safetensors")
     assert loaded.facts == model.facts
+    assert loaded.calibration == model.calibration
     assert loaded.compatibility.tobytes() == model.compatibility.tobytes()
     for layer in ("values", "headers", "subject", "context"):
         before, after = getattr(model, layer), getattr(loaded, layer)
@@ -88,6 +102,87 @@ def test_a_file_that_is_not_a_model_is_refused_in_one_sentence(tmp_path: Path, k
         NgramModel.load(path)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.safetensors"
+    random_model().save(path)
+    return path
+
+
+def refusal(saved: Path, path: Path, tensor: str | None = None, **facts: object) -> str:
+    """Save the model again with one number of a tensor replaced by nan, or with other facts."""
+    tensors, metadata = read_safetensors(saved)
+    if tensor is not None:
+        tensors[tensor].flat[-1] = math.nan
+    changed = json.loads(metadata["facts"]) | facts
+    save_file(tensors, path, metadata | {"facts": json.dumps(changed)})
+    done = run("annotate", EXAMPLES / "books.csv", "--annotator", "ngrams", "--model", path)
+    assert (done.code, done.out, len(done.said)) == (2, "", 1)
+    assert str(path) in done.err
+    return done.err
+
+
+@pytest.mark.parametrize(
+    "tensor", ["values.scale", "headers.bias", "subject.bias", "context.weights", "compatibility"]
+)
+def test_weights_that_are_not_finite_are_refused(saved: Path, tmp_path: Path, tensor: str):
+    said = refusal(saved, tmp_path / "nan.safetensors", tensor)
+    assert f"{tensor} has numbers that are not finite" in said
+
+
+@pytest.mark.parametrize(
+    ("calibration", "reason"),
+    [
+        (None, "the calibration has no 'ngrams'"),
+        ({}, "the calibration has no 'ngrams'"),
+        ({"ngrams": {"cta": math.nan, "cpa": 1.0}}, "has no 'header_weight'"),
+        (
+            {"ngrams": {"cta": math.nan, "cpa": 1}, "header_weight": 1, "header_log_prior": []},
+            "ngrams.cta of the calibration is nan; expected a finite number above 0",
+        ),
+        (
+            {
+                "ngrams": {"cta": 1, "cpa": 1},
+                "header_weight": {"cta": 0, "cpa": 0},
+                "header_log_prior": [0.0],
+            },
+            "header_log_prior of the calibration needs 190 numbers",
+        ),
+    ],
+)
+def test_weights_without_a_usable_calibration_are_refused(
+    saved: Path, tmp_path: Path, calibration: object, reason: str
+):
+    said = refusal(saved, tmp_path / "model.safetensors", calibration=calibration)
+    assert reason in said
+
+
+def test_weights_without_facts_are_refused(saved: Path, tmp_path: Path):
+    tensors, metadata = read_safetensors(saved)
+    for facts in ("{}", "[]", "3"):
+        save_file(tensors, tmp_path / "model", metadata | {"facts": facts})
+        with pytest.raises(UsageError, match="its facts have no calibration"):
+            NgramModel.load(tmp_path / "model")
+
+
+def test_weights_of_another_shape_type_or_order_are_refused(saved: Path, tmp_path: Path):
+    tensors, metadata = read_safetensors(saved)
+    changes = {
+        "context.weights is float32": {"context.weights": tensors["context.weights"][:9]},
+        "values.weights is float32": {"values.weights": tensors["values.weights"].astype("f4")},
+        "values.buckets has numbers outside": {
+            "values.buckets": tensors["values.buckets"] + BUCKETS
+        },
+        "values.buckets is not in ascending": {"values.buckets": tensors["values.buckets"][::-1]},
+        "a relation without any": {"compatibility": 0 * tensors["compatibility"]},
+    }
+    for reason, changed in changes.items():
+        contiguous = {name: np.ascontiguousarray(t) for name, t in (tensors | changed).items()}
+        save_file(contiguous, tmp_path / "model", metadata)
+        with pytest.raises(UsageError, match=reason):
+            NgramModel.load(tmp_path / "model")
 
 
 def test_context_of_three_columns_by_hand():

@@ -1,13 +1,20 @@
 """The `ngrams` annotator around its model: subject, headers, evidence, probabilities."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import aegir.annotators
 from aegir.annotators.ngrams.annotator import load_ngrams, pick_subject
-from aegir.annotators.ngrams.header_text import header_view
+from aegir.annotators.ngrams.features import header_view
 from aegir.annotators.ngrams.model import SCORES, Dense
 from aegir.arrays import softmax
+from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
+
+WEIGHTS = Path(aegir.annotators.__file__).parent / "weights" / "ngrams.safetensors"
 
 
 def table(*columns: tuple[str, ...], subject: int | None = None) -> Table:
@@ -79,6 +86,14 @@ def test_a_long_header_is_cut():
 
 def test_the_shipped_weights_are_loaded_once():
     assert load_ngrams() is load_ngrams()
+
+
+def test_the_shipped_file_has_only_what_is_read():
+    _, metadata = read_safetensors(WEIGHTS)
+    facts = json.loads(metadata["facts"])
+    assert set(facts) == {"calibration", "held_out", "training"}
+    assert set(facts["calibration"]) == {"ngrams", "header_weight", "header_log_prior"}
+    assert all(name.startswith("ngrams/") for name in facts["held_out"])
 
 
 def test_evidence_is_a_sentence_about_the_values():

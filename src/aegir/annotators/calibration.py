@@ -1,0 +1,170 @@
+"""Numbers fitted on held-out tables: from a model's logits to probabilities, from a precision to a threshold.
+
+    ngrams.safetensors   NgramCalibration    temperatures, how far headers move the log odds
+    bytes.safetensors    ByteCalibration     temperatures, and the Mixture of the `combined` annotator
+
+They are stored as JSON under "calibration" in the metadata of a weights file; thresholds are among the figures under
+"held_out". A number that is missing, not finite or out of range raises UsageError at construction, so that no
+annotator starts with one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from aegir.annotators.decide import Thresholds
+from aegir.errors import UsageError
+from aegir.tables.labelled import Task
+
+TASKS: tuple[Task, Task] = ("cta", "cpa")
+PerTask = Mapping[Task, float]
+"""One number for column types and one for relations."""
+
+
+@dataclass(frozen=True, slots=True)
+class NgramCalibration:
+    """How the `ngrams` annotator turns logits into probabilities."""
+
+    temperature: PerTask
+    header_weight: PerTask
+    """What the evidence of a header is multiplied by."""
+    header_log_prior: Sequence[float]
+    """(190,) log frequencies of the labels among the headers that the header layer was fitted on."""
+
+    def __post_init__(self) -> None:
+        _check_tasks("ngrams", self.temperature, above=0)
+        _check_tasks("header_weight", self.header_weight)
+        _check_list("header_log_prior", self.header_log_prior)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        return cls(*_items(given, "ngrams", "header_weight", "header_log_prior"))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "calibration"."""
+        return {
+            "ngrams": dict(self.temperature),
+            "header_weight": dict(self.header_weight),
+            "header_log_prior": list(self.header_log_prior),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """How the `combined` annotator mixes n-grams, byte network and rules."""
+
+    mix: Mapping[Task, Sequence[float]]
+    """The weights a and b of log P = a log P(n-grams) + b log P(bytes)."""
+    sharpness: PerTask
+    """Temperature of the mixture."""
+    temperature: PerTask
+    """Temperature after rules were applied to types, and types to relations."""
+    rule_weight: float
+    """What the strength of a rule is multiplied by before it is added to the log odds of a type."""
+    compatibility_weight: float
+    """What the log compatibility of a relation with the column's type is multiplied by."""
+
+    def __post_init__(self) -> None:
+        for task, weights in zip(TASKS, _items(self.mix, *TASKS), strict=True):
+            _check_list(f"mix.{task}", weights, length=2)
+        _check_tasks("sharpness", self.sharpness, above=0)
+        _check_tasks("temperature", self.temperature, above=0)
+        _check_number("rule_weight", self.rule_weight)
+        _check_number("compatibility_weight", self.compatibility_weight)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        return cls(*_items(given, *cls.__dataclass_fields__))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "combined" in "calibration"."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ByteCalibration:
+    """How the `byte_model` annotator turns logits into probabilities, and how it is mixed with n-grams."""
+
+    temperature: PerTask
+    mixture: Mixture | None = None
+    """None for a network that was not calibrated together with n-grams."""
+
+    def __post_init__(self) -> None:
+        _check_tasks("bytes", self.temperature, above=0)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        (temperature,) = _items(given, "bytes")
+        mixture = Mixture.from_json(given["combined"]) if "combined" in given else None
+        return cls(temperature, mixture)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "calibration"."""
+        combined = {} if self.mixture is None else {"combined": self.mixture.as_json()}
+        return {"bytes": dict(self.temperature), **combined}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoints:
+    """Per task: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
+
+    points: Mapping[Task, Sequence[tuple[float, float]]]
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
+        """Read the held-out figures of an annotator; a task without figures has no points."""
+        try:
+            rows = {
+                task: facts.get("held_out", {}).get(f"{annotator}/{task}", {}).get("thresholds", [])
+                for task in TASKS
+            }
+            return cls({task: [(float(p), float(t)) for p, t, _ in rows[task]] for task in TASKS})
+        except (AttributeError, TypeError, ValueError):
+            raise UsageError(
+                f"the held-out figures of {annotator} are not those of aegir train"
+            ) from None
+
+    def thresholds(self, precision: float) -> Thresholds:
+        """Return the lowest thresholds that reached the precision; raise UsageError if none did."""
+        return Thresholds(*(self._lowest(task, precision) for task in TASKS))
+
+    def _lowest(self, task: Task, wanted: float) -> float:
+        points = self.points[task]
+        reached = [threshold for precision, threshold in points if precision >= wanted - 1e-9]
+        if not reached:
+            best = max((precision for precision, _ in points), default=0.0)
+            raise UsageError(
+                f"precision {wanted} was not reached on validation tables for {task}; "
+                f"the highest that was is {best}"
+            )
+        return min(reached)
+
+
+def _items(given: Any, *keys: str) -> list[Any]:
+    for key in keys:
+        if not isinstance(given, Mapping) or key not in given:
+            raise UsageError(f"the calibration has no {key!r}")
+    return [given[key] for key in keys]
+
+
+def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:
+    for task, value in zip(TASKS, _items(values, *TASKS), strict=True):
+        _check_number(f"{name}.{task}", value, above)
+
+
+def _check_list(name: str, values: Any, length: int | None = None) -> None:
+    if not isinstance(values, list | tuple) or len(values) != (length or len(values)):
+        expected = f"{length} numbers" if length else "a list of numbers"
+        raise UsageError(f"{name} of the calibration is {values!r}; expected {expected}")
+    for value in values:
+        _check_number(name, value)
+
+
+def _check_number(name: str, value: Any, above: float = -math.inf) -> None:
+    if not isinstance(value, int | float) or not math.isfinite(value) or value <= above:
+        expected = "a finite number" + ("" if above == -math.inf else f" above {above:g}")
+        raise UsageError(f"{name} of the calibration is {value!r}; expected {expected}")
