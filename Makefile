@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Byte code is written on first use instead of for every module of every package: a third less disk.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check fix reference bench clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
@@ -17,6 +17,14 @@ check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fix: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(MAKE) reference
+
+reference: .venv/dev
+	$(BIN)/python -m aegir.cli.reference docs/reference
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

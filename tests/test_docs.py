@@ -11,10 +11,10 @@ import click
 import pytest
 
 from aegir.cli.main import VERBS, app
-from aegir.cli.reference import EXAMPLE, leaves, page
+from aegir.cli.reference import EXAMPLE, leaves, pages
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "cli.md"
+REFERENCE = ROOT / "docs" / "reference"
 LEAVES = [pytest.param(context, id=context.command_path) for context in leaves()]
 
 
@@ -63,15 +63,16 @@ def test_every_group_says_what_it_holds():
     assert all(group.help and group.commands for group in groups)
 
 
-def test_the_page_of_the_command_line_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == page(), (
-        "regenerate it with: python -m aegir.cli.reference > docs/cli.md"
-    )
+def test_the_reference_is_up_to_date():
+    for name, text in pages().items():
+        assert (REFERENCE / name).read_text(encoding="utf-8") == text, (
+            f"regenerate {name} with: make reference"
+        )
 
 
 @pytest.mark.parametrize("context", LEAVES)
 def test_every_verb_has_a_section_on_the_page(context: click.Context):
-    assert f"## {context.command_path}\n" in PAGE.read_text(encoding="utf-8")
+    assert f"## {context.command_path}\n" in (REFERENCE / "cli.md").read_text(encoding="utf-8")
 
 
 def test_commands_are_found_in_code_blocks_only():
@@ -93,3 +94,20 @@ def test_every_command_of_the_readme_runs(folder: Path):
             check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+PAGES = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path):
+    for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        if "://" not in link:
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_the_index_of_the_docs_links_every_page():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = str(page.relative_to(ROOT / "docs"))
+        assert name == "README.md" or f"]({name})" in index, name
