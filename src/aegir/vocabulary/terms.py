@@ -138,7 +138,10 @@ def load_terms(
         parents = tuple(parents_field.split("|")) if parents_field else ()
         for parent in parents:
             if parent not in above:
-                raise AegirError(f"{place}: unknown parent {parent!r} of {name!r}")
+                raise AegirError(
+                    f"{place}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
+                    "types.tsv, of types and relations in classes.tsv"
+                )
         top = above[parents[0]] if parents else UNFILED
         # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.
         term_path = top if parents[:1] == (name,) else (*top, name.rpartition("/")[2])

@@ -47,7 +47,10 @@ def test_parents_and_iri_may_be_empty(terms):
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        (["a\tprize\tno\tA.\t1\t"], "terms.tsv, line 2: unknown parent 'prize' of 'a'"),
+        (
+            ["a\tprize\tno\tA.\t1\t"],
+            "terms.tsv, line 2: unknown parent 'prize' of 'a'; parents of fine types are in",
+        ),
         (["a\t\tmaybe\tA.\t1\t"], "line 2: personal is 'maybe' for 'a'; expected no, names, "),
         (["a\t\tno\tA.\t1"], "line 2: 5 fields; expected 6 .*, separated by tabs"),
         (["a\t\tno\tA.\t1\t", ""], "line 3: 1 fields; expected 6"),
