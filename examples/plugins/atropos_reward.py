@@ -2,14 +2,14 @@
 
     python examples/plugins/atropos_reward.py
 
-In an Atropos environment, register it (`registry.register(make_atropos_class(score, name="careful"))`) or call it where
-the environment scores its rollouts. The last completion is empty, so its reward is missing, not 0.
+In an Atropos environment, register it (`registry.register(make_atropos_class(score, name="careful"))`, then
+`registry.create("careful")`) or call it where the environment scores its rollouts. The last completion is empty, so its
+reward is missing: not 0, but the mean of the others, which leaves their advantages as they are.
 """
 # ruff: noqa: T201
 
-import math
-
-from aegir.plugins.adapters import AtroposReward, completion_text
+from aegir.plugins.atropos import AtroposReward
+from aegir.plugins.batch_reward import completion_text
 
 
 def score(completions, solution):
@@ -19,7 +19,7 @@ def score(completions, solution):
     for text, wanted in zip(texts, solution, strict=True):
         said = text.split()[-1] if text.split() else None
         if said is None:
-            rewards.append(None)  # nothing was said: no reward could be computed
+            rewards.append(None)  # an empty answer: no reward can be computed
             continue
         exact = float(said == wanted)
         close = max(0.0, 1 - abs(float(said) - float(wanted)) / 10) if said.isdigit() else 0.0
@@ -40,8 +40,7 @@ def main():
     print("rewards ", rewards)
     print("weighted", weighted)
     print("counted ", reward.metrics())
-    assert rewards[:2] == [1.0, 0.9]
-    assert math.isnan(rewards[2])
+    assert rewards == [1.0, 0.9, 0.95]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python examples/plugins/verifiers_rubric.py
 
-With verifiers (0.1) installed the last lines are `vf.Rubric(funcs=[brevity], weights=[0.5])`; without it the function is
+With verifiers (0.1) installed the function is scored by `vf.Rubric(funcs=[brevity], weights=[0.5])`; without it, it is
 called in the documented form, so that this runs anywhere.
 """
 # ruff: noqa: T201
@@ -10,7 +10,8 @@ called in the documented form, so that this runs anywhere.
 import asyncio
 import importlib.util
 
-from aegir.plugins.adapters import as_group_reward, completion_text
+from aegir.plugins.batch_reward import completion_text
+from aegir.plugins.verifiers import as_group_reward
 
 
 def score(completions, answers):
@@ -22,7 +23,7 @@ def score(completions, answers):
 
 
 def rubric_of(function):
-    """A rubric of the installed verifiers, or None when there is none (version 0.4 has no rubrics)."""
+    """A rubric of the installed verifiers, or None without verifiers or rubrics (version 0.4 has none)."""
     if importlib.util.find_spec("verifiers") is None:
         return None
     import verifiers
@@ -33,7 +34,7 @@ def rubric_of(function):
 
 
 def main():
-    brevity = as_group_reward(score, name="brevity", missing="mean")
+    brevity = as_group_reward(score, name="brevity")
     messages = [[{"role": "assistant", "content": text}] for text in ("it is 4", "4", "five")]
     rubric = rubric_of(brevity)
     if rubric is None:
@@ -55,6 +56,7 @@ def main():
         asyncio.run(rubric.score_group(states))
         rewards = [state["reward"] for state in states]
         print("scored by verifiers:", rewards)
+    print("counted:", brevity.metrics())
     assert rewards == [0.5 / 7, 0.5, 0.0]
 
 

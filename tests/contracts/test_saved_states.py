@@ -14,7 +14,7 @@ from aegir.observe.drift_verdict import DriftVerdict
 from aegir.observe.drift_watch import DriftWatch
 from aegir.observe.latency_sketch import LatencySketch
 from aegir.observe.performance_tracker import APIPerformanceTracker
-from aegir.plugins.adapters import AtroposReward
+from aegir.plugins.atropos import AtroposReward
 from aegir.raters.agreement_stream import AgreementStream
 from aegir.raters.ensemble import RewardEnsemble
 from aegir.rewards.combined import CombinedReward

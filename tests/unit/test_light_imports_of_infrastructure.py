@@ -22,7 +22,8 @@ MODULES = [
     "aegir.observe.drift_watch",
     "aegir.health.monitor",
     "aegir.health.run_health",
-    "aegir.plugins.adapters",
+    "aegir.plugins.atropos",
+    "aegir.plugins.verifiers",
     "aegir.rl.curriculum",
     "aegir.run_folder",
 ]

@@ -1,5 +1,7 @@
-"""Adapters for other people's trainers.
+"""Adapters for other trainers.
 
-adapters             reward functions for Atropos and verifiers
-gymnasium_wrapper    a Gymnasium environment with a curriculum, a reward and a tracker
+batch_reward   a reward function over a batch: missing rewards filled, failures counted, async or not
+atropos        in the form of Atropos
+verifiers      in the form of a verifiers rubric
+gymnasium      an environment with a curriculum, a reward or an ensemble of raters, and a tracker
 """
