@@ -13,7 +13,7 @@ import numpy as np
 from aegir.health.monitor import check, measure_rewards
 from aegir.observe.performance_tracker import APIPerformanceTracker
 from aegir.observe.prometheus import render_prometheus
-from aegir.plugins.gymnasium_wrapper import AegirWrapper
+from aegir.plugins.gymnasium import AegirWrapper
 from aegir.rl.curriculum import Curriculum
 
 LEVELS = 50

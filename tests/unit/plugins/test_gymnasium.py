@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from aegir.observe.performance_tracker import APIPerformanceTracker
+from aegir.raters.ensemble import RewardEnsemble
 from aegir.rl.curriculum import Curriculum
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not here (plugins extra)")
-from aegir.plugins.gymnasium_wrapper import AegirWrapper  # noqa: E402
+from aegir.plugins.gymnasium import AegirWrapper  # noqa: E402
 
 
 class Countdown(gymnasium.Env):
@@ -138,3 +139,31 @@ def test_forks_of_a_curriculum_work_in_environments_of_other_processes():
     assert known.success[0] < 0.3
     assert known.success[1] > 0.7
     assert curriculum.metrics()["curriculum/drawn"] >= 20
+
+
+def test_an_ensemble_of_raters_gives_the_reward_of_every_step():
+    seen = []
+
+    def rate_task(steps):
+        seen.extend(steps)
+        return [steps[0].reward + 1]
+
+    raters = {"task": rate_task, "same": rate_task, "wrong": lambda steps: [1e9]}
+    env = AegirWrapper(Countdown(), reward=RewardEnsemble(raters))
+    env.reset(options={"task": 4})
+    _, reward, _, _, info = env.step(1)
+    assert (reward, info["raw_reward"], info["reward_missing"]) == (5.0, 4.0, False)
+    assert (seen[0].observation, seen[0].action, seen[0].terminated) == (2, 1, False)
+
+
+def test_a_step_without_a_score_gets_the_mean_so_far_and_says_so():
+    answers = iter([None, 1.0, 3.0, None])
+    env = AegirWrapper(Countdown(), reward=RewardEnsemble({"a": lambda steps: [next(answers)]}))
+    env.reset()
+    found = []
+    for _ in range(4):
+        _, reward, _, _, info = env.step(0)
+        found.append((reward, info["reward_missing"]))
+    assert math.isnan(found[0][0])
+    assert found[1:] == [(1.0, False), (3.0, False), (2.0, True)]
+    assert found[0][1]
