@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far raters agree beyond chance, with missing ratings and any number of raters.
+"""Krippendorff's alpha: agreement of raters beyond chance, with missing ratings and any number of raters.
 
     krippendorff_alpha(ratings, "interval").alpha      # ratings (R, U): raters × units, nan is missing
 
@@ -7,8 +7,8 @@
     expected = 1/(n (n - 1)) * sum over ordered pairs of all values of distance²
 
 m_u is the number of ratings of unit u; units with fewer than two are left out, and n counts the ratings of the
-others. The weight 1/(m_u - 1) makes every *rating* count once; pooling all pairs instead lets units with many
-ratings count more, and is wrong as soon as ratings are missing.
+others. The weight 1/(m_u - 1) makes every *rating* count once; pooling all pairs instead gives units with many
+ratings more weight, which is wrong if ratings are missing.
 
     nominal    0 or 1                                          counts per unit and value
     ordinal    ranks between, ties in the middle               interval alpha of the mid-ranks
@@ -19,7 +19,7 @@ Worked number: raters (1, 2, 3, 3) and (1, 2, 4, nan). Unit 4 has one rating and
 (interval) = 1/6 * 2 * (3 - 4)² = 1/3. The values 1 1 2 2 3 4 have mean 13/6 and squared deviations summing to
 41/6; expected = 2/5 * 41/6 = 41/15. alpha = 1 - 5/41 = 0.878….
 
-Alpha is nan, with the reason, when it is not defined: no unit with two ratings, or all values equal.
+Alpha is nan, with a reason, if it is undefined: no unit with two ratings, or all values equal.
 Time n log n at most, memory n: never items × values². In a stream: agreement_stream.py. With a confidence
 interval: agreement_bootstrap.py.
 
@@ -47,10 +47,10 @@ ALL_EQUAL = "all ratings are equal, so chance would agree as well"
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Alpha with what it was computed from."""
+    """Alpha and the figures it was computed from."""
 
     alpha: float
-    """1 is perfect, 0 is chance, below 0 is worse than chance; nan when undefined."""
+    """1 is perfect agreement, 0 is chance, below 0 is worse than chance; nan if undefined."""
     metric: Metric
     observed: float
     expected: float
@@ -59,7 +59,7 @@ class Agreement:
     ratings: int
     """Ratings in those units."""
     reason: str | None = None
-    """Why alpha is undefined; None when it is defined."""
+    """Why alpha is undefined; None if it is defined."""
 
 
 def krippendorff_alpha(
@@ -76,7 +76,7 @@ def krippendorff_alpha(
 
 
 def check_metric(metric: str) -> None:
-    """Refuse a metric that there is not."""
+    """Raise for an unknown metric and list the known ones."""
     if metric not in get_args(Metric):
         raise UsageError(f"metric is {metric!r}; expected one of {', '.join(get_args(Metric))}")
 
@@ -84,7 +84,7 @@ def check_metric(metric: str) -> None:
 def summarise(
     metric: Metric, observed_sum: float, expected_sum: float, units: int, ratings: int
 ) -> Agreement:
-    """Alpha from the weighted sum within units and the sum over all pairs of values."""
+    """Agreement from the weighted sum within units and the sum over all pairs of values."""
     if not units:
         return Agreement(math.nan, metric, math.nan, math.nan, 0, 0, NO_PAIRS)
     observed, expected = observed_sum / ratings, expected_sum / (ratings * (ratings - 1))
@@ -95,12 +95,12 @@ def summarise(
 
 @dataclass(frozen=True, slots=True)
 class PairableUnits:
-    """The ratings of units that have two or more, unit by unit in one row."""
+    """Ratings of the units that have two or more, unit after unit in one row."""
 
     values: Floats
     """(n,)"""
     starts: npt.NDArray[np.intp]
-    """(U,) where each unit's ratings begin."""
+    """(U,) position of each unit's first rating."""
     counts: Floats
     """(U,) ratings per unit, at least 2."""
 
@@ -130,21 +130,21 @@ class PairableUnits:
         return len(self.values)
 
     def with_values(self, values: Floats) -> "PairableUnits":
-        """The same units with other values in the same places."""
+        """The same units with other values."""
         return PairableUnits(values, self.starts, self.counts)
 
     def sums(self, values: Floats) -> Floats:
-        """(U,) the sum of each unit's entries of `values`."""
+        """(U,) sum of each unit's entries of `values`."""
         sums: Floats = np.add.reduceat(values, self.starts)
         return sums
 
     def spread(self, per_unit: Floats) -> Floats:
-        """(n,) each unit's entry, repeated for its ratings."""
+        """(n,) each unit's entry, repeated for each of its ratings."""
         return np.repeat(per_unit, self.counts.astype(np.intp))
 
 
 def interval_sums(pairs: PairableUnits) -> tuple[float, float]:
-    """Observed and expected sums: a unit gives 2 m/(m - 1) times its squares, all values 2 n theirs."""
+    """Observed and expected sums: 2 m/(m - 1) times the squares of each unit, 2 n times those of all values."""
     within, means = unit_squares(pairs)
     observed = 2 * float((pairs.counts / (pairs.counts - 1)) @ within)
     between = float(pairs.counts @ (means - pairs.counts @ means / pairs.size) ** 2)
@@ -152,21 +152,21 @@ def interval_sums(pairs: PairableUnits) -> tuple[float, float]:
 
 
 def unit_squares(pairs: PairableUnits) -> tuple[Floats, Floats]:
-    """(U,) squared deviations around each unit's mean, and (U,) the means less a common value."""
+    """(U,) squared deviations around each unit's mean, and (U,) the means minus a common value."""
     off = pairs.values - pairs.values.mean()
     means = pairs.sums(off) / pairs.counts
     return pairs.sums((off - pairs.spread(means)) ** 2), means
 
 
 def mid_ranks(values: Floats) -> Floats:
-    """Ranks of the values, ties in the middle of their run: ordinal distance is their difference."""
+    """Ranks of the values, ties getting their mean rank; ordinal distance is the difference of ranks."""
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - counts / 2)[numbers]
     return ranks
 
 
 def nominal_observed(pairs: PairableUnits) -> Floats:
-    """(U,) ordered pairs that differ, over m - 1."""
+    """(U,) number of ordered pairs that differ, over m - 1."""
     _, numbers = np.unique(pairs.values, return_inverse=True)
     units = pairs.spread(np.arange(pairs.units, dtype=np.float64)).astype(np.int64)
     cells, times = np.unique(units * (numbers.max() + 1) + numbers, return_counts=True)
@@ -176,30 +176,30 @@ def nominal_observed(pairs: PairableUnits) -> Floats:
 
 
 def ratio_observed(pairs: PairableUnits) -> Floats:
-    """(U,) the squared ratio distances of each unit's ordered pairs, over m - 1: the k-th next, for all k."""
+    """(U,) squared ratio distances of each unit's ordered pairs, over m - 1; all pairs k positions apart at once."""
     observed = np.zeros(pairs.units)
     ends = pairs.starts + pairs.counts.astype(np.intp)
     unit_end = pairs.spread(ends.astype(np.float64)).astype(np.intp)
     places = np.arange(pairs.size)
     for ahead in range(1, int(pairs.counts.max())):
         first = places[places + ahead < unit_end]
-        one, other = pairs.values[first], pairs.values[first + ahead]
-        total = one + other
-        share = np.divide(one - other, total, out=np.zeros_like(total), where=total > 0)
+        left, right = pairs.values[first], pairs.values[first + ahead]
+        total = left + right
+        share = np.divide(left - right, total, out=np.zeros_like(total), where=total > 0)
         unit = np.searchsorted(pairs.starts, first, side="right") - 1
         observed += np.bincount(unit, share**2, minlength=pairs.units)
     return 2 * observed / (pairs.counts - 1)
 
 
 def value_expected(metric: Metric, values: Floats, counts: Floats) -> float:
-    """The sum over ordered pairs of all values, nominal or ratio, from distinct values and their counts."""
+    """Sum over ordered pairs of all values, nominal or ratio, from distinct values and their counts."""
     if metric == "ratio":
         return ratio_pair_sum(values, counts)
     return float(counts.sum() ** 2 - counts @ counts)
 
 
 def in_range(values: Floats) -> Floats:
-    """Alpha ignores scale, so sizes whose squares would not fit are scaled; by 2**k nothing is rounded."""
+    """Values whose squares would overflow, scaled by a power of 2; alpha does not depend on scale."""
     largest = float(np.abs(values).max()) if values.size else 0.0
     if largest == 0 or 1e-100 < largest < 1e100:
         return values

@@ -1,16 +1,16 @@
-"""How sure is an alpha: a confidence interval by drawing units with replacement.
+"""A confidence interval of alpha, by drawing units with replacement.
 
     alpha_interval(ratings, "interval", seed=7)        # AlphaInterval(alpha=0.80, low=0.79, high=0.81, …)
 
-Units are drawn, not ratings, because the ratings of a unit belong together. Each draw is a vector of how often
-every unit was taken; what alpha needs from a unit is computed once, so a draw costs a product with that vector
-(interval, ratio) or one count over the ratings (nominal, ordinal), never a recomputation from the ratings.
-Memory: a few numbers per unit; for ratio about 200 (two sums for each node of its integral).
+Units are drawn, not ratings, because the ratings of a unit are dependent. A draw is a vector of how often each unit was
+taken; what alpha needs from a unit is computed once, so a draw costs a product with that vector (interval, ratio) or
+one count over the ratings (nominal, ordinal). Memory: a few numbers per unit; for ratio about 200 (two sums for each
+node of its integral).
 
-The interval runs between percentiles of the drawn alphas. With few units (below about 20) it is too narrow, as
-every percentile bootstrap is; and where nearly all values are distinct, a unit drawn twice makes ties that the data
-do not have, which pulls the bounds of nominal and ordinal alpha down by about 1/units. Draws in which alpha is undefined (all values equal) are left out and counted; with
-fewer than two units, or no defined draw, the bounds are nan.
+The bounds are percentiles of the drawn alphas. With few units (below about 20) the interval is too narrow, as
+every percentile bootstrap is; and if nearly all values are distinct, a unit drawn twice makes ties that the data
+do not have, which lowers the bounds of nominal and ordinal alpha by about 1/units. Draws in which alpha is undefined
+(all values equal) are left out and counted; with fewer than two units, or no defined draw, the bounds are nan.
 
 Worked number: two raters, two units, (0, 0) and (1, 1): a draw takes both (alpha 1) or one unit twice (undefined).
 So the interval is [1, 1] and half of the draws are undefined.
@@ -39,15 +39,15 @@ from aegir.raters.ratio_disagreement import Nodes, Spectrum
 from aegir.seeding import Seeds
 
 Parts = Callable[[Floats], tuple[Floats, Floats]]
-"""From draws (D, U) to the observed and the expected sum of each, (D,) both."""
+"""A function from draws (D, U) to their observed and expected sums, (D,) each."""
 
 _BLOCK = 1_000_000
-"""Entries of the draws × units table made at a time: 8 MB."""
+"""Entries of the draws × units table computed at a time: 8 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaInterval:
-    """Alpha between two bounds that hold it with this confidence."""
+    """Alpha with the bounds of its confidence interval."""
 
     alpha: float
     low: float
@@ -86,7 +86,7 @@ def alpha_interval(
 
 
 def unit_draws(units: int, draws: int, seed: int) -> Iterator[Floats]:
-    """(D, U) tables of how often each draw takes each unit."""
+    """Tables (D, U) of how often each draw takes each unit."""
     random = Seeds(seed).generator("alpha bootstrap")
     step = max(1, _BLOCK // units)
     for first in range(0, draws, step):
@@ -97,16 +97,16 @@ def unit_draws(units: int, draws: int, seed: int) -> Iterator[Floats]:
 
 
 def alphas_of_draws(pairs: PairableUnits, metric: Metric) -> Callable[[Floats], Floats]:
-    """From draws (D, U) to their alphas (D,), nan where undefined; what units give is computed once, here."""
+    """A function from draws (D, U) to their alphas (D,), nan where undefined; sums per unit are computed here."""
     parts = _PARTS[metric](pairs.with_values(in_range(pairs.values)))
 
     def alphas(times: Floats) -> Floats:
         size = times @ pairs.counts
         observed, expected = parts(times)
-        # Rounding leaves crumbs where all values are equal; no real disagreement is this small.
+        # Rounding leaves small sums where all values are equal; no real disagreement is this small.
         expected = np.where(expected > 1e-13 * expected.max(initial=0.0), expected, np.nan)
-        found: Floats = 1 - observed * (size - 1) / expected
-        return found
+        drawn: Floats = 1 - observed * (size - 1) / expected
+        return drawn
 
     return alphas
 
@@ -129,29 +129,29 @@ def _nominal_parts(pairs: PairableUnits) -> Parts:
     disagreement = nominal_observed(pairs)
 
     def parts(times: Floats) -> tuple[Floats, Floats]:
-        squares = [float((np.bincount(numbers, one[units]) ** 2).sum()) for one in times]
+        squares = [float((np.bincount(numbers, draw[units]) ** 2).sum()) for draw in times]
         return times @ disagreement, (times @ pairs.counts) ** 2 - np.array(squares)
 
     return parts
 
 
 def _ordinal_parts(pairs: PairableUnits) -> Parts:
-    """The ranks of a draw are its own, so each draw ranks the values anew, from counts."""
+    """Ranks depend on the draw, so each draw ranks the values again, from counts."""
     numbers, units = _numbered(pairs)
     counts = pairs.counts
 
-    def one_draw(one: Floats) -> tuple[float, float]:
-        taken = np.bincount(numbers, one[units])
+    def sums_of(draw: Floats) -> tuple[float, float]:
+        taken = np.bincount(numbers, draw[units])
         size = taken.sum()
         ranks = np.cumsum(taken) - taken / 2
         ranks -= taken @ ranks / size
         ranked = ranks[numbers]
         sums, squares = pairs.sums(ranked), pairs.sums(ranked**2)
-        observed = 2 * (one / (counts - 1)) @ (counts * squares - sums**2)
+        observed = 2 * (draw / (counts - 1)) @ (counts * squares - sums**2)
         return float(observed), 2 * size * float(taken @ ranks**2)
 
     def parts(times: Floats) -> tuple[Floats, Floats]:
-        observed, expected = np.array([one_draw(one) for one in times]).T
+        observed, expected = np.array([sums_of(draw) for draw in times]).T
         return observed, expected
 
     return parts
@@ -162,11 +162,11 @@ def _ratio_parts(pairs: PairableUnits) -> Parts:
     if not (pairs.values > 0).any():
         return lambda times: (times @ disagreement, np.zeros(len(times)))
     nodes = Nodes.spanning(pairs.values)
-    one = nodes.unit_spectra(pairs.values, pairs.starts)
+    units = nodes.unit_spectra(pairs.values, pairs.starts)
 
     def parts(times: Floats) -> tuple[Floats, Floats]:
         drawn = Spectrum(
-            times @ one.count, times @ one.zeros, times @ one.versines, times @ one.sines
+            times @ units.count, times @ units.zeros, times @ units.versines, times @ units.sines
         )
         return times @ disagreement, nodes.pair_sum(drawn)
 
@@ -174,7 +174,7 @@ def _ratio_parts(pairs: PairableUnits) -> Parts:
 
 
 def _numbered(pairs: PairableUnits) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """(n,) the number of each rating's value, and (n,) of its unit."""
+    """(n,) number of each rating's value, and (n,) number of its unit."""
     _, numbers = np.unique(pairs.values, return_inverse=True)
     units = pairs.spread(np.arange(pairs.units, dtype=np.float64)).astype(np.intp)
     return numbers, units

@@ -1,18 +1,18 @@
-"""Krippendorff's alpha of a stream: fed batch by batch, merged across workers, saved and restored.
+"""Krippendorff's alpha of a stream: updated by batches, merged across workers, saved and restored.
 
     stream = AgreementStream("interval")
     stream.update(ratings)                             # (R, U): whole units; raters may differ from batch to batch
     stream.merged(another).agreement().alpha           # equals the alpha of all ratings at once
 
-What is kept, and so what it costs:
+What is stored:
 
     interval   five sums: O(1) memory, whatever the ratings
     nominal    a count per distinct value
     ratio      a count per distinct value: for continuous ratings that is every value
-    ordinal    a table of levels × levels (ranks shift as values arrive): at most 2,048 levels, refused beyond
+    ordinal    a table of levels × levels (ranks shift as values arrive), of at most 2,048 levels
 
-All four are exact: rounding aside, the result does not depend on how the stream was cut or merged. A unit must
-come whole, because its weight is 1/(ratings - 1). Ratings beyond 1e100 count as missing here.
+All four are exact: rounding aside, the result does not depend on how the stream was cut or merged. All ratings of a unit
+must be in one batch, because its weight is 1/(ratings - 1). Ratings of magnitude 1e100 or more count as missing here.
 
 Worked number: the example of agreement.py fed as units 1-2 and then 3-4 gives the same 0.878….
 """
@@ -55,14 +55,14 @@ _BLOCK = 4_000_000
 
 
 class AgreementStream:
-    """Everything alpha needs to know about the units seen so far."""
+    """Sums and counts from which alpha of all units so far is computed."""
 
     def __init__(self, metric: Metric = "interval") -> None:
         check_metric(metric)
         self.metric: Metric = metric
         self._units = 0
         self._observed = 0.0
-        """The sum over units for nominal, interval and ratio; ordinal has its table instead."""
+        """Sum over units for nominal, interval and ratio; ordinal uses its table instead."""
         self._moments: Moments = EMPTY
         self._values: Floats = np.zeros(0)
         self._counts: Floats = np.zeros(0)
@@ -90,7 +90,7 @@ class AgreementStream:
         self._units += pairs.units
 
     def merged(self, other: "AgreementStream") -> "AgreementStream":
-        """Both streams as one, in a new object; in either order."""
+        """A new stream with the units of both; the order does not matter."""
         if other.metric != self.metric:
             raise UsageError(
                 f"a stream of {self.metric} ratings cannot be merged with one of {other.metric} ratings"
@@ -104,7 +104,7 @@ class AgreementStream:
         return both
 
     def agreement(self) -> Agreement:
-        """Alpha of all units so far; nan with a reason while it is undefined."""
+        """Agreement of all units so far; alpha is nan with a reason while it is undefined."""
         if not self._units:
             return summarise(self.metric, math.nan, math.nan, 0, 0)
         if self.metric == "interval":
@@ -131,13 +131,13 @@ class AgreementStream:
         if self.metric == "ordinal":
             _refuse_too_many(len(every))
         total = np.zeros((len(every),) * self._counts.ndim)
-        for one, more in ((self._values, self._counts), (values, counts)):
-            place = np.searchsorted(every, one)
-            total[np.ix_(*(place,) * total.ndim)] += more
+        for known, number in ((self._values, self._counts), (values, counts)):
+            place = np.searchsorted(every, known)
+            total[np.ix_(*(place,) * total.ndim)] += number
         self._values, self._counts = every, total
 
     def metrics(self) -> dict[str, float]:
-        """What a log wants: alpha and how much stands behind it."""
+        """For a log: alpha, and the numbers of units and ratings."""
         now = self.agreement()
         return {"alpha": now.alpha, "units": now.units, "ratings": now.ratings}
 
@@ -153,7 +153,7 @@ class AgreementStream:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue exactly where `state_dict` was taken."""
+        """Continue exactly from a saved state."""
         whose = "the saved stream"
         least = 0.0 if self.metric == "ratio" else -LARGEST
         readers = {

@@ -1,11 +1,11 @@
-"""Ratings as everyone here takes them: a matrix of raters × units, nan where a rating is missing.
+"""Reading ratings: a matrix of raters × units, nan where a rating is missing.
 
-    read_ratings([[1, 2, None], [1, 3, 3]])            # (R, U) floats; None became nan
-    read_ratings([["good", "bad"], ["good", None]], levels=["bad", "good"])     # labels became 0, 1
-    read_ratings(..., any_labels=True)                 # labels became numbers in sorted order: nominal use only
+    read_ratings([[1, 2, None], [1, 3, 3]])            # (R, U) floats; None becomes nan
+    read_ratings([["good", "bad"], ["good", None]], levels=["bad", "good"])     # labels become 0, 1
+    read_ratings(..., any_labels=True)                 # labels become numbers in sorted order: nominal use only
 
-An infinity has no distance to anything, so it counts as missing; a rating that could not be given is missing,
-never 0. Refused, each with one sentence: rows of different lengths, one axis or three, labels outside `levels`.
+An infinity counts as missing, because it has no distance to anything. Rows of different lengths, one axis or three, and
+labels outside `levels` raise an error of one sentence.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Ratings = npt.NDArray[np.float64]
 def read_ratings(
     ratings: npt.ArrayLike, levels: Sequence[object] | None = None, *, any_labels: bool = False
 ) -> Ratings:
-    """(R, U) floats with nan where nothing usable was given; the input is left as it was."""
+    """(R, U) floats, a copy, with nan for missing ratings."""
     if isinstance(ratings, np.ma.MaskedArray):
         ratings = np.ma.filled(ratings.astype(np.float64), np.nan)
     given = read_array(ratings, "ratings")
@@ -54,7 +54,7 @@ def _holds_labels(given: npt.NDArray[np.generic]) -> bool:
 
 
 def _encode_labels(given: npt.NDArray[np.generic], levels: Sequence[object] | None) -> Ratings:
-    # Arrays of text turn None and nan into words, hence objects from here on.
+    # Arrays of text turn None and nan into strings, hence objects from here on.
     labels = [None if _is_missing(one) else one for one in given.astype(object).flat]
     present = {one for one in labels if one is not None}
     if levels is None:

@@ -1,4 +1,4 @@
-"""The disagreement of ratio data summed over all pairs of n values, without visiting n² pairs.
+"""The disagreement of ratio data summed over all pairs of n values, without computing n² pairs.
 
     sum over i, j of ((a_i - a_j) / (a_i + a_j))²                          values a >= 0, and 0 with 0 agrees
 
@@ -7,13 +7,13 @@ With s = log a a pair gives tanh²((s_i - s_j) / 2), which depends on the differ
     tanh²(x / 2) = integral over w of  2 w / sinh(pi w) * (1 - cos(w x))
 
 so the sum over pairs is an integral over  n² - |sum of exp(i w s)|², one pass over the values per node. The
-integrand is smooth and dies like exp(-pi w): the trapezoid rule with 2 (range of s + 40) nodes reaches 1e-14.
-Written as 2 n A - A² - B² with A = sum of 1 - cos(w s), B = sum of sin(w s), s around its mean, nothing
-cancels when all values lie close together.
+integrand is smooth and decays like exp(-pi w): the trapezoid rule with 2 (range of s + 40) nodes reaches 1e-14.
+Written as 2 n A - A² - B² with A = sum of 1 - cos(w s), B = sum of sin(w s), s around its mean, no precision is
+lost if all values lie close together.
 
 Worked number: 1 and 3 once each: both ordered pairs give (2 / 4)², together 1/2.
 
-Zeros stand at distance 1 from everything else; their pairs are counted directly.
+Zeros are at distance 1 from everything else; their pairs are counted directly.
 """
 
 from collections.abc import Iterator
@@ -27,16 +27,16 @@ from aegir.arrays import Floats
 HIGHEST_FREQUENCY = 13.0
 """2 w / sinh(pi w) is below 1e-16 beyond it."""
 MARGIN = 40.0
-"""Images of the kernel stand this far (in logs) beyond the data: exp(-40) is below 1e-17."""
+"""Distance (in logs) of the periodic images of the kernel from the data: exp(-40) is below 1e-17."""
 CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """A(w) and B(w) at the nodes, (K,) or (U, K): sums over values, so they add up over units."""
+    """A(w) and B(w) at the nodes, (K,) or (U, K): sums over values, so spectra of units can be added."""
 
     count: Floats | float
-    """How many positive values (weights included) stand behind the sums."""
+    """Number of positive values in the sums, weights included."""
     zeros: Floats | float
     versines: Floats
     sines: Floats
@@ -44,7 +44,7 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Where the integral is sampled for values between two bounds, and with which weights."""
+    """Positions and weights at which the integral is sampled."""
 
     centre: float
     step: float
@@ -62,7 +62,7 @@ class Nodes:
         return cls(float(np.exp(centre)), step, weights)
 
     def spectrum(self, values: Floats, counts: Floats) -> Spectrum:
-        """The sums over all values, each counted `counts` times."""
+        """Sums over all values, each counted `counts` times."""
         versines, sines = np.zeros(len(self.weights)), np.zeros(len(self.weights))
         positive = values > 0
         logs, weights = self._logs(values[positive]), counts[positive]
@@ -75,7 +75,7 @@ class Nodes:
         return Spectrum(float(weights.sum()), float(counts[~positive].sum()), versines, sines)
 
     def unit_spectra(self, values: Floats, starts: npt.NDArray[np.intp]) -> Spectrum:
-        """The sums per unit, (U, K); a unit's values begin at its entry of `starts`."""
+        """(U, K) sums per unit; a unit's values begin at its entry of `starts`."""
         positive = values > 0
         logs = self._logs(np.where(positive, values, self.centre))
         shape = (len(starts), len(self.weights))
@@ -89,13 +89,13 @@ class Nodes:
         return Spectrum(count, zeros, versines, sines)
 
     def _logs(self, values: Floats) -> Floats:
-        """log(value / centre), to the last bit for values near the centre."""
+        """log(value / centre), in full precision for values near the centre."""
         near = (values > self.centre / 2) & (values < self.centre * 2)
         excess = np.divide(values - self.centre, self.centre, out=np.zeros_like(values), where=near)
         return np.where(near, np.log1p(excess), np.log(values) - np.log(self.centre))
 
     def _turns(self, logs: Floats) -> Iterator[tuple[int, Floats, Floats]]:
-        """(node, sin, cos) of half the angle at each node, turned on from node to node."""
+        """(node, sin, cos) of half the angle at each node, by rotation from node to node."""
         turn = np.exp(0.5j * self.step * logs)
         now = np.ones_like(turn)
         for node in range(len(self.weights)):
@@ -103,7 +103,7 @@ class Nodes:
             yield node, now.imag, now.real
 
     def pair_sum(self, spectrum: Spectrum) -> Floats:
-        """The sum over all ordered pairs; one number per leading axis of the spectrum."""
+        """Sum over all ordered pairs; one number per entry of the leading axis of the spectrum."""
         count = np.asarray(spectrum.count)[..., None]
         versines, sines = spectrum.versines, spectrum.sines
         positive = (2 * count * versines - versines**2 - sines**2) @ self.weights

@@ -1,26 +1,24 @@
-"""r_finish: answer every column, and do not let routing degenerate.
+"""r_finish: every column answered, and routing not degenerate.
 
     r_finish = coverage - gamma * degeneracy
 
-    coverage     share of the episode's columns that got an answer (an abstention is none)
+    coverage     share of the episode's columns with an answer (an abstention is not an answer)
     degeneracy   largest of three, each excess(share in the pool) * share in this episode:
                    always on     decisions with every specialist on
-                   always off    decisions with none on
-                   same pattern  decisions with the pool's commonest activation vector
+                   always off    decisions with no specialist on
+                   same pattern  decisions with the most frequent activation vector of the pool
     excess(s)    max(0, (s - tolerance) / (1 - tolerance))
 
-The pool is all episodes of the call unless `pool` says otherwise, because "the same for every input" can only
-be seen across inputs. An episode pays for its own part in it: one that breaks the pattern does not, and so the
-gradient points away from the collapse. Below the tolerance nothing is paid: a router may well be idle on most
-columns of an easy table.
+The pool is all episodes of the call unless `pool` is given, because "the same for every input" is a property of many
+inputs. An episode is charged for its own share of the pattern: one that breaks it is not, so the gradient points away from
+the collapse. Shares up to the tolerance cost nothing: a router may be idle on most columns of an easy table.
 
 Worked number, defaults gamma 0.5, tolerance 0.9; two tables of ten columns, the first routed A ten times, 8
 answered, the second A nine times and B once, all answered: pattern A has share 19/20, excess 0.5;
 r_finish = 0.8 - 0.5 * 0.5 * 1 = 0.55 and 1 - 0.5 * 0.5 * 0.9 = 0.775.
 
-Missing: a column whose answer is nan is left out of coverage; an episode without columns has nan for a reward.
-A pool of fewer than `least_decisions` decisions cannot be judged: its degeneracy is nan, r_finish is coverage
-alone, and `unjudged` counts such episodes.
+Missing: a column whose answer is nan is left out of coverage; an episode without columns has reward nan. In a pool of
+fewer than `least_decisions` decisions degeneracy is nan, r_finish is coverage alone, and `unjudged` counts the episodes.
 """
 
 from dataclasses import dataclass
@@ -37,19 +35,19 @@ KINDS = ("always on", "always off", "same pattern")
 
 @dataclass(frozen=True, slots=True)
 class FinishWeights:
-    """How dear degenerate routing is, and from where on it is called so."""
+    """Cost of degenerate routing, and the share of decisions from which on it counts."""
 
     gamma: float = 0.5
     """Cost of wholly degenerate routing."""
     tolerance: float = 0.9
-    """Share of decisions up to which a repeated pattern is no concern."""
+    """Share of decisions up to which a repeated pattern costs nothing."""
     least_decisions: int = 8
-    """Fewer decisions than this in a pool say nothing about its routing."""
+    """Pools with fewer decisions are not checked for degenerate routing."""
 
     def __post_init__(self) -> None:
         is_cost = bool(np.isfinite(self.gamma)) and self.gamma >= 0
         refuse_unless(is_cost, "gamma", self.gamma, "a number, 0 or more")
-        # From 0.5 on at most one pattern can be above, so ties for the commonest do not matter.
+        # From 0.5 on at most one pattern can exceed it, so ties for the most frequent one do not matter.
         refuse_unless(0.5 <= self.tolerance < 1, "tolerance", self.tolerance, "0.5 up to below 1")
         enough = self.least_decisions >= 1
         refuse_unless(enough, "least_decisions", self.least_decisions, "1 or more")
@@ -57,17 +55,17 @@ class FinishWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishReward:
-    """r_finish of each episode (E,) and what it is made of; nan is missing."""
+    """r_finish of each episode (E,) and the figures it is computed from; nan is missing."""
 
     reward: Floats
     coverage: Floats
     degeneracy: Floats
     kind: tuple[str | None, ...]
-    """Which degeneracy was largest; None where nothing is paid."""
+    """The largest of the three degeneracies; None if all are 0 or unknown."""
     unjudged: int
-    """Episodes with too few decisions in their pool to judge routing."""
+    """Episodes whose pool has fewer than `least_decisions` decisions."""
     left_out: int
-    """Columns whose answer is unknown, and decisions whose activations are."""
+    """Columns with an unknown answer, plus decisions with unknown activations."""
 
 
 def compute_r_finish(
@@ -80,8 +78,8 @@ def compute_r_finish(
 ) -> FinishReward:
     """r_finish for every episode.
 
-    answered (E, D) of 0, 1 or nan; activations (E, D, N), or (B, N) with answered (B,); decided (E, D) says
-    which columns are real; pool (E,) names the episodes whose routing is compared.
+    answered (E, D) of 0, 1 or nan; activations (E, D, N), or (B, N) with answered (B,); decided (E, D) is true for
+    real columns; pool (E,) labels episodes whose routing is compared with each other.
     """
     weigh = weights or FinishWeights()
     routing = read_routing(activations, decided)
@@ -90,7 +88,7 @@ def compute_r_finish(
     done = done[:, None] if done.ndim == 1 and shape[1] == 1 else done
     if done.shape != shape:
         raise UsageError(
-            f"answered has shape {done.shape}; activations say there are {shape} columns"
+            f"answered has shape {done.shape}; expected {shape}, the columns of activations"
         )
     real = routing.real
     if (strange := done[real & ~np.isnan(done) & ~((done == 0.0) | (done == 1.0))]).size:
@@ -117,9 +115,9 @@ def compute_r_finish(
 
 
 def _degeneracy(activations: Bools, decided: Bools, pools: Ints, weigh: FinishWeights) -> Floats:
-    """How far each episode follows each kind of degenerate routing of its pool, (E, 3)."""
+    """(E, 3) degeneracy of each episode: always on, always off, same pattern; nan where not checked."""
     episodes = len(pools)
-    of_decision = np.nonzero(decided)[0]  # the episode of every decision
+    of_decision = np.nonzero(decided)[0]  # episode of every decision
     patterns = activations[decided]  # (M, N)
     flags = np.stack(
         [patterns.all(1), ~patterns.any(1), follows_commonest(patterns, pools[of_decision])], 1
@@ -134,7 +132,7 @@ def _degeneracy(activations: Bools, decided: Bools, pools: Ints, weigh: FinishWe
 
 
 def follows_commonest(patterns: Bools, groups: Ints) -> Bools:
-    """Whether each pattern (M, N) is the commonest one of its group (M,)."""
+    """(M,) whether each pattern (M, N) is the most frequent one of its group (M,)."""
     if not len(patterns):
         return np.zeros(0, bool)
     ids = _pattern_numbers(patterns)
@@ -149,7 +147,7 @@ def follows_commonest(patterns: Bools, groups: Ints) -> Bools:
 
 
 def _pattern_numbers(patterns: Bools) -> Ints:
-    """A number for each pattern (M,), equal for equal ones, small enough to be multiplied by a group number."""
+    """(M,) a number per pattern, equal for equal patterns, small enough to be multiplied by a group number."""
     specialists = patterns.shape[1]
     if specialists <= 16:
         return patterns @ (1 << np.arange(specialists))
@@ -158,6 +156,6 @@ def _pattern_numbers(patterns: Bools) -> Ints:
 
 
 def _means(flags: Floats, groups: Ints, number: int) -> Floats:
-    """Mean of the flags (M, K) in each group, (number, K); 0 for a group without members."""
+    """(number, K) mean of the flags (M, K) in each group; 0 for an empty group."""
     sums = np.stack([np.bincount(groups, column, minlength=number) for column in flags.T], 1)
     return sums / np.maximum(np.bincount(groups, minlength=number), 1)[:, None]

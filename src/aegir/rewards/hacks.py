@@ -1,16 +1,16 @@
-"""Ways a router earns reward without doing the work, and the evidence for each.
+"""Detectors of reward without work, each with its evidence.
 
     serial collapse        specialists are hardly ever called
     spurious parallelism   many are called, few of them help the score or the critical path
     finish-rate inflation  more columns are answered, and the added answers are mostly wrong
     constant routing       the same activation vector whatever the input
 
-Every detector compares a measured share with a limit *and its uncertainty*: it fires only when the 99 % confidence bound is
-on the wrong side, so a handful of unlucky decisions never does. Missing values are left out; with nothing to judge a
-detector stays silent and says so. A detector that fires is evidence, not proof: the numbers are in the finding.
+Every detector compares a measured share with a limit *and its uncertainty*: it fires only if the 99 % confidence bound is
+on the wrong side of the limit, so a few unlucky decisions are not enough. Missing values are left out; without data a
+detector does not fire and says so. A detector that fires is evidence, not proof: the figures are in the finding.
 
 Worked number: 200 decisions of which 1 called a specialist: share 0.005, upper bound (Wilson) 0.0412, limit 0.1:
-serial collapse. One of 20: share 0.05, upper bound 0.3183: silent.
+serial collapse. One of 20: share 0.05, upper bound 0.3183: does not fire.
 """
 
 import math
@@ -27,12 +27,12 @@ from aegir.rewards.parallelism import ParallelWeights, judge_activations
 from aegir.rewards.routing import read_routing
 
 Z = 2.576
-"""Two-sided 99 %: each bound errs in 1 of 200 cases when the true share is at the limit."""
+"""Normal quantile of two-sided 99 %: each bound errs in 1 of 200 cases if the true share is at the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class HackFinding:
-    """What one detector saw."""
+    """Result of one detector."""
 
     hack: str
     fired: bool
@@ -43,11 +43,11 @@ class HackFinding:
 def detect_serial_collapse(
     activations: npt.ArrayLike, *, decided: npt.ArrayLike | None = None, least_busy: float = 0.1
 ) -> HackFinding:
-    """Fires when surely less than `least_busy` of the decisions call any specialist."""
+    """Fires if significantly less than `least_busy` of the decisions call any specialist."""
     name = "serial collapse"
     patterns = read_routing(activations, decided).patterns
     if not len(patterns):
-        return _silent(name)
+        return _without_data(name)
     busy = int(patterns.any(1).sum())
     low, high = wilson_interval(busy, len(patterns))
     return HackFinding(
@@ -68,7 +68,7 @@ def detect_spurious_parallelism(
     least_useful: float = 0.2,
     many: float = 0.5,
 ) -> HackFinding:
-    """Fires when activations are `many` per decision and surely less than `least_useful` of them help."""
+    """Fires if there are `many` activations per decision and significantly less than `least_useful` help."""
     name = "spurious parallelism"
     routing = read_routing(activations, decided)
     least = ParallelWeights().least_gain
@@ -77,7 +77,7 @@ def detect_spurious_parallelism(
     judged = int((routing.activations & ~unknown).sum())
     decisions = int(routing.decided.sum())
     if not judged:
-        return _silent(name)
+        return _without_data(name)
     low, high = wilson_interval(useful, judged)
     per_decision = judged / decisions
     return HackFinding(
@@ -103,24 +103,26 @@ def detect_finish_inflation(
     *,
     least_precision: float = 0.3,
 ) -> HackFinding:
-    """Fires when coverage rose and surely less than `least_precision` of the added answers are right.
+    """Fires if coverage rose and significantly less than `least_precision` of the added answers are right.
 
-    Each is a share of the columns of an episode (E,): answered, and answered rightly; before is an earlier stretch of
-    training. The added answers are right in (right now - before) / (coverage now - before) of the cases.
+    Each argument is a share of the columns of every episode (E,): answered, and answered rightly, in an earlier phase of
+    training and now. The precision of added answers is (right now - before) / (coverage now - before).
     """
     name = "finish-rate inflation"
     before = _paired(coverage_before, right_before, "before")
     now = _paired(coverage_now, right_now, "now")
     if min(len(before), len(now)) < 2:
-        return _silent(name)
+        return _without_data(name)
     rise, rise_error = _difference(before[:, 0], now[:, 0])
-    # Right answers beyond what the added coverage had to bring; linear, so its error needs no ratio.
+    # Right answers beyond `least_precision` of the added coverage; linear, so its error needs no ratio.
     slope = np.array([-least_precision, 1.0])
     surplus, surplus_error = _difference(before @ slope, now @ slope)
     gain = float(now[:, 1].mean() - before[:, 1].mean())
     rose = rise > Z * rise_error and rise > 0
     precision = {"precision_of_added": gain / rise} if rose else {}
-    added = f"of the added answers {gain / rise:.2f} are right" if rose else "which is no sure rise"
+    added = (
+        f"of the added answers {gain / rise:.2f} are right" if rose else "not a significant rise"
+    )
     return HackFinding(
         name,
         rose and surplus < -Z * surplus_error,
@@ -140,11 +142,11 @@ def detect_finish_inflation(
 def detect_constant_routing(
     activations: npt.ArrayLike, *, decided: npt.ArrayLike | None = None, most_alike: float = 0.9
 ) -> HackFinding:
-    """Fires when surely more than `most_alike` of the decisions have the same activation vector."""
+    """Fires if significantly more than `most_alike` of the decisions have the same activation vector."""
     name = "constant routing"
     patterns = read_routing(activations, decided).patterns
     if not len(patterns):
-        return _silent(name)
+        return _without_data(name)
     follows = follows_commonest(patterns, np.zeros(len(patterns), np.int64))
     alike = int(follows.sum())
     low, high = wilson_interval(alike, len(patterns))
@@ -159,7 +161,7 @@ def detect_constant_routing(
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """99 % confidence interval of a share (Wilson 1927); the whole of 0 to 1 without trials."""
+    """99 % confidence interval of a share (Wilson 1927); 0 to 1 without trials."""
     if trials == 0:
         return 0.0, 1.0
     share, spread = successes / trials, Z * Z / trials
@@ -169,7 +171,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def _paired(coverage: npt.ArrayLike, right: npt.ArrayLike, when: str) -> Floats:
-    """(E, 2) of the episodes that have both."""
+    """(E, 2) coverage and right answers of the episodes that have both."""
     both = [read_floats(coverage, f"coverage_{when}"), read_floats(right, f"right_{when}")]
     if both[0].ndim != 1 or both[0].shape != both[1].shape:
         raise UsageError(
@@ -186,5 +188,5 @@ def _difference(before: Floats, now: Floats) -> tuple[float, float]:
     return float(now.mean() - before.mean()), error
 
 
-def _silent(name: str) -> HackFinding:
-    return HackFinding(name, False, "nothing to judge: no decision or episode is complete", {})
+def _without_data(name: str) -> HackFinding:
+    return HackFinding(name, False, "no data: no decision or episode is complete", {})

@@ -1,17 +1,16 @@
 """r_parallel: specialists evenly used, and used where they help (load balance and useful parallelism).
 
     raw        = -alpha * CV / sqrt(N - 1) + beta * utilisation
-    r_parallel = (raw + alpha) / (alpha + beta)          1 ideal · 0 no help from anyone · below 0 only waste
+    r_parallel = (raw + alpha) / (alpha + beta)          1 ideal · 0 no activation helps · below 0 only waste
 
     CV            standard deviation / mean, over the N specialists, of their counts of useful activations;
                   its largest value is sqrt(N - 1), reached when one specialist does everything
     utilisation   mean over decisions of useful / max(1, active) - waste_cost * wasted / N
 
-An activation is *useful* when it gained more than `least_gain` in score or on the critical path, else
-*wasted*: it dilutes its decision and costs a little, so switching it on never pays. A decision without
-activations has utilisation 0, and an episode without useful activations counts as wholly unbalanced, so
-idling for ever (serial collapse) scores 0, and switching everything on (spurious parallelism) scores below
-what its help is worth.
+An activation is *useful* if it gained more than `least_gain` in score or on the critical path, else *wasted*: a wasted
+activation always lowers the reward. A decision without activations has utilisation 0, and an episode without useful
+activations counts as wholly unbalanced, so never calling a specialist (serial collapse) scores 0, and calling all of them
+(spurious parallelism) scores less than calling only those that help.
 
 Worked number, defaults alpha 0.5, beta 1, waste_cost 0.1; specialists A, B; four decisions A, A, B, AB where
 all help but the last B: counts (3, 1), mean 2, deviation 1, CV 0.5; utilisation
@@ -34,16 +33,16 @@ from aegir.rewards.routing import read_pools, read_routing, refuse_unless
 
 @dataclass(frozen=True, slots=True)
 class ParallelWeights:
-    """How balance, use and waste are weighed against each other."""
+    """Weights of balance, use and waste."""
 
     alpha: float = 0.5
     """Cost of uneven use."""
     beta: float = 1.0
-    """Worth of useful activations."""
+    """Reward for useful activations."""
     waste_cost: float = 0.1
-    """What a decision costs on which every specialist is wasted; what one earns that is served is 1."""
+    """Cost of a decision on which every specialist is wasted, relative to 1 for a decision that is served."""
     least_gain: float = 0.0
-    """An activation helps when it gains more than this."""
+    """An activation is useful if it gains more than this."""
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "waste_cost", "least_gain"):
@@ -56,7 +55,7 @@ class ParallelWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParallelReward:
-    """r_parallel of each episode (E,) and what it is made of; nan is missing."""
+    """r_parallel of each episode (E,) and the figures it is computed from; nan is missing."""
 
     reward: Floats
     coefficient_of_variation: Floats
@@ -64,7 +63,7 @@ class ParallelReward:
     useful: Ints
     wasted: Ints
     left_out: int
-    """Decisions that could not be judged."""
+    """Decisions without a known activation."""
 
 
 def compute_r_parallel(
@@ -78,10 +77,10 @@ def compute_r_parallel(
 ) -> ParallelReward:
     """r_parallel for every episode.
 
-    activations (E, D, N), or (B, N); decided (E, D). Gains are what each activation gained in score and in
-    time saved on the critical path: (E, D, N), or fewer axes where all activations share one. At least one
-    of the two is needed, because an activation that gains nothing must not pay. A gain is measured against the
-    same decision without the activation; "faster than one after the other" would pay for useless company.
+    activations (E, D, N), or (B, N); decided (E, D). `score_gain` and `path_gain` are what each activation gained in
+    score and in time saved on the critical path: (E, D, N), or fewer axes if all activations share a gain. At least one
+    of the two is needed. Measure a gain against the same decision without the activation: "faster than one after the
+    other" would reward specialists that do not help.
     pool (E,): episodes of the same pool are balanced together. The CV is then equal for all of them, so
     pools should not coincide with groups whose mean reward is subtracted.
     """
@@ -119,14 +118,14 @@ def judge_activations(
     path_gain: npt.ArrayLike | None,
     least_gain: float,
 ) -> tuple[Bools, Bools]:
-    """Which activations helped, and of which that cannot be said; each (E, D, N)."""
+    """Which activations were useful, and for which that is unknown; each (E, D, N)."""
     given = {"score_gain": score_gain, "path_gain": path_gain}
     gains = [
         _spread(gain, activations.shape, name) for name, gain in given.items() if gain is not None
     ]
     if not gains:
         raise UsageError(
-            "neither score_gain nor path_gain was given; r_parallel pays only for activations that gain"
+            "neither score_gain nor path_gain was given; expected at least one of them"
         )
     helped = np.any([np.isfinite(gain) & (gain > least_gain) for gain in gains], axis=0)
     unsure = np.any([~np.isfinite(gain) for gain in gains], axis=0)
@@ -134,10 +133,10 @@ def judge_activations(
 
 
 def _spread(gain: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
-    """A gain per activation, from one per activation, decision or episode."""
+    """A gain per activation (E, D, N), from one per activation, decision or episode."""
     given = read_floats(gain, name)
     if given.ndim == 2 and shape[1] == 1 and given.shape == (shape[0], shape[2]):
-        return given[:, None, :]  # activations came as (B, N), so did their gains
+        return given[:, None, :]  # activations and gains of shape (B, N)
     if given.shape != shape[: given.ndim]:
         raise UsageError(
             f"{name} has shape {given.shape}; expected {shape}, {shape[:2]} or {shape[:1]}"

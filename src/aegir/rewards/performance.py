@@ -13,7 +13,7 @@ from aegir.arrays import read_array
 from aegir.errors import UsageError
 
 NO_LABEL = -1
-"""In place of a gold label: the column is not scored. In place of an answer: an abstention."""
+"""As a gold label: the column is not scored. As an answer: an abstention."""
 
 
 def compute_r_perf(
@@ -47,7 +47,7 @@ def _macro(
     scored: npt.NDArray[np.bool_],
     right: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.float64]:
-    """Mean F1 over the classes an episode's gold labels have, by counting (episode, class) pairs."""
+    """Mean F1 over the classes among an episode's gold labels, from counts of (episode, class) pairs."""
     first = np.argmax(accepted != NO_LABEL, axis=2)
     missed_class = np.take_along_axis(accepted, first[..., None], 2)[..., 0]
     classes = np.where(right, answers, missed_class)

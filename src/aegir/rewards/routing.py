@@ -1,14 +1,13 @@
-"""What a router did, read once and checked: which specialists were on at every decision.
+"""Reading what a router did: which specialists were on at every decision.
 
     E episodes (tables) · D decisions in the longest one (columns) · N specialists
 
-Activations come as (E, D, N) of 0 and 1, or as (B, N), which are B episodes of one decision. Episodes of
-unequal length are padded; `decided` (E, D) says which decisions are real. `group_rows` makes both from a
-flat list of decisions.
+Activations are (E, D, N) of 0 and 1, or (B, N), which are B episodes of one decision. Episodes of unequal length are
+padded; `decided` (E, D) is true for real decisions. `group_rows` makes both from a flat list of decisions.
 
 Promises
   - a decision with nan in it is missing: it is left out and counted, never read as "off";
-  - anything else that is not 0 or 1, and shapes that disagree, are refused in one sentence.
+  - other values than 0 and 1, and shapes that disagree, raise an error of one sentence.
 """
 
 from dataclasses import dataclass
@@ -22,13 +21,13 @@ from aegir.errors import UsageError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Routing:
-    """Activations (E, D, N), and which decisions there are and which of them count, (E, D) each."""
+    """Activations (E, D, N), real decisions (E, D), and those of them without nan (E, D)."""
 
     activations: Bools
     real: Bools
     decided: Bools
     left_out: int
-    """Decisions that do not count because of nan."""
+    """Real decisions left out because of nan."""
 
     @property
     def specialists(self) -> int:
@@ -36,12 +35,12 @@ class Routing:
 
     @property
     def patterns(self) -> Bools:
-        """The activation vectors of all decisions that count, (M, N)."""
+        """(M, N) activation vectors of all decisions without nan."""
         return self.activations[self.decided]
 
 
 def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = None) -> Routing:
-    """Check activations and the decisions that are real; nan decisions are left out."""
+    """Check activations and the mask of real decisions; decisions with nan are left out."""
     given = read_floats(activations, "activations")
     if given.ndim == 2:
         given = given[:, None, :]
@@ -69,9 +68,9 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
 
 
 def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Bools]:
-    """A flat list of decisions (R, …) and the episode of each (R,), as padded (E, D, …) and `decided`.
+    """From a flat list of decisions (R, …) and the episode of each (R,): padded (E, D, …) and `decided` (E, D).
 
-    Episodes come out in ascending order, the decisions of each in the order given; padding is nan.
+    Episodes are in ascending order, the decisions of each in the order given; padding is nan.
     """
     values = read_floats(rows, "rows")
     if values.ndim == 0:
@@ -90,7 +89,7 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
 
 
 def read_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Bools:
-    """A mask of this shape; all true when there is none. For one decision per episode, (E,) will do."""
+    """A mask of this shape, all true for None; (E,) is accepted for one decision per episode."""
     if mask is None:
         return np.ones(shape, bool)
     given = read_array(mask, name)
@@ -103,12 +102,12 @@ def read_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> 
 
 
 def read_pools(pool: npt.ArrayLike | None, episodes: int) -> Ints | None:
-    """Pool numbers 0, 1, … of the episodes, or None when none were given."""
+    """(E,) pool numbers 0, 1, …, or None if no pools are given."""
     return None if pool is None else read_names(pool, episodes, "pool", "episode")
 
 
 def read_names(names: npt.ArrayLike, number: int, name: str, of: str) -> Ints:
-    """0, 1, … for each distinct name, in ascending order; one name is needed for each of `number` things."""
+    """(number,) 0, 1, … for the distinct names in ascending order; raise unless there are `number` names."""
     given = read_array(names, name)
     if given.shape != (number,):
         raise UsageError(
@@ -123,6 +122,6 @@ def read_names(names: npt.ArrayLike, number: int, name: str, of: str) -> Ints:
 
 
 def refuse_unless(is_right: bool, name: str, value: object, expected: str) -> None:
-    """One sentence for a setting that cannot be used."""
+    """Raise unless a setting is right."""
     if not is_right:
         raise UsageError(f"{name} is {value!r}; expected {expected}")

@@ -1,7 +1,7 @@
-"""Each reward over a sweep of what it measures: what the plots of the docs and of the validation page show.
+"""Each reward as a function of what it measures, for the plots of the docs and of the validation page.
 
-Every sweep is a title, an axis, and lines of (x, y) points, computed by the reward functions themselves on tables of 20
-columns and 4 specialists. Nothing is random.
+A sweep is a title, an axis, and lines of (x, y) points, computed by the reward functions on tables of 20 columns and 4
+specialists. Nothing is random.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Lines over one axis; `name` is fit for a file."""
+    """Lines over one axis; `name` can be used as a file name."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ def reward_sweeps(
 
 
 def sweep_perf() -> Sweep:
-    """r_perf while more columns are answered rightly; the rest wrongly, or not at all."""
+    """r_perf over the share of right answers, the other columns being wrong or unanswered."""
     gold = np.tile(np.arange(COLUMNS) % 5, (COLUMNS + 1, 1))
     right = np.arange(COLUMNS) < np.arange(COLUMNS + 1)[:, None]  # row i has i right answers
     shares = right.mean(1).tolist()
@@ -58,15 +58,15 @@ def sweep_perf() -> Sweep:
 
 
 def sweep_parallel(weights: ParallelWeights | None = None) -> tuple[Sweep, Sweep]:
-    """r_parallel over how many columns are served, and over how many activations help."""
+    """r_parallel over the share of columns with a specialist, and over the share of activations that help."""
     served = np.arange(COLUMNS) < np.arange(COLUMNS + 1)[:, None]  # (21, 20)
     even = np.eye(SPECIALISTS)[np.arange(COLUMNS) % SPECIALISTS]  # (20, 4)
     one = np.eye(SPECIALISTS)[np.zeros(COLUMNS, int)]
     shares = served.mean(1).tolist()
 
     def line(pattern: Floats, on: Floats, gain: Floats) -> Line:
-        found = compute_r_parallel(pattern * on, score_gain=gain, weights=weights)
-        return shares, found.reward.tolist()
+        rewards = compute_r_parallel(pattern * on, score_gain=gain, weights=weights).reward
+        return shares, rewards.tolist()
 
     everywhere, steps = np.ones((COLUMNS + 1, COLUMNS, 1)), served[..., None].astype(float)
     in_turn, same = (np.tile(pattern, (COLUMNS + 1, 1, 1)) for pattern in (even, one))
@@ -87,16 +87,16 @@ def sweep_parallel(weights: ParallelWeights | None = None) -> tuple[Sweep, Sweep
 
 
 def sweep_finish(weights: FinishWeights | None = None) -> tuple[Sweep, Sweep]:
-    """r_finish over coverage, and over how often one pattern is repeated."""
+    """r_finish over coverage, and over the share of decisions with one pattern."""
     covered = (np.arange(COLUMNS) < np.arange(COLUMNS + 1)[:, None]).astype(float)
     turns = np.eye(SPECIALISTS)[np.arange(COLUMNS) % SPECIALISTS]
     on, off, same = np.ones_like(turns), np.zeros_like(turns), np.eye(SPECIALISTS)[[0] * COLUMNS]
-    each = np.arange(COLUMNS + 1)  # every table is a pool of its own
+    each = np.arange(COLUMNS + 1)  # a pool per table
     shares = covered.mean(1).tolist()
 
     def line(answered: Floats, patterns: Floats) -> Line:
-        found = compute_r_finish(answered, patterns, pool=each, weights=weights)
-        return shares, found.reward.tolist()
+        rewards = compute_r_finish(answered, patterns, pool=each, weights=weights).reward
+        return shares, rewards.tolist()
 
     coverage = {
         name: line(covered, np.tile(pattern, (COLUMNS + 1, 1, 1)))

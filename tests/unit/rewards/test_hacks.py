@@ -66,7 +66,7 @@ def test_finish_inflation_fires_when_the_added_answers_are_wrong():
 def test_falling_coverage_is_no_inflation():
     found = detect_finish_inflation([0.9, 0.91], [0.8, 0.8], [0.5, 0.51], [0.2, 0.2])
     assert not found.fired
-    assert "no sure rise" in found.sentence
+    assert "not a significant rise" in found.sentence
 
 
 def test_constant_routing_fires_and_names_the_pattern():
@@ -92,7 +92,7 @@ def test_with_nothing_to_judge_the_detectors_stay_silent_and_say_so():
         detect_finish_inflation([np.nan], [1], [1], [1]),
     ):
         assert (found.fired, dict(found.evidence)) == (False, {})
-        assert found.sentence.startswith("nothing to judge")
+        assert found.sentence.startswith("no data")
 
 
 def test_lengths_that_disagree_are_refused():
