@@ -1,11 +1,11 @@
-"""Small SVG plots from numbers, for reports and documentation; no plotting library.
+"""Small SVG plots for reports and documentation, without a plotting library.
 
     line_plot("r_parallel", {"useful": (x, y)}, x_label="share on", y_label="reward")
     bar_plot("gradient norm", {"perf": 0.4, "parallel": 0.2})
 
-The result is one `<svg>` element as text: it can stand in an HTML page or in a file of its own. The same numbers give
-the same text, so that a test can notice a stale plot. Points that are not finite leave a gap; a series without any finite
-point is drawn as nothing. Not here: logarithmic axes, legends that move, interaction.
+The result is one `<svg>` element as text, for an HTML page or a file of its own. The same numbers give the same text, so
+that a test can detect a stale plot. Points that are not finite leave a gap. Not here: logarithmic axes, movable legends,
+interaction.
 """
 
 import math
@@ -15,7 +15,7 @@ from html import escape
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
 LEGEND_LINE = 18
-# Wong 2011: told apart by people who do not see all colours.
+# Wong 2011: distinguishable for colour-blind people.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
@@ -24,7 +24,7 @@ Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 def line_plot(
     title: str, series: Series, *, x_label: str = "", y_label: str = "", dots: bool = False
 ) -> str:
-    """Lines (or dots) through (x, y) points, one colour per series, with a legend below when there are several."""
+    """Lines (or dots) through (x, y) points, one colour per series, with a legend below if there are several."""
     points = {
         name: [(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
         for name, (xs, ys) in series.items()
@@ -52,7 +52,7 @@ def line_plot(
 
 
 def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "") -> str:
-    """One bar per name, which may have several lines; a value that is missing (None, nan) has the word instead of a bar."""
+    """One bar per name, which may have several lines; a missing value (None, nan) is labelled "missing"."""
     finite = [
         float(value) for value in values.values() if value is not None and math.isfinite(value)
     ]
@@ -77,7 +77,7 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
 
 
 class _Axis:
-    """Maps values to pixels; its range is widened to round ticks."""
+    """Maps values to pixels; its range is extended to round ticks."""
 
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
@@ -94,13 +94,13 @@ class _Axis:
 
 
 def _round_step(step: float) -> float:
-    """The next 1, 2 or 5 times a power of ten."""
+    """The smallest of 1, 2 or 5 times a power of ten that is not below `step`."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999)
 
 
 def _runs(line: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """The line cut at points that are not finite."""
+    """The line split at points that are not finite."""
     runs: list[list[tuple[float, float]]] = [[]]
     for point in line:
         if _is_finite(point):

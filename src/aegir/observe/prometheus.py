@@ -4,8 +4,8 @@ r"""A tracker's figures in the Prometheus text exposition format (version 0.0.4)
     aegir_operation_seconds_sum{node="router",operation="forward"} 4.5
     aegir_operation_seconds_count{node="router",operation="forward"} 900
 
-Serve the text as `text/plain; version=0.0.4; charset=utf-8`. Labels may hold any text: backslash, double quote and
-line feed are escaped. Prometheus cannot average quantiles over processes: merge trackers first, then export.
+Serve the text as `text/plain; version=0.0.4; charset=utf-8`. Labels may contain any text: backslash, double quote and
+line feed are escaped. Prometheus cannot average quantiles over processes, so merge trackers before exporting.
 Format: https://prometheus.io/docs/instrumenting/exposition_formats/
 """
 
@@ -18,7 +18,7 @@ QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"))
 
 
 def render_prometheus(tracker: APIPerformanceTracker) -> str:
-    """All figures of the tracker, in families as the format wants them; ends with a line feed."""
+    """All figures of the tracker as text, one metric family after the other."""
     figures = tracker.figures()
     lines = [
         *_head("operation_seconds", "summary", "How long calls of an operation took."),
@@ -50,7 +50,7 @@ def _summary(one: Figures) -> Iterator[str]:
 
 def _values(name: str, pairs: Iterable[tuple[Figures, float | None]]) -> Iterator[str]:
     for one, value in pairs:
-        if value is not None:  # what was not measured has no sample; 0 would be a claim
+        if value is not None:  # a figure that was not measured has no sample; 0 would be wrong
             yield f"aegir_{name}{_labels(one)} {value!r}"
 
 

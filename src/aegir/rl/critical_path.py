@@ -1,20 +1,20 @@
-"""How long an episode takes when what can run at once does, and what it costs in all.
+"""Latency and cost of an episode whose steps may run in parallel.
 
 Steps form a directed acyclic graph: a step starts when every step it comes `after` has ended.
 
     critical path   the longest chain of steps: the latency with enough workers
-    total work      the sum of all steps: the cost, whoever runs them
+    total work      the sum of all steps: the cost
     slack           how much later a step could end without delaying the end; 0 on the critical path
 
-Worked number: plan 1 s, then a 4 s and b 2 s at once, then merge 1 s: critical path plan, a, merge = 6 s, total
+Worked number: plan 1 s, then a 4 s and b 2 s in parallel, then merge 1 s: critical path plan, a, merge = 6 s, total
 work 8 s, slack of b 2 s.
 
-On stage-shaped episodes (main work, then helpers at once, stage after stage) the longest chain is the sum over
-stages of main + longest helper: `compute_stage_times` does that for a whole batch without building graphs.
+If an episode consists of stages (main work, then helpers in parallel), the longest chain is the sum over stages of
+main + longest helper: `compute_stage_times` computes that for a whole batch without building graphs.
 
-Linear in steps and edges. A cycle, an unknown or repeated name, a duration that is negative or not finite: one
-sentence. Not here: limits on the number of workers, which make scheduling a hard problem; both figures stay true as
-bounds, latency is at least max(critical path, total work / workers).
+Linear in steps and edges. A cycle, an unknown or repeated name, and a duration that is negative or not finite raise an
+error of one sentence. Not here: limits on the number of workers, which make scheduling a hard problem; latency is then at
+least max(critical path, total work / workers).
 """
 
 import math
@@ -32,7 +32,7 @@ from aegir.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
-    """Latency and cost of an episode, and where the time went."""
+    """Latency and cost of an episode, and the steps that determine its latency."""
 
     length: float
     """Duration of the longest chain."""
@@ -41,17 +41,17 @@ class CriticalPath:
     path: tuple[str, ...]
     """The steps of one longest chain, in order."""
     slack: Mapping[str, float]
-    """By how much each step could be late."""
+    """How much later each step could end."""
 
     @property
     def parallelism(self) -> float | None:
-        """Steps at work on average, total work / length; None when nothing took any time."""
+        """Mean number of steps running, total work / length; None if the length is 0."""
         return self.total_work / self.length if self.length > 0 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageTimes:
-    """Critical path and total work of each stage-shaped episode (E,)."""
+    """(E,) critical path and total work of episodes made of stages."""
 
     critical_path: Floats
     total_work: Floats

@@ -1,18 +1,18 @@
-"""What to practise next: strategies that turn measured competence into weights.
+"""Curriculum strategies: from estimates of success to weights of items.
 
 | name | weight of an item | worked number |
 |---|---|---|
 | uniform | 1 | 1 |
 | easy-first | 1 if open, else 0; harder items open as the hardest open ones are mastered | |
-| competence | E[p (1 - p)] squared, E = a b / ((a + b) (a + b + 1)): most where it is a toss-up | a=3, b=1: 0.15² = 0.0225 |
+| competence | E[p (1 - p)] squared, E = a b / ((a + b) (a + b + 1)): largest at success 1/2 | a=3, b=1: 0.15² = 0.0225 |
 | learning-progress | abs(recent - long-run success) + half the posterior deviation | 0.8, 0.5, a=b=1: 0.3 + 0.144 |
 
 (a, b) is the Beta posterior of an item's success, p its unknown success rate. An item never tried has a = b = 1,
-weight 1/36 or 0.144: less than one at the edge of ability (1/16), more than one that is mastered or hopeless. The
-square makes the choice clear: at the edge against mastered in 20 tries is 34 : 1, without it 6 : 1.
+weight 1/36 or 0.144: less than an item of success 1/2 (1/16), more than one that is mastered or always fails. The square
+sharpens the choice: success 1/2 against mastered in 20 tries is 34 : 1, without it 6 : 1.
 
-A strategy of your own is a function of `Measured` (below) given to `register_strategy`; one with memory is a subclass
-of `Strategy`. Papers: Rutherford et al. 2024, arXiv:2408.15099 (learnability p (1 - p)); Portelas et al. 2020,
+A strategy of your own is a function of `Measured` (estimates.py) passed to `register_strategy`; one with state is a
+subclass of `Strategy`. Papers: Rutherford et al. 2024, arXiv:2408.15099 (learnability p (1 - p)); Portelas et al. 2020,
 arXiv:1910.07224 (absolute learning progress).
 """
 
@@ -32,26 +32,26 @@ NONE: I64 = np.zeros(0, np.int64)
 
 
 class Strategy(ABC):
-    """Turns what is measured into weights; subclass it to remember something of your own."""
+    """Turns estimates into weights; subclass it for a strategy with state."""
 
     takes_numbers: ClassVar[bool] = False
-    """Whether `weigh` also takes a `Measured` of plain numbers instead of arrays, which is faster for one item."""
+    """Whether `weigh` also accepts a `Measured` of plain numbers instead of arrays, which is faster for one item."""
     full_claim: ClassVar[float] = 1.0
-    """The weight of an item that deserves practice most; exploration is a share of it. 0: no exploration."""
+    """Largest weight of an item; exploration is a share of it. 0: no exploration."""
 
     def begin(self, items: int, difficulty: Floats | None) -> None:  # noqa: B027 (few need it)
-        """Told once, before anything else; difficulty is what the user knows beforehand, or None."""
+        """Called once, before all other methods; `difficulty` is given by the user, or None."""
 
     @abstractmethod
     def weigh(self, measured: Measured) -> Floats:
-        """A weight of 0 or more for each item."""
+        """Return a weight of 0 or more for each item."""
 
     def learn(self, items: I64, successes: Floats) -> I64:  # noqa: ARG002
-        """Told after each update; returns *other* items whose weight must be computed anew."""
+        """Called after each update; returns *other* items whose weight has changed."""
         return NONE
 
     def learn_one(self, item: int, success: float) -> I64:  # noqa: ARG002
-        """`learn` for one item; override it too when `takes_numbers` is set."""
+        """`learn` for one item; override it too if `takes_numbers` is set."""
         return NONE
 
     def state_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Strategy(ABC):
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027 (few remember)
-        """Continue from what `state_dict` gave."""
+        """Continue from a saved state."""
 
     def metrics(self) -> dict[str, float]:
         """Flat figures for a run folder."""
@@ -67,7 +67,7 @@ class Strategy(ABC):
 
 
 class Uniform(Strategy):
-    """Every item alike, whatever was measured: the baseline."""
+    """The same weight for every item: the baseline."""
 
     takes_numbers = True
 
@@ -76,7 +76,7 @@ class Uniform(Strategy):
 
 
 class Competence(Strategy):
-    """Items whose outcome is most open, in expectation over what is not known yet."""
+    """Items whose outcome is most uncertain, in expectation over the posterior."""
 
     takes_numbers = True
     full_claim = 1 / 16
@@ -86,7 +86,7 @@ class Competence(Strategy):
 
 
 class LearningProgress(Strategy):
-    """Items whose success is changing, up or down, and items hardly known."""
+    """Items whose success is changing, up or down, and items with few tries."""
 
     takes_numbers = True
 
@@ -95,7 +95,7 @@ class LearningProgress(Strategy):
 
 
 class EasyFirst(Strategy):
-    """Opens items from easy to hard, a band at a time, when the last open band is mastered.
+    """Opens items from easy to hard, one band at a time, when the last open band is mastered.
 
     Mastered: mean - 2 standard deviations of the band's own Beta posterior is at least `mastery`. With 0.7 and all
     tries successful that takes 8 tries; at 80 % success 75. Time alone opens nothing.
@@ -137,13 +137,13 @@ class EasyFirst(Strategy):
         return self._advance(success, 1 - success)
 
     def _advance(self, won: float, lost: float) -> I64:
-        """The items of the next band, when this one is mastered and there is one."""
+        """Count successes and failures; open and return the next band if this one is mastered."""
         self._won += won
         self._lost += lost
         both = self._won + self._lost
         mean = self._won / both
-        sure = mean - 2 * (mean * (1 - mean) / (both + 1)) ** 0.5
-        if sure < self.mastery or self.open >= self.bands:
+        lower_bound = mean - 2 * (mean * (1 - mean) / (both + 1)) ** 0.5
+        if lower_bound < self.mastery or self.open >= self.bands:
             return NONE
         self.open += 1
         self._won, self._lost = 1.0, 1.0
@@ -163,7 +163,7 @@ class EasyFirst(Strategy):
 
 
 class _Formula(Strategy):
-    """A user's function without memory."""
+    """A user's function without state."""
 
     def __init__(self, function: Callable[[Measured], Floats]) -> None:
         self._function = function
@@ -183,7 +183,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 def register_strategy(
     name: str, strategy: type[Strategy] | Callable[[Measured], Floats]
 ) -> type[Strategy] | Callable[[Measured], Floats]:
-    """Make a strategy known by name: a subclass of `Strategy`, or a function from `Measured` to weights."""
+    """Register a strategy under a name: a subclass of `Strategy`, or a function from `Measured` to weights."""
     if name in STRATEGIES:
         raise UsageError(f"there is a curriculum strategy {name!r} already; choose another name")
     if isinstance(strategy, type) and issubclass(strategy, Strategy):
@@ -195,7 +195,7 @@ def register_strategy(
 
 
 def make_strategy(strategy: str | Strategy) -> tuple[str, Strategy]:
-    """The strategy of this name, new, or the one given; and its name."""
+    """Name and strategy: a new one for a name, or the one given."""
     if isinstance(strategy, Strategy):
         return type(strategy).__name__, strategy
     if strategy not in STRATEGIES:

@@ -1,4 +1,4 @@
-"""What changes over a training run: the lambdas of the shaping rewards, and the clip range.
+"""Schedules over a training run: the lambdas of the reward parts, and the clip range.
 
 A schedule is a function of progress, the share of training done, 0 to 1. Trainers that collect whole rollouts overshoot
 their last step: progress above 1 counts as 1, and a schedule warns about it once.
@@ -9,8 +9,8 @@ their last step: progress above 1 counts as 1, and a schedule warns about it onc
     late     70 to 100 %  0.05      0.05
 
 `StagedLambdas` jumps at the borders. `SmoothLambdas` moves from one stage to the next along a half cosine in a
-window of `width` around each border, so neither value nor slope jumps; with `end=Lambdas(0, 0)` it fades to that in
-a last window, and the reward at progress 1 is r_perf exactly.
+window of `width` around each border, so value and slope are continuous; with `end=Lambdas(0, 0)` it ends there in a last
+window, and the reward at progress 1 is exactly r_perf.
 
 Worked number, smooth with width 0.1: at progress 0.3 both are half-way, (0.2, 0.2); at 0.325, three quarters into the
 window, the half cosine is (1 - cos(0.75 pi)) / 2 = 0.853553, so parallel is 0.3 - 0.2 * 0.853553 = 0.129289.
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """These lambdas hold until this progress."""
+    """Lambdas that are used until this progress."""
 
     until: float
     lambdas: Lambdas
@@ -83,11 +83,11 @@ class StagedLambdas(_Schedule):
 
 @dataclass(frozen=True, slots=True)
 class SmoothLambdas(_Schedule):
-    """The same stages without jumps; `end`, when given, is reached exactly at progress 1."""
+    """The same stages without jumps; `end`, if given, is reached exactly at progress 1."""
 
     stages: tuple[Stage, ...] = DEFAULT_STAGES
     width: float = 0.1
-    """How long a change takes, as a share of training."""
+    """Length of a change, as a share of training."""
     end: Lambdas | None = None
 
     def __post_init__(self) -> None:
@@ -123,7 +123,7 @@ class SmoothLambdas(_Schedule):
         return now
 
     def _changes(self) -> list[tuple[float, Lambdas]]:
-        """The centre of every window and the lambdas it leads to."""
+        """Centre of every window and the lambdas at its end."""
         pairs = itertools.pairwise(self.stages)
         changes = [(before.until, after.lambdas) for before, after in pairs]
         if self.end is not None:

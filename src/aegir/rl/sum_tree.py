@@ -1,12 +1,12 @@
-"""Drawing from a million weights that keep changing: a binary tree of sums.
+"""Drawing from many changing weights: a binary tree of sums.
 
             10                weights 1 2 3 4; a draw of 0.35 * 10 = 3.5 goes right (3.5 >= 3), keeps 3.5 - 3 = 0.5,
          3      7             goes left (0.5 < 3): item 2.
         1  2   3  4
 
 Promises
-  - drawing and changing one weight take O(log n); the batched forms do the same levels with numpy, all at once;
-  - a parent is always exactly the float sum of its children, so no rounding piles up however often weights change;
+  - drawing and changing one weight take O(log n); the batched forms process level by level with numpy;
+  - a parent is always exactly the float sum of its children, so rounding errors do not accumulate;
   - an item of weight 0 is never drawn.
 """
 
@@ -18,14 +18,14 @@ from aegir.arrays import I64, Floats
 
 
 class SumTree:
-    """Non-negative finite weights of items 0 to n - 1; the caller vouches for them."""
+    """Non-negative finite weights of items 0 to n - 1; not checked here."""
 
     __slots__ = ("_leaves", "_sums", "_view", "items")
 
     def __init__(self, weights: Floats) -> None:
         self.items = len(weights)
         self._leaves = 1 << max(self.items - 1, 0).bit_length()
-        # An array and a numpy view share memory: single numbers are read three times faster from the array.
+        # The array and its numpy view share memory: single numbers are read three times faster from the array.
         self._sums = array("d", bytes(16 * self._leaves))
         self._view = np.frombuffer(self._sums, np.float64)
         self.fill(weights)
@@ -60,7 +60,7 @@ class SumTree:
             sums[at] = sums[2 * at] + sums[2 * at + 1]
 
     def set_many(self, items: I64, weights: Floats) -> None:
-        """Change many weights; of an item given twice the last weight counts."""
+        """Change many weights; for an item given twice the last weight is used."""
         view = self._view
         at = items + self._leaves
         view[at] = weights
@@ -71,20 +71,20 @@ class SumTree:
             view[at] = view[2 * at] + view[2 * at + 1]
 
     def find(self, share: float) -> int:
-        """The item at this share (0 to below 1) of the total; the total must not be 0."""
+        """Item at this share (0 to below 1) of the total, which must not be 0."""
         sums, leaves = self._sums, self._leaves
         rest, at = share * sums[1], 1
         while at < leaves:
             at *= 2
             left = sums[at]
-            # Rounding may push the rest past the last weight; an empty side is never entered.
+            # Rounding may push the rest past the last weight; a side of weight 0 is never entered.
             if rest >= left and sums[at + 1] > 0:
                 rest -= left
                 at += 1
         return at - leaves
 
     def find_many(self, shares: Floats) -> I64:
-        """The items at these shares of the total; equal to `find` one by one."""
+        """Items at these shares of the total; equal to `find` for each."""
         view = self._view
         rest = shares * view[1]
         at = np.ones(len(shares), np.int64)
