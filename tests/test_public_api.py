@@ -19,7 +19,7 @@ PUBLIC = {
         "detect_finish_inflation detect_serial_collapse detect_spurious_parallelism suggest_lambdas"
     ),
     "aegir.raters": (
-        "Agreement AgreementStream EnsembleScores RewardEnsemble aggregate alpha_interval "
+        "Agreement AgreementStream EnsembleScores EnsembleSettings RewardEnsemble aggregate alpha_interval "
         "krippendorff_alpha report_raters"
     ),
     "aegir.health": (

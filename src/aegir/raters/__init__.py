@@ -1,11 +1,11 @@
 """One score from several raters that may fail, disagree or drift.
 
 ensemble             one score from many raters, with a veto when they disagree
-calls                raters that raise, hang or answer nonsense; ratings reads what they gave
+calls                calls raters that may raise, hang or return no valid ratings; ratings reads what they return
 aggregation          mean, median, trimmed, weighted, majority; reliabilities of raters
 agreement            Krippendorff's alpha; agreement_stream in batches, agreement_bootstrap its interval,
                      ratio_disagreement its fast sum for ratio data
-report               who disagrees, drifts, saturates, is silent
+report               which raters disagree, drift, saturate or are silent
 """
 
 from typing import TYPE_CHECKING
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from aegir.raters.agreement import Agreement, krippendorff_alpha
     from aegir.raters.agreement_bootstrap import alpha_interval
     from aegir.raters.agreement_stream import AgreementStream
-    from aegir.raters.ensemble import EnsembleScores, RewardEnsemble
+    from aegir.raters.ensemble import EnsembleScores, EnsembleSettings, RewardEnsemble
     from aegir.raters.report import report_raters
 
 __all__ = [
     "Agreement",
     "AgreementStream",
     "EnsembleScores",
+    "EnsembleSettings",
     "RewardEnsemble",
     "aggregate",
     "alpha_interval",
@@ -36,6 +37,7 @@ __getattr__ = lazy_names(
         "Agreement": "agreement",
         "AgreementStream": "agreement_stream",
         "EnsembleScores": "ensemble",
+        "EnsembleSettings": "ensemble",
         "RewardEnsemble": "ensemble",
         "aggregate": "aggregation",
         "alpha_interval": "agreement_bootstrap",

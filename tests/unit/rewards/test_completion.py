@@ -76,7 +76,10 @@ def test_rows_of_one_decision_take_one_answer_each():
 
 @pytest.mark.parametrize(
     ("answered", "sentence"),
-    [([[1, 1, 1]], "expected .1, 2., the columns of activations"), ([[0.5, 1]], "answered holds 0.5; expected 0, 1")],
+    [
+        ([[1, 1, 1]], "expected .1, 2., the columns of activations"),
+        ([[0.5, 1]], "answered holds 0.5; expected 0, 1"),
+    ],
 )
 def test_answers_that_make_no_sense_are_refused(answered, sentence):
     with pytest.raises(UsageError, match=sentence):
