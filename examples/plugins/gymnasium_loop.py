@@ -11,10 +11,9 @@ import gymnasium
 import numpy as np
 
 from aegir.health.monitor import check, measure_rewards
-from aegir.observe.performance_tracker import APIPerformanceTracker
-from aegir.observe.prometheus import render_prometheus
+from aegir.observe import APIPerformanceTracker, render_prometheus
 from aegir.plugins.gymnasium import AegirWrapper
-from aegir.rl.curriculum import Curriculum
+from aegir.rl import Curriculum
 
 LEVELS = 50
 

@@ -1,6 +1,6 @@
 """One score from several raters that may fail, disagree or drift.
 
-ensemble             one score from many raters, with a veto when they disagree
+ensemble             one score from many raters, with a veto when they disagree; settings are its settings
 calls                calls raters that may raise, hang or return no valid ratings; ratings reads what they return
 aggregation          mean, median, trimmed, weighted, majority; reliabilities of raters
 agreement            Krippendorff's alpha; agreement_stream in batches, agreement_bootstrap its interval,
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from aegir.raters.agreement import Agreement, krippendorff_alpha
     from aegir.raters.agreement_bootstrap import alpha_interval
     from aegir.raters.agreement_stream import AgreementStream
-    from aegir.raters.ensemble import EnsembleScores, EnsembleSettings, RewardEnsemble
+    from aegir.raters.ensemble import EnsembleScores, RewardEnsemble
     from aegir.raters.report import report_raters
+    from aegir.raters.settings import EnsembleSettings
 
 __all__ = [
     "Agreement",
@@ -37,7 +38,7 @@ __getattr__ = lazy_names(
         "Agreement": "agreement",
         "AgreementStream": "agreement_stream",
         "EnsembleScores": "ensemble",
-        "EnsembleSettings": "ensemble",
+        "EnsembleSettings": "settings",
         "RewardEnsemble": "ensemble",
         "aggregate": "aggregation",
         "alpha_interval": "agreement_bootstrap",

@@ -8,7 +8,7 @@ together, each in a thread of its own, and have `timeout` seconds. A rater that 
 number of ratings or something that is not a number is *missing* for this batch (never 0), with a sentence why.
 
 An async rater runs in an event loop of its own in its thread, so `rate` works with and without a running loop; a client
-that is bound to a loop must be created inside the rater. `rate` blocks; inside a loop use `await rate_async(items)`.
+that is bound to a loop must be created inside the rater. `rate` blocks; `RewardEnsemble.score_async` does not.
 
 Limits: Python cannot stop a thread, so a plain rater that hangs is abandoned; it is not called again (its ratings stay
 missing) until it returns, so there is at most one such thread per rater, and its late result is ignored. An async rater
@@ -82,10 +82,6 @@ class RaterPool:
             else:
                 ratings[row] = outcome
         return ratings, tuple(failures)
-
-    async def rate_async(self, items: Sequence[Any]) -> tuple[Ratings, tuple[RaterFailure, ...]]:
-        """The same as `rate`, without blocking the running event loop."""
-        return await asyncio.to_thread(self.rate, items)
 
     def _start(self, name: str, items: Sequence[Any]) -> _Call | None:
         """Start a call in a thread; None if the rater still hangs in an earlier call."""

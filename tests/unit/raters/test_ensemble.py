@@ -14,7 +14,8 @@ from aegir.health.monitor import check
 from aegir.raters.aggregation import aggregate, item_spread
 from aegir.raters.agreement import krippendorff_alpha
 from aegir.raters.calls import RaterPool
-from aegir.raters.ensemble import AgreementUnchecked, EnsembleSettings, RewardEnsemble
+from aegir.raters.ensemble import AgreementUnchecked, RewardEnsemble
+from aegir.raters.settings import EnsembleSettings
 from aegir.rewards.running_normalizer import RunningNormalizer
 
 NAN = np.nan
