@@ -124,10 +124,10 @@ class APIPerformanceTracker:
         """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; undefined figures are absent."""
         wanted = ("calls", "errors", "refused", "items_per_second", "p50", "p95", "p99")
         return {
-            f"performance/{one.node}/{one.operation}/{name}": value
-            for one in self.figures()
+            f"performance/{figures.node}/{figures.operation}/{name}": value
+            for figures in self.figures()
             for name in wanted
-            if (value := getattr(one, name)) is not None
+            if (value := getattr(figures, name)) is not None
         }
 
     def merge(self, other: "APIPerformanceTracker | dict[str, Any]") -> None:

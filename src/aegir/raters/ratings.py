@@ -49,14 +49,14 @@ def read_ratings(
 
 def _holds_labels(given: npt.NDArray[np.generic]) -> bool:
     return given.dtype.kind in "US" or (
-        given.dtype.kind == "O" and any(isinstance(one, str) for one in given.flat)
+        given.dtype.kind == "O" and any(isinstance(label, str) for label in given.flat)
     )
 
 
 def _encode_labels(given: npt.NDArray[np.generic], levels: Sequence[object] | None) -> Ratings:
     # Arrays of text turn None and nan into strings, hence objects from here on.
-    labels = [None if _is_missing(one) else one for one in given.astype(object).flat]
-    present = {one for one in labels if one is not None}
+    labels = [None if _is_missing(label) else label for label in given.astype(object).flat]
+    present = {label for label in labels if label is not None}
     if levels is None:
         order: list[object] = sorted(present, key=str)
     else:
@@ -66,9 +66,9 @@ def _encode_labels(given: npt.NDArray[np.generic], levels: Sequence[object] | No
         raise UsageError(
             f"rating {unknown[0]!r} is not among the levels {', '.join(map(str, order))}"
         )
-    numbers = [np.nan if one is None else number[one] for one in labels]
+    numbers = [np.nan if label is None else number[label] for label in labels]
     return np.array(numbers, np.float64).reshape(given.shape)
 
 
-def _is_missing(one: object) -> bool:
-    return one is None or (isinstance(one, float) and not np.isfinite(one))
+def _is_missing(label: object) -> bool:
+    return label is None or (isinstance(label, float) and not np.isfinite(label))

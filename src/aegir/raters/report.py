@@ -82,19 +82,19 @@ class EnsembleReport:
 
     @property
     def disagreeing(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.raters if one.disagrees)
+        return tuple(rater.name for rater in self.raters if rater.disagrees)
 
     @property
     def drifting(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.raters if one.drifts)
+        return tuple(rater.name for rater in self.raters if rater.drifts)
 
     @property
     def saturated(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.raters if one.saturates)
+        return tuple(rater.name for rater in self.raters if rater.saturates)
 
     @property
     def silent(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.raters if one.silent)
+        return tuple(rater.name for rater in self.raters if rater.silent)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class EnsembleReport:
         lines = [f"alpha ({whole.metric}) is {whole.alpha:.3f} over {whole.units} units"]
         if whole.reason:
             lines = [f"alpha ({whole.metric}) is undefined: {whole.reason}"]
-        return (*lines, *(line for one in self.raters for line in _findings(one, whole)))
+        return (*lines, *(line for rater in self.raters for line in _findings(rater, whole)))
 
 
 def report_raters(
@@ -189,8 +189,8 @@ class RaterDrift:
 
     def metrics(self) -> dict[str, float]:
         """Figures for a log."""
-        found = sum(test.found for test in self._tests.values())
-        return {"drifting_raters": len(self.drifting), "drifting_pairs": found}
+        pairs = sum(test.found for test in self._tests.values())
+        return {"drifting_raters": len(self.drifting), "drifting_pairs": pairs}
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready and exact."""
@@ -243,21 +243,21 @@ def _share_at_extreme(present: Ratings) -> float:
     return float(max((present == present.max()).mean(), (present == present.min()).mean()))
 
 
-def _findings(one: RaterReport, whole: Agreement) -> list[str]:
-    found = []
-    if one.disagrees:
-        found.append(
-            f"{one.name} disagrees: alpha is {whole.alpha:.3f} with and {one.alpha_without:.3f} "
-            f"without it, its own reliability {one.reliability:.3f}, bias {one.bias:+.3g}"
+def _findings(rater: RaterReport, whole: Agreement) -> list[str]:
+    sentences = []
+    if rater.disagrees:
+        sentences.append(
+            f"{rater.name} disagrees: alpha is {whole.alpha:.3f} with and {rater.alpha_without:.3f} "
+            f"without it, its own reliability {rater.reliability:.3f}, bias {rater.bias:+.3g}"
         )
-    if one.drifts:
-        found.append(f"{one.name} drifts: it moved away from most of the other raters")
-    if one.saturates:
-        found.append(
-            f"{one.name} saturates: {one.at_extreme:.0%} of its ratings are its extreme one"
+    if rater.drifts:
+        sentences.append(f"{rater.name} drifts: it moved away from most of the other raters")
+    if rater.saturates:
+        sentences.append(
+            f"{rater.name} saturates: {rater.at_extreme:.0%} of its ratings are its highest or lowest"
         )
-    if one.silent:
-        found.append(f"{one.name} is silent: it rated {one.rated:.0%} of the units")
-    if one.failures:
-        found.append(f"{one.name} failed in {one.failures} calls")
-    return found
+    if rater.silent:
+        sentences.append(f"{rater.name} is silent: it rated {rater.rated:.0%} of the units")
+    if rater.failures:
+        sentences.append(f"{rater.name} failed in {rater.failures} calls")
+    return sentences

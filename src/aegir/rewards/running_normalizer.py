@@ -189,17 +189,17 @@ class RunningNormalizer:
             "std": math.sqrt(plain.variance),
             "effective_size": plain.effective_size,
             "keys": len(self._moments),
-            "seen": sum(one.seen for one in every),
-            "left_out": sum(one.left_out for one in every),
+            "seen": sum(moments.seen for moments in every),
+            "left_out": sum(moments.left_out for moments in every),
             "clipped_share": self._clipped / self._normalized if self._normalized else math.nan,
         }
-        return {f"normalizer/{name}": one for name, one in figures.items() if not math.isnan(one)}
+        return {f"normalizer/{name}": x for name, x in figures.items() if not math.isnan(x)}
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready and exact."""
         return {
             "settings": asdict(self.settings),
-            "moments": [[key, one.as_dict()] for key, one in self._moments.items()],
+            "moments": [[key, moments.as_dict()] for key, moments in self._moments.items()],
             "normalized": self._normalized,
             "clipped": self._clipped,
             "warned": self._warned,
