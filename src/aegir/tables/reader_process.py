@@ -40,7 +40,7 @@ from aegir.tables.table import Column, Table
 
 SECONDS = 5
 SECONDS_PER_MB = 1
-PATIENCE = 2
+PATIENCE = 1.6
 MEMORY = 640 << 20
 MEMORY_PER_BYTE = 10
 REUSABLE_MEMORY = 256 << 20
