@@ -14,6 +14,8 @@ class Options:
     """Small enough for a test: the form is right, the figures are rough and never recorded."""
     size: int = 2_000_000_000
     """Bytes of the large file."""
+    files: int = 5_000
+    """Mutated files to be annotated."""
     data: Path | None = None
     """A folder of labelled tables, for the accuracy of the reference."""
     csv_detective: Path | None = None

@@ -22,6 +22,7 @@ BENCHMARKS = (
     "folder",
     "cold_start",
     "large_file",
+    "mutated_files",
     "install_size",
     "rewards",
     "agreement",
@@ -43,8 +44,16 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"unknown benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     if asked.repeats < 1:
         parser.error(f"--repeats is {asked.repeats}; expected at least 1")
+    if asked.files < 1:
+        parser.error(f"--files is {asked.files}; expected at least 1")
     options = Options(
-        asked.seed, asked.repeats, asked.quick, asked.size, asked.data, asked.csv_detective
+        asked.seed,
+        asked.repeats,
+        asked.quick,
+        asked.size,
+        asked.files,
+        asked.data,
+        asked.csv_detective,
     )
     if "accuracy" in asked.names and options.data is None:
         parser.error("accuracy needs --data FOLDER with labelled tables")
@@ -87,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="tiny sizes; never recorded")
     parser.add_argument("--json", action="store_true", help="one JSON object per benchmark")
     parser.add_argument("--size", type=_size, default="2GB", help="of the large file (default 2GB)")
+    parser.add_argument("--files", type=int, default=5_000, help="to mutate (default 5,000)")
     parser.add_argument("--data", type=Path, help="folder of labelled tables, for accuracy")
     parser.add_argument(
         "--csv-detective",

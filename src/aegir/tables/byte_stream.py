@@ -36,7 +36,7 @@ BLOCK_SIZES = (8 << 10, 512 << 10)
 
 @dataclass(frozen=True, slots=True)
 class ByteSample:
-    """The beginning of some content and, unless that is all of it, blocks from further on."""
+    """The beginning of some content and, unless that is all of it, blocks from later parts."""
 
     head: bytes
     blocks: tuple[bytes, ...] = ()
@@ -59,7 +59,7 @@ class ByteStream:
         self.taken = 0
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, up to `size` of them, without taking them."""
+        """Return up to `size` of the next bytes without consuming them."""
         pieces, held = [self._ahead], len(self._ahead)
         while held < size and (piece := self._next(max(PIECE, min(size - held, WHOLE)))):
             pieces.append(piece)
@@ -68,7 +68,7 @@ class ByteStream:
         return self._ahead[:size]
 
     def read(self, size: int = -1) -> bytes:
-        """Take the next `size` bytes, fewer at the end; all of them when negative."""
+        """Return the next `size` bytes, fewer at the end; all of them when negative."""
         if size < 0:
             pieces = [self._ahead]
             while piece := self._next(WHOLE):
@@ -84,7 +84,7 @@ class ByteStream:
         self._ahead = content + self._ahead
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, as readers of binary files do."""
+        """Fill a buffer and return how many bytes were written into it."""
         view = memoryview(buffer).cast("B")
         taken = self.read(len(view))
         view[: len(taken)] = taken

@@ -19,7 +19,7 @@ _MIDNIGHT = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00:00(?:\.0+)?")
 
 
 def cell_text(value: Any) -> str:
-    """One value as text; missing values give the empty string."""
+    """Return a value as text; missing values give the empty string."""
     if isinstance(value, str):
         return value
     if value is None or _is_missing(value):
@@ -67,7 +67,7 @@ def tidy_column(cells: list[str]) -> list[str]:
 
 
 def _is_missing(value: Any) -> bool:
-    """NaN, NaT and their kind differ from themselves; pandas' NA has no truth value."""
+    """Whether a value is NaN or NaT, which differ from themselves, or pandas' NA, which has no truth value."""
     try:
         return bool(value != value)
     except (TypeError, ValueError):

@@ -1,6 +1,7 @@
-"""What a file is, by its first bytes; names and suffixes only decide where bytes cannot.
+"""The format of a file by its first bytes.
 
-`recognise` looks at magic numbers; text (CSV, JSON) is told apart later, by reading it.
+`recognise` compares magic numbers; whether text is JSON or delimited is decided by reading it. Suffixes only
+decide which files of a folder or an archive are opened at all.
 """
 
 from enum import StrEnum
@@ -9,7 +10,7 @@ from aegir.errors import UnreadableTable
 
 
 class Format(StrEnum):
-    """The containers Aegir opens."""
+    """The formats that Aegir opens; the values appear in messages."""
 
     TEXT = "text"
     PARQUET = "Parquet"
@@ -42,7 +43,7 @@ MAGIC = (
     (0, b"\x28\xb5\x2f\xfd", Format.ZSTD),
 )
 
-# Not tables, or not ones Aegir reads: named, so that the answer is a better one than "binary".
+# Formats that are recognised and refused: a message that names the format says more than "binary data".
 FOREIGN = (
     (0, b"\x89PNG", "a PNG image"),
     (0, b"\xff\xd8\xff", "a JPEG image"),
@@ -71,10 +72,10 @@ COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
 def recognise(head: bytes, label: str) -> Format:
-    """The format of content that begins with `head`; refuse what is known not to be a table."""
-    for offset, magic, found in MAGIC:
+    """Return the format of content that begins with `head`; `UnreadableTable` for formats that hold no table."""
+    for offset, magic, format_ in MAGIC:
         if head.startswith(magic, offset):
-            return found
+            return format_
     for offset, magic, what in FOREIGN:
         if head.startswith(magic, offset):
             raise UnreadableTable(
@@ -84,7 +85,7 @@ def recognise(head: bytes, label: str) -> Format:
 
 
 def has_known_suffix(name: str) -> bool:
-    """Whether a file of this name is worth opening when it was found, not asked for."""
+    """Whether a file of this name is opened when it lies in a folder or an archive."""
     name = name.lower()
     for suffix in COMPRESSION_SUFFIXES:
         name = name.removesuffix(suffix)

@@ -40,7 +40,7 @@ from aegir.tables.table import Column, Table
 
 SECONDS = 5
 SECONDS_PER_MB = 1
-PATIENCE = 2
+PATIENCE = 1.6
 MEMORY = 640 << 20
 MEMORY_PER_BYTE = 10
 REUSABLE_MEMORY = 256 << 20
@@ -124,7 +124,7 @@ class ReaderProcess:
         self._ready = False
         size = path.stat().st_size
         order = _Order(
-            path=self._name_for(path.absolute()),
+            path=str(path.absolute()),
             format=format_,
             request=request,
             seconds=SECONDS + SECONDS_PER_MB * (size >> 20),
@@ -143,17 +143,6 @@ class ReaderProcess:
         self._process.kill()
         self._process.communicate()
         self._folder.cleanup()
-
-    def _name_for(self, path: Path) -> str:
-        """The path itself, or that of a link to it: libraries take names in UTF-8 only."""
-        try:
-            str(path).encode()
-        except UnicodeEncodeError:
-            link = Path(self._folder.name) / "file"
-            link.unlink(missing_ok=True)
-            link.symlink_to(path)
-            return str(link)
-        return str(path)
 
     def _ask(self, question: dict[str, Any], order: "_Order") -> dict[str, Any]:
         """Send one line and return the answer; an empty question asks for the next table."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from aegir.errors import UnreadableTable
@@ -19,6 +20,7 @@ from aegir.tables.table import Table
 
 HEAD_ROWS = 100
 """Rows from the top in which titles and the header are looked for."""
+REASON_LENGTH = 200
 
 
 def read_workbook(path: Path, request: Request) -> Iterator[Table]:
@@ -81,5 +83,7 @@ def _calamine_errors(request: Request) -> Iterator[None]:
 
 
 def _unreadable(request: Request, error: BaseException) -> UnreadableTable:
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return UnreadableTable(f"{request.label} is a workbook that cannot be read ({reason})")
+    reason = shorten(str(error), REASON_LENGTH, placeholder=" …").rstrip(".")
+    return UnreadableTable(
+        f"{request.label} is a workbook that cannot be read ({reason or type(error).__name__})"
+    )

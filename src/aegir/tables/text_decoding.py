@@ -1,4 +1,4 @@
-"""From sampled bytes to text: which encoding, and whole lines only.
+"""Decode sampled bytes: guess their encoding, and keep whole lines.
 
     byte order mark -> UTF-8, UTF-16, UTF-32      NUL at every other byte -> UTF-16 without a mark
     valid UTF-8     -> UTF-8                      else, line by line, UTF-8 or the older encoding that
@@ -25,14 +25,14 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Bytes that text does not contain. Tab, line feeds, escape and the separators \x01 and \x1c to \x1f
+# Control characters that do not occur in text. Tab, line feeds, escape and the separators \x01 and \x1c to \x1f
 # (used as delimiters) are allowed.
 CONTROL = bytes({*range(0x02, 0x09), *range(0x0E, 0x1B), 0x7F})
 BINARY_SHARE = 0.03
 GUESSED_BY = 16 << 10
 CHARACTER_END = re.compile(rb"[\x40-\xff]*\Z")
 CHANCE_SHARE = 0.1
-# How programs colour a terminal, left behind when their output is saved to a file.
+# Escape sequences with which programs colour a terminal, as saved with their output.
 TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])\x0f?")
 TERMINAL_BYTES = re.compile(TERMINAL.pattern.encode())
 LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -40,7 +40,7 @@ LINE_END = re.compile(rb"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class TextSample:
-    """The beginning of a text and, unless that is all of it, blocks of whole lines from further on."""
+    """The beginning of a text and, unless that is all of it, blocks of whole lines from later parts."""
 
     head: str
     blocks: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class TextSample:
 
 
 def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> TextSample:
-    """Decode a sample; refuse binary content with a sentence that names it by `label`.
+    """Decode a sample; `UnreadableTable` names binary content by `label`.
 
     With `lines`, partial lines at the edges of blocks are dropped; without, blocks stay as they are
     (for documents that are one long line) and a character cut at an edge becomes U+FFFD.
@@ -65,8 +65,9 @@ def decode_sample(sample: ByteSample, label: str, *, lines: bool = True) -> Text
         _refuse_binary(raw[0], label)
         if lines and not sample.whole:
             raw = [_cut_last_line(raw[0]), *map(_cut_lines, raw[1:])]
-        parts, found = _decode_bytes(raw) if lines or sample.whole else _decode_pieces(raw)
-        warnings += found
+        decode = _decode_bytes if lines or sample.whole else _decode_pieces
+        parts, notes = decode(raw)
+        warnings += notes
     if any("\0" in part for part in parts):
         parts = [part.replace("\0", "") for part in parts]
         warnings.append("NUL characters were removed")
@@ -106,7 +107,7 @@ def _refuse_binary(head: bytes, label: str) -> None:
 
 
 def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """UTF-8 where everything is; else each line by itself, with a warning that says how."""
+    """The texts, and warnings: UTF-8 where all lines are valid, else each line in its own encoding."""
     try:
         return [part.decode() for part in parts], []
     except UnicodeDecodeError:
@@ -124,7 +125,7 @@ def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
 
 
 def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str]]:
-    """Text cut anywhere: UTF-8 when the beginning is, else the older encoding that fits best."""
+    """The texts of blocks cut anywhere: UTF-8 if the beginning is, else the older encoding that fits best."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(parts[0])  # a cut last character is fine
     except UnicodeDecodeError:
@@ -140,7 +141,7 @@ def _guess_warning(encoding: Encoding) -> str:
 
 
 def _first(lines: list[bytes]) -> bytes:
-    """The beginning of these lines: enough to guess by, and not cut inside a character."""
+    """The first bytes of these lines, enough to guess an encoding and not cut inside a character."""
     taken: list[bytes] = []
     size = 0
     for line in lines:
