@@ -26,6 +26,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 
 from aegir.errors import UsageError
@@ -71,8 +72,9 @@ class NewContent:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._partial: Path | None = None
+        self._size = 0
         if path.parent in WRITTEN_DIRECTLY or (path.exists() and not path.is_file()):
-            self._file = path.open("wb")
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
             return
         self._target = Path(os.path.realpath(path))
         if self._target.is_symlink():
@@ -81,31 +83,51 @@ class NewContent:
         if old is not None and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         remove_stale_partials(self._target.parent)
-        self._partial, handle = _create_partial(self._target.parent, 0o600 if old else 0o666)
-        self._file = os.fdopen(handle, "wb")
+        self._partial, self._handle = _create_partial(self._target.parent, 0o600 if old else 0o666)
         if old is not None:
             _copy_attributes(self._target, old, self._partial)
 
     def write(self, content: bytes) -> None:
         """Append to the new content."""
         with _write_errors(self.path):
-            self._file.write(content)
-            self._file.flush()
+            left = memoryview(content)
+            while left:
+                left = left[os.write(self._handle, left) :]
+            self._size += len(content)
+
+    def keep(self) -> Path | None:
+        """Move what was written so far to a name of its own, and return that; None if it went to a pipe or device.
+
+        A piece that was cut off in the middle is left out.
+        """
+        if self._partial is None:
+            return None
+        with _write_errors(self.path):
+            os.ftruncate(self._handle, self._size)
+            os.fsync(self._handle)
+            name = f"{self._target.name}.interrupted"
+            names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+            kept = next(
+                path for path in map(self._target.with_name, names) if not os.path.lexists(path)
+            )
+            self._partial.rename(kept)
+            _sync_folder(kept.parent)
+        self._partial = None
+        return kept
 
     def finish(self, unchanged_since: os.stat_result | None = None) -> None:
         """Flush the new content to disk and rename it over the file."""
         if self._partial is not None:
-            os.fsync(self._file.fileno())
+            os.fsync(self._handle)
             if unchanged_since is not None:
                 _check_unchanged(self._target, unchanged_since)
             self._partial.replace(self._target)
             _sync_folder(self._target.parent)
-        self._file.close()
 
     def discard(self) -> None:
-        """Remove the new content unless it was moved into place."""
+        """Close the new content, and remove it unless it was moved."""
         with suppress(OSError):
-            self._file.close()
+            os.close(self._handle)
         if self._partial is not None:
             with suppress(OSError):
                 self._partial.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,40 @@ def test_an_interruption_ends_with_130_and_a_word():
         assert running.wait(timeout=60) == 130
         said = running.stderr.read().decode() if running.stderr else ""
     assert said.strip() == "aegir: interrupted"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_run_that_is_stopped_leaves_the_old_answer_and_keeps_the_new_ones(
+    tmp_path: Path, number: signal.Signals
+):
+    (tmp_path / "wide.csv").write_text(  # as many columns as are annotated at once
+        ",".join(f"c{column}" for column in range(600)) + "\n" + ",".join(["1"] * 600) + "\n"
+    )
+    out = tmp_path / "answers.jsonl"
+    out.write_text("the old answer\n")
+    command = [sys.executable, "-m", "aegir", "annotate", "wide.csv", "-", "--json", "-o", out]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*map(str, command)], cwd=tmp_path, **pipes) as running:
+        while not any(path.stat().st_size for path in tmp_path.glob(".aegir-*.partial")):
+            assert running.poll() is None
+            time.sleep(0.02)
+        time.sleep(0.5)  # until it waits for standard input
+        running.send_signal(number)
+        code = running.wait(timeout=60)
+        said = running.stderr.read().decode().split("\n") if running.stderr else []
+    assert out.read_text() == "the old answer\n"
+    if number == signal.SIGKILL:
+        assert run_process("annotate", BOOKS, "--json", "-o", out).code == 0
+        assert not list(tmp_path.glob(".*"))
+        return
+    kept = tmp_path / "answers.jsonl.interrupted"
+    assert code == 128 + number
+    assert [line for line in said if line] == [
+        f"aegir: {out} is as it was; the answers so far (1 table) are in {kept}",
+        f"aegir: {'interrupted' if number == signal.SIGINT else 'terminated'}",
+    ]
+    assert json.loads(kept.read_text())["table"] == "wide.csv"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, kept.name, "wide.csv"]
 
 
 def test_help_starts_within_three_tenths_of_a_cpu_second():

@@ -147,3 +147,24 @@ def test_a_path_that_is_no_utf8_gets_a_link_that_is(tmp_path: Path):
     assert not plain.parent.exists()
     with utf8_path(tmp_path / "café") as plain:
         assert plain == tmp_path / "café"
+
+
+def test_what_was_written_so_far_is_kept_whole_under_a_name_that_is_free(tmp_path: Path):
+    (tmp_path / "x").write_bytes(b"old")
+    for content, name in ((b"first", "x.interrupted"), (b"second", "x.interrupted-2")):
+        with replacing(tmp_path / "x") as new:
+            new.write(content)
+            with (
+                patch("aegir.files.os.write", interrupted_write),
+                pytest.raises(KeyboardInterrupt),
+            ):
+                new.write(b"cut off")
+            assert new.keep() == tmp_path / name
+        assert (tmp_path / name).read_bytes() == content
+    assert (tmp_path / "x").read_bytes() == b"old"
+    assert names(tmp_path) == ["x", "x.interrupted", "x.interrupted-2"]
+
+
+def interrupted_write(handle: int, content: bytes) -> int:
+    os.pwrite(handle, content[:3], os.lseek(handle, 0, os.SEEK_CUR))
+    raise KeyboardInterrupt

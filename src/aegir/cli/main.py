@@ -1,6 +1,6 @@
 """`aegir VERB …`: finds the verb, runs it, and turns every error into one sentence and an exit code.
 
-0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted
+0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted · 143 terminated
 
 `VERBS` names every verb with its module and its help line. A verb's module is imported when the verb is run,
 so `aegir --help` loads none, and the modules can import what they need at the top.
@@ -8,8 +8,10 @@ so `aegir --help` loads none, and the modules can import what they need at the t
 
 import io
 import os
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -138,22 +140,61 @@ def main() -> None:
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter
+    with _exit_on_signals():
+        sys.exit(_run())
+
+
+def _run() -> int:
+    """Run the command line and return its exit code."""
     try:
-        sys.exit(app(prog_name="aegir", standalone_mode=False) or 0)
+        return app(prog_name="aegir", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except AegirError as error:
         tell(str(error))
-        sys.exit(error.exit_code)
+        return error.exit_code
     except OSError as error:  # a full disk behind `aegir … > file`, a terminal that is gone
         _discard_stdout()
         reason = error.strerror or type(error).__name__
         tell(f"cannot write {error.filename or 'the answer'}: {reason}")
-        sys.exit(1)
+        return 1
     except (KeyboardInterrupt, click.Abort):
         tell("interrupted")
-        sys.exit(130)
+        return 130
+    except _Terminated as signalled:
+        tell("terminated")
+        return 128 + signalled.number
+
+
+class _Terminated(SystemExit):
+    """The process was asked to end by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
+
+
+@contextmanager
+def _exit_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise, so that files are closed and kept as after Ctrl-C; ignored ones stay ignored."""
+
+    def stop(number: int, _frame: object) -> None:
+        raise _Terminated(number)
+
+    names = [
+        name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+    ]  # Windows has no SIGHUP
+    changed = {}
+    with suppress(ValueError):  # signals can be set in the main thread only
+        for number in (getattr(signal, name) for name in names):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                changed[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in changed.items():
+            signal.signal(number, handler)
 
 
 def _open_closed_streams() -> None:

@@ -1,7 +1,10 @@
 """Write annotations to stdout or to a file, table by table or as one document.
 
 JSON lines, CSV and the readable report are written table by table; the other formats are one document, written
-when all tables are annotated. A file is replaced when its new content is complete (files.py).
+when all tables are annotated.
+
+A file is replaced when its new content is complete (files.py). Until then it keeps its old content: a run that is
+interrupted (Ctrl-C) or terminated (SIGTERM, SIGHUP) leaves the answers so far beside it, in a file that it names.
 """
 
 import io
@@ -13,7 +16,9 @@ from typing import TextIO
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, render_text
+from aegir.cli.terminal import tell
 from aegir.files import replacing
+from aegir.tables.amounts import amount
 
 STREAMED = ("text", "jsonl", "csv")
 
@@ -28,9 +33,18 @@ def write_annotations(
             stdout.write(text)
             stdout.flush()
         return
-    with replacing(out) as file:
-        for text in _render(annotations, format_name, colour=False):
-            file.write(text.encode())
+    with replacing(out) as new:
+        tables = 0
+        try:
+            for text in _render(annotations, format_name, colour=False):
+                new.write(text.encode())
+                tables += 1
+        except (KeyboardInterrupt, SystemExit):
+            if tables and (kept := new.keep()):
+                tell(
+                    f"{out} is as it was; the answers so far ({amount(tables, 'table')}) are in {kept}"
+                )
+            raise
 
 
 def _render(

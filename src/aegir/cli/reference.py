@@ -27,7 +27,12 @@ it prints one object per line. `aegir VERB --help` says what stands here.
 | 1 | failed at work |
 | 2 | asked wrongly: a flag, a name, a file that is missing or cannot be read |
 | 3 | worked, and the verdict is no: a score below `--at-least`, a check that fails |
-| 130 | interrupted |
+| 130, 143, 129 | interrupted (Ctrl-C), terminated (SIGTERM), the terminal was closed (SIGHUP) |
+
+`--out` replaces a file when its new content is complete and on the disk; until then, and after any failure, the file
+holds its old content. When a run of `aegir annotate` is interrupted or terminated, the answers so far (formats text, jsonl
+and csv) are kept beside it in `FILE.interrupted`, and the last message says so. A run that is killed (`kill -9`) leaves a
+hidden `.aegir-….partial` file, which the next run that writes into the same folder removes.
 
 A file name that is not UTF-8 is shown, in every format and message, with `\\xNN` for each byte that cannot be decoded.
 
