@@ -64,9 +64,9 @@ def read_arrow_file(path: Path, format_: Format, request: Request) -> Table:
         return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     if find_spec("pyarrow") is not None:
         return _read_opened(lambda stack: _open_pyarrow(stack, path, format_), request)
+    if find_spec("polars") is not None:
+        return _read_opened(lambda _: _open_polars(path, format_), request)
     try:
-        if find_spec("polars") is not None:
-            return _read_opened(lambda _: _open_polars(path, format_), request)
         return _read_opened(lambda stack: _open_nanoarrow(stack, path, format_), request)
     except UnreadableTable as error:
         raise UnreadableTable(f"{error}; to read it: pip install pyarrow") from error

@@ -16,6 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+import aegir
 from aegir.errors import UnreadableTable
 from aegir.tables import reader_process
 from aegir.tables.readers import read_tables
@@ -287,3 +288,17 @@ def test_parquet_and_databases_inside_archives_are_read(tmp_path: Path) -> None:
         archive.writestr("part.parquet", content.getvalue())
     assert only(path).name == "lake.zip#part.parquet"
     assert only(path).columns[0].values == ("1", "2")
+
+
+def test_the_other_files_of_a_folder_are_annotated(tmp_path: Path) -> None:
+    workbook(tmp_path / "a.xlsx", cell("A1", "name") + cell("XFD1048576", "Ann"))
+    (tmp_path / "b.json").write_text('[{"a":' * 10_000)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2]}), tmp_path / "d.parquet")
+    answers = aegir.annotate(tmp_path, annotator="rules")
+    assert [answer.table for answer in answers] == ["d.parquet"]
+    assert [Path(failure.source).name for failure in answers.failures] == [
+        "a.xlsx",
+        "b.json",
+        "c.parquet",
+    ]
