@@ -16,14 +16,28 @@ from aegir.answers.annotation import (
     annotation_as_dict,
     annotation_from_dict,
 )
-from aegir.answers.printable import escape_surrogates
+from aegir.answers.printable import escape_controls, escape_formula, escape_surrogates
 from aegir.answers.writers import CSV_HEADER, FORMATS, render_text
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
 texts = st.one_of(
     st.text(st.characters(), max_size=12),
     st.sampled_from(
-        ['"', "'", "a,b", "a\nb", "a\rb", "# x", ": y", "- z", "\ud800", "\u2028", "=1+1"]
+        [
+            '"',
+            "'",
+            "a,b",
+            "a\nb",
+            "a\rb",
+            "# x",
+            ": y",
+            "- z",
+            "\ud800",
+            "\u2028",
+            "=1+1",
+            "-1",
+            "\x1b[31m",
+        ]
     ),
 )
 LAW = settings(deadline=None)  # the first example pays for importing rich
@@ -81,7 +95,28 @@ def test_csv_reads_back_one_full_row_per_column(tables: list[TableAnnotation]):
     assert len(rows) == len(every)
     for row, (_, column) in zip(rows, every, strict=True):
         assert set(row) == set(CSV_HEADER)
-        assert row["name"] == escape_surrogates(column.name or "")
+        assert row["name"] == escape_formula(escape_controls(column.name or "", keep="\n\t"))
+
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@LAW
+@given(annotations)
+def test_no_format_passes_on_a_control_character(tables: list[TableAnnotation]):
+    for render in FORMATS.values():
+        assert not CONTROL.search(render(tables))
+    assert not CONTROL.search(render_text(tables, colour=False, width=100))
+
+
+@LAW
+@given(annotations)
+def test_no_cell_of_the_csv_format_is_a_formula(tables: list[TableAnnotation]):
+    for row in csv.reader(io.StringIO(FORMATS["csv"](tables), newline=""), strict=True):
+        for cell in row:
+            assert not cell.lstrip().startswith(tuple("=+-@")) or re.fullmatch(
+                r"[+-]?[0-9.,eE+-]+%?", cell
+            )
 
 
 @LAW

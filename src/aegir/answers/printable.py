@@ -1,10 +1,13 @@
-"""Text from tables, file names and error messages, made safe to print and to write.
+r"""Text from tables, file names and error messages, made safe to print and to write.
 
-    escape_controls("a\x1b[31m")          a\\x1b[31m      for terminals: nothing is obeyed, nothing is hidden
-    escape_surrogates("caf\udce9.csv")    caf\\xe9.csv    for files: valid Unicode
+    escape_controls("a\x1b[31m")          a\x1b[31m       for terminals: nothing is obeyed, nothing is hidden
+    escape_surrogates("caf\udce9.csv")    caf\xe9.csv     for files: valid Unicode
+    escape_formula("=1+1")                '=1+1           for spreadsheets: nothing is computed
 
 A file name that is not UTF-8 reaches Python with a lone surrogate for each byte it cannot decode; it is shown
-with that byte written as `\\xNN`, in every format and message.
+with that byte written as `\xNN`, in every format and message.
+
+Limit: a spreadsheet that is told to split a line at something other than commas sees other cells.
 """
 
 import re
@@ -12,21 +15,30 @@ import re
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters, line separators, and marks that reverse the direction of the text behind them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# What a spreadsheet takes for a formula, also behind blanks and in full width.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?%?")
 
 
 def escape_controls(text: str, keep: str = "") -> str:
     """The text with control characters, except those in `keep`, and surrogates written as escapes."""
-    return escape_surrogates(
-        _CONTROL.sub(
-            lambda match: match[0] if match[0] in keep else repr(match[0])[1:-1],
-            text,
-        )
-    )
+
+    def escape(match: re.Match[str]) -> str:
+        return match[0] if match[0] in keep else repr(match[0])[1:-1]
+
+    return escape_surrogates(_CONTROL.sub(escape, text))
 
 
 def escape_surrogates(text: str) -> str:
     """The text with lone surrogates written as escapes: the byte of a file name as `\\xNN`, others as `\\uNNNN`."""
     return SURROGATE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def escape_formula(cell: str) -> str:
+    """The cell, behind an apostrophe if a spreadsheet would compute it; plain numbers stay as they are."""
+    if _FORMULA.match(cell) and not _PLAIN_NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def _escape(code: int) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
-from aegir.answers.printable import SURROGATE, escape_surrogates
+from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 from aegir.answers.text_report import render_text
 from aegir.errors import UsageError
 
@@ -48,7 +48,11 @@ CSV_HEADER = (
     "relation_iri",
     "evidence",
 )
-"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `."""
+"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `.
+
+A cell that a spreadsheet would compute gets an apostrophe in front; control characters other than line feeds and tabs
+are written as escapes.
+"""
 
 # Legal in JSON strings, but line breaks to some readers, invisible, or refused by YAML.
 TROUBLESOME = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -164,10 +168,9 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
 
 def _csv_line(cells: Sequence[str]) -> str:
     buffer = io.StringIO()
-    # With "\r\n" as terminator the writer quotes cells that hold either character; with "\n" alone a
-    # bare "\r" would go out unquoted and split the row for its reader.
-    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
-    return escape_surrogates(buffer.getvalue().removesuffix("\r\n"))
+    safe = [escape_formula(escape_controls(cell, keep="\n\t")) for cell in cells]
+    csv.writer(buffer, lineterminator="\n").writerow(safe)
+    return buffer.getvalue().removesuffix("\n")
 
 
 def _flag(value: bool) -> str:

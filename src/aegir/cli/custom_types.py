@@ -1,6 +1,5 @@
 """`aegir types learn` and `aegir types forget`: types of the user's own."""
 
-import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +12,8 @@ from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
 from aegir.annotators.custom_types.store import forget_type, save_type
 from aegir.annotators.custom_types.validation import Validation, validate_type
 from aegir.annotators.registry import load_annotator
-from aegir.answers.printable import escape_controls
-from aegir.cli.terminal import tell
+from aegir.answers.writers import quoted_json
+from aegir.cli.terminal import say, tell
 from aegir.errors import CheckFailed
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import read_labelled_tables
@@ -92,9 +91,9 @@ def learn(
     complaint = learnt.report.complaint()
     keep = force or complaint is None
     if as_json:
-        click.echo(json.dumps(_as_dict(learnt, validation, keep), ensure_ascii=False))
+        click.echo(quoted_json(_as_dict(learnt, validation, keep)))
     else:
-        click.echo(_report_text(name, learnt.report, validation))
+        say(*_report_lines(name, learnt.report, validation))
     if complaint is not None and not keep:
         raise CheckFailed(f"{name} was not kept: {complaint} (--force keeps it anyway)")
     if complaint is not None:
@@ -116,13 +115,13 @@ def _validate(learnt: Learnt, path: Path) -> Validation:
     return validate_type(learnt.type, tables, load_annotator(), load_embedder())
 
 
-def _report_text(name: str, report: Report, validation: Validation | None) -> str:
+def _report_lines(name: str, report: Report, validation: Validation | None) -> list[str]:
     """The report for a person."""
     columns, files = amount(report.columns, "column"), amount(report.files, "file")
     cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
     so_far = ", ".join(f"{label} ({count})" for label, count in list(report.so_far.items())[:3])
     lines = [
-        f"{escape_controls(name)}: learnt from {columns} of {files}{cut}",
+        f"{name}: learnt from {columns} of {files}{cut}",
         f"  taken so far for {so_far or 'nothing'}",
     ]
     held_out = "held out by column" if report.columns > 1 else "held out, but all from one column"
@@ -151,7 +150,7 @@ def _report_text(name: str, report: Report, validation: Validation | None) -> st
             lines.append(
                 f"                   {validation.recognised} of {validation.of_type} columns of the type"
             )
-    return "\n".join(lines)
+    return lines
 
 
 def _share(part: int, whole: int) -> str:

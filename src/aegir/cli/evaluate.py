@@ -6,11 +6,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from aegir.annotators.annotate import prepare
 from aegir.annotators.evaluation import Evaluation
 from aegir.annotators.evaluation import evaluate as evaluate_annotator
+from aegir.answers.printable import escape_controls
 from aegir.cli.options import annotator_options, threshold_options
+from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.labelled import read_labelled_tables
 
@@ -65,7 +68,8 @@ def _show(result: Evaluation) -> None:
         column.justify = "right"
     for score in result.f1.classes:
         rates = (f"{rate:.3f}" for rate in (score.precision, score.recall, score.f1))
-        classes.add_row(score.label, str(score.support), str(score.predicted), *rates)
+        label = Text(escape_controls(score.label))
+        classes.add_row(label, str(score.support), str(score.predicted), *rates)
     console.print(classes)
     points = Table("abstain below", "coverage", "precision", box=None)
     for point in result.operating_points:
@@ -81,8 +85,7 @@ def _show(result: Evaluation) -> None:
     )
     if result.unknown_labels:
         names = ", ".join(result.unknown_labels[:5])
-        console.print(
+        say(
             f"{len(result.unknown_labels)} gold labels are not in the vocabulary "
-            f"and count as missed: {names}…",
-            soft_wrap=True,
+            f"and count as missed: {names}…"
         )

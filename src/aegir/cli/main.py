@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.terminal import tell
+from aegir.cli.terminal import say, tell
 from aegir.errors import AegirError
 
 GROUPS = {
@@ -149,7 +149,9 @@ def _run() -> int:
     try:
         return app(prog_name="aegir", standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        say(*text.getvalue().rstrip("\n").split("\n"), err=True)
         return error.exit_code
     except AegirError as error:
         tell(str(error))

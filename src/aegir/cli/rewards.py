@@ -7,8 +7,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from aegir.answers.printable import escape_controls, escape_surrogates
+from aegir.cli.terminal import tell
 from aegir.errors import CheckFailed, UsageError
+from aegir.files import replace_file
 from aegir.training.reward_validation.config import ValidationConfig, read_validation_config
 from aegir.training.reward_validation.report import ValidationReport
 from aegir.training.reward_validation.report_page import render_page
@@ -58,12 +62,12 @@ def _command(config: Path | None, out: Path) -> str:
 def _write(report: ValidationReport, out: Path, command: str) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(report.as_dict(), indent=2, allow_nan=False)
-        (out / "report.json").write_text(text + "\n", encoding="utf-8")
-        (out / "report.html").write_text(render_page(report, command), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write into {out}: {error.strerror}") from None
-    click.echo(f"wrote {out / 'report.html'} and {out / 'report.json'}", err=True)
+    text = json.dumps(report.as_dict(), indent=2, allow_nan=False)
+    replace_file(out / "report.json", f"{text}\n".encode())
+    replace_file(out / "report.html", escape_surrogates(render_page(report, command)).encode())
+    tell(f"wrote {out / 'report.html'} and {out / 'report.json'}")
 
 
 def _show(report: ValidationReport) -> None:
@@ -71,7 +75,8 @@ def _show(report: ValidationReport) -> None:
     checks = Table("", "question", "reward", "check", "evidence", box=None)
     for check in sorted(report.checks, key=lambda check: check.passed):
         mark, to_do = ("yes", "") if check.passed else ("NO", f"; to do: {check.advice}")
-        checks.add_row(mark, check.kind, check.component, check.name, check.sentence + to_do)
+        cells = (mark, check.kind, check.component, check.name, check.sentence + to_do)
+        checks.add_row(*(Text(escape_controls(cell)) for cell in cells))
     console.print(checks)
     for name, scale in report.scales.items():
         if scale.suggested_lambda is not None:
@@ -81,4 +86,4 @@ def _show(report: ValidationReport) -> None:
                 soft_wrap=True,
             )
     for error in report.errors:
-        console.print(error, soft_wrap=True, markup=False)
+        console.print(escape_controls(error), soft_wrap=True, markup=False)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from aegir.cli.terminal import say, tell
 from aegir.health.monitor import Unwell
 from aegir.health.run_health import check_run
 from aegir.run_folder import RunFolder
@@ -33,10 +34,10 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
         marks = {"well": "well", "unwell": "UNWELL"}
         for one in report.findings:
             if one.verdict in marks:
-                click.echo(f"{marks[one.verdict]:<7} {one.sentence}")
+                say(f"{marks[one.verdict]:<7} {one.sentence}")
         if report.unchecked:
-            click.echo(f"not recorded, so not checked: {', '.join(report.unchecked)}")
+            say(f"not recorded, so not checked: {', '.join(report.unchecked)}")
     for note in report.notes:
-        click.echo(f"aegir: {note}", err=True)
+        tell(note)
     if not report.well:
         raise Unwell(report)

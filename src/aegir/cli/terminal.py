@@ -1,4 +1,8 @@
-"""What the command line prints for people: sentences on stderr, a progress bar for long work."""
+"""What the command line prints for people: lines on stdout, sentences on stderr, a progress bar for long work.
+
+Names and texts may come from anywhere: a line break would fake a line, an escape sequence would be obeyed by the
+terminal. So every line is printed with its control characters written as escapes.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,11 +17,14 @@ ITEMS_WORTH_A_BAR = 20
 
 
 def tell(sentence: str) -> None:
-    """Print one sentence to stderr, on one line.
-
-    A file may be called anything: line breaks would fake sentences, escape sequences would colour them.
-    """
+    """Print one sentence to stderr, on one line."""
     click.echo(f"aegir: {escape_controls(sentence)}", err=True)
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines to stdout or stderr."""
+    for line in lines:
+        click.echo(escape_controls(line), err=err)
 
 
 def track(items: Sequence[Item], doing: str) -> Iterator[Item]:

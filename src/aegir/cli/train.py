@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from aegir.cli.terminal import say
 from aegir.data.engine import build_tables
 from aegir.data.report import EngineReport
 from aegir.data.sources import raw_files, read_training_tables
@@ -100,12 +101,10 @@ def ngrams(
     for path in (out, keep_answers or out):
         path.parent.mkdir(parents=True, exist_ok=True)
     raw_tables = raw_files(raw or data)
-    model = train_ngrams(
-        tables, raw_tables, config, lambda line: click.echo(line, err=True), keep_answers
-    )
+    model = train_ngrams(tables, raw_tables, config, lambda line: say(line, err=True), keep_answers)
     model.save(out)
     size = out.stat().st_size / 1e6
-    click.echo(f"saved {out} ({size:.1f} MB)", err=True)
+    say(f"saved {out} ({size:.1f} MB)", err=True)
     if as_json:
         click.echo(json.dumps(model.facts["held_out"]))
 
@@ -147,7 +146,7 @@ def data_report(
             switches = switches or settings.data.sources
             data = data or tuple(map(Path, settings.data.folders))
         report = EngineReport.of(build_tables(data, switches, seed or 0))
-    click.echo(json.dumps(asdict(report)) if as_json else str(report))
+    say(*([json.dumps(asdict(report))] if as_json else str(report).split("\n")))
 
 
 def _switch(text: str) -> tuple[str, bool | int]:

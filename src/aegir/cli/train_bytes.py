@@ -23,7 +23,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from aegir.cli.terminal import tell
+from aegir.answers.printable import escape_controls
+from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
 from aegir.training.calibrate import calibrate_folds
 
@@ -213,9 +214,9 @@ class TrainingProgress:
         if self.silent:
             return
         if self._bar:
-            self._bar.console.print(line, markup=False, highlight=False)
+            self._bar.console.print(escape_controls(line), markup=False, highlight=False)
         else:
-            print(line, file=sys.stderr, flush=True)  # noqa: T201 - talk goes to stderr
+            say(line, err=True)
 
     def step(self, step: int, figures: Mapping[str, float]) -> None:
         """One more step."""

@@ -3,7 +3,6 @@
 Answers go to stdout: a readable list, or with --json one object per line.
 """
 
-import json
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aegir.annotators.custom_types.folder import type_files, types_folder
+from aegir.answers.writers import quoted_json
+from aegir.cli.terminal import say
 from aegir.vocabulary.hierarchy import children_of, meanings_of, path_of
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS, Term
 
@@ -64,7 +65,9 @@ def show_type(name: str, as_json: bool) -> None:
         _print_taught_json(taught)
     else:
         known = [_explained(term) for term in meanings]
-        click.echo("\n\n".join([*known, *(_explained_taught(one) for one in taught)]))
+        blocks = [*known, *(_explained_taught(one) for one in taught)]
+        for number, block in enumerate(blocks):
+            say(*([""] if number else []), *block)
 
 
 def _taught() -> "list[CustomType]":
@@ -80,7 +83,7 @@ def _vocabulary() -> set[str]:
     return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
 
 
-def _explained_taught(one: "CustomType") -> str:
+def _explained_taught(one: "CustomType") -> list[str]:
     """A heading, the definition, where it was learnt, and how well."""
     figures = one.figures
     facts = {
@@ -94,7 +97,7 @@ def _explained_taught(one: "CustomType") -> str:
     lines = [f"{one.name}  (custom type)", *_wrapped(one.definition, "  "), ""]
     for fact, value in facts.items():
         lines += _wrapped(value, f"  {fact:<11}") if value else []
-    return "\n".join(lines)
+    return lines
 
 
 def _print_taught_json(taught: "list[CustomType]") -> None:
@@ -109,10 +112,10 @@ def _print_taught_json(taught: "list[CustomType]") -> None:
             "weights": one.fingerprint,
             "figures": one.figures,
         }
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        click.echo(quoted_json(shown))
 
 
-def _explained(term: Term) -> str:
+def _explained(term: Term) -> list[str]:
     """A heading, the definition, and the facts that are known."""
     facts = {
         "example": term.example,
@@ -125,7 +128,7 @@ def _explained(term: Term) -> str:
     lines = [f"{term.name}  ({term.kind})", *_wrapped(term.definition, "  "), ""]
     for fact, value in facts.items():
         lines += _wrapped(value or "", f"  {fact:<11}")
-    return "\n".join(lines)
+    return lines
 
 
 def _print_json(terms: Sequence[Term]) -> None:
@@ -141,14 +144,14 @@ def _print_json(terms: Sequence[Term]) -> None:
         }
         if term.kind == "relation":
             shown["domain"] = term.parents
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        click.echo(quoted_json(shown))
 
 
 def _print_list(terms: "Sequence[Term | CustomType]") -> None:
     """Names in one column, definitions wrapped beside them."""
     indent = max((len(term.name) for term in terms), default=0) + 2
     for term in terms:
-        click.echo("\n".join(_wrapped(term.definition, f"{term.name:<{indent}}")))
+        say(*_wrapped(term.definition, f"{term.name:<{indent}}"))
 
 
 def _wrapped(text: str, label: str) -> list[str]:

@@ -134,6 +134,33 @@ def test_a_file_name_that_is_no_utf8_is_written_with_its_bytes():
     assert '"url": "caf%E9.csv"' in FORMATS["csvw"]([odd])
 
 
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("=cmd|'/c calc'!A1", "'=cmd|'/c calc'!A1"),
+        ("+47 22 12", "'+47 22 12"),
+        ("-x", "'-x"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("  =1+1", "'  =1+1"),
+        ("＝1+1", "'＝1+1"),
+        ("\t=1+1", "'\t=1+1"),
+        ("\n=1+1", "'\n=1+1"),
+        ("\r=1+1", "\\r=1+1"),
+        ("-12.5", "-12.5"),
+        ("+3", "+3"),
+        ("-1,200.50", "-1,200.50"),
+        ("-4%", "-4%"),
+        ("1e-5", "1e-5"),
+        ("a=1", "a=1"),
+        ("red \x1b[31m", "red \\x1b[31m"),
+        ("two\nlines", "two\nlines"),
+    ],
+)
+def test_a_csv_cell_is_neither_computed_nor_obeyed(name: str, cell: str):
+    text = FORMATS["csv"]([replace(BOOKS, columns=(replace(TITLE, name=name),))])
+    assert next(csv.DictReader(io.StringIO(text, newline="")))["name"] == cell
+
+
 def test_csv_without_tables_is_its_header():
     assert next(csv.reader(io.StringIO(FORMATS["csv"]([])))) == list(CSV_HEADER)
 

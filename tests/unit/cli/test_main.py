@@ -38,6 +38,14 @@ def test_a_near_miss_is_suggested():
     assert "annotate" in run("annotat").err.splitlines()[-1]
 
 
+def test_an_error_about_the_arguments_does_not_pass_on_control_characters():
+    done = run("annotate", "--\x1b[31mred")
+    assert done.code == 2
+    assert "No such option" in done.err
+    assert r"\x1b[31mred" in done.err
+    assert "\x1b" not in done.err
+
+
 def test_an_interruption_leaves_with_130_and_a_word():
     with patch("aegir.cli.annotate.prepare", side_effect=KeyboardInterrupt):
         done = run("annotate", __file__)

@@ -85,6 +85,14 @@ def test_a_number_too_large_for_a_float_is_infinite(folder):
     assert "metrics.jsonl line 152 was skipped" in done.err
 
 
+def test_names_of_figures_are_neither_obeyed_nor_taken_for_lines(folder):
+    folder.record(150, **{"loss\x1b[31m\nwell    all is well": math.nan})
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert r"UNWELL  loss\x1b[31m\nwell    all is well was nan at step 150" in done.out
+    assert "\x1b" not in done.out + done.err
+
+
 def test_an_empty_run_is_unwell(tmp_path):
     RunFolder.create(tmp_path / "run")
     done = run("runs", "health", tmp_path / "run")

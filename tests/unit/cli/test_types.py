@@ -1,10 +1,14 @@
 """`aegir types`: what is listed, what is shown, what is refused."""
 
 import json
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 import command_line
+from aegir.annotators.custom_types.head import Head
+from aegir.annotators.custom_types.store import CustomType
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 from command_line import Finished
 
@@ -74,3 +78,23 @@ def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]
     result = run(*arguments)
     assert result.code == 2
     assert "did you mean" in result.err
+
+
+def test_taught_types_are_shown_without_obeying_what_their_files_hold():
+    odd = "Bed\x1b[31m\nPrice\x9b"
+    one = CustomType(
+        name=odd,
+        head=Head(np.zeros(2), np.ones(2), np.zeros(2), 0.0, 1.0),
+        fingerprint="\x1b[0m",
+        examples=("wards.csv:\x1b[2J",),
+        counter_examples=(),
+        columns=1,
+        about="A \x1b]0;title\x07 bed.",
+    )
+    with patch("aegir.cli.types._taught", return_value=[one]):
+        for arguments in (("list",), ("list", "--json"), ("show", odd), ("show", odd, "--json")):
+            done = run(*arguments)
+            assert done.code == 0
+            assert "Bed" in done.out
+            assert not {"\x1b", "\x07", "\x9b"} & set(done.out)
+            assert "\nPrice" not in done.out
