@@ -17,9 +17,8 @@ import numpy as np
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import Symbols, encode_column, gram_hashes, pad
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, load_checkpoint
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
 from aegir.model.network import ByteModel, ColumnReading
-from aegir.model.shapes import expected_shapes
 from aegir.model.table_mixer import UNKNOWN
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable

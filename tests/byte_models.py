@@ -4,9 +4,8 @@ import numpy as np
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, Symbols, gram_hashes
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes
 from aegir.model.network import ByteModel, ColumnReading
-from aegir.model.shapes import expected_shapes
 
 GRAM_ROWS = 600
 LAYOUTS = {

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aegir.model.byte_encoding import PAD, SYMBOLS, Symbols, pad
-from aegir.model.reader_state import state_from_arrays, state_to_arrays
+from aegir.model.hierarchy import state_from_arrays, state_to_arrays
 from byte_models import LAYOUTS, closest_call, random_model
 
 MODELS = {layout: random_model(layout) for layout in LAYOUTS}

@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from aegir.annotators.custom_types.embedder import load_embedder
-from aegir.annotators.custom_types.folder import types_folder
 from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
-from aegir.annotators.custom_types.store import forget_type, save_type
-from aegir.annotators.custom_types.validation import Validation, validate_type
+from aegir.annotators.custom_types.recognising import Validation, validate_type
+from aegir.annotators.custom_types.store import forget_type, save_type, types_folder
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import quoted_json
 from aegir.cli.terminal import say, tell

@@ -6,18 +6,14 @@ Answers go to stdout: a readable list, or with --json one object per line.
 import shutil
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from aegir.annotators.custom_types.folder import type_files, types_folder
+from aegir.annotators.custom_types.store import CustomType, load_types, types_folder
 from aegir.answers.writers import quoted_json
 from aegir.cli.terminal import say
 from aegir.vocabulary.hierarchy import children_of, meanings_of, path_of
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS, Term
-
-if TYPE_CHECKING:
-    from aegir.annotators.custom_types.store import CustomType
 
 
 @click.command("list", epilog="Example: aegir types list --under Place --personal")
@@ -45,7 +41,7 @@ def list_types(
         terms = [term for term in terms if term.personal]
     taught: list[CustomType] = []
     if custom or not (fine or relations or under):  # taught types are filed under no class
-        taught = [one for one in _taught() if one.personal or not personal]
+        taught = [one for one in load_types(types_folder()) if one.personal or not personal]
     if as_json:
         _print_json(terms)
         _print_taught_json(taught)
@@ -58,7 +54,7 @@ def list_types(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, where it is filed."""
-    taught = [one for one in _taught() if one.name == name]
+    taught = [one for one in load_types(types_folder()) if one.name == name]
     meanings = () if taught and name not in _vocabulary() else meanings_of(name)
     if as_json:
         _print_json(meanings)
@@ -70,20 +66,11 @@ def show_type(name: str, as_json: bool) -> None:
             say(*([""] if number else []), *block)
 
 
-def _taught() -> "list[CustomType]":
-    """The types that the user taught."""
-    if not type_files(folder := types_folder()):
-        return []
-    from aegir.annotators.custom_types.store import load_types  # loads numpy: 0.1 s most runs save
-
-    return load_types(folder)
-
-
 def _vocabulary() -> set[str]:
     return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
 
 
-def _explained_taught(one: "CustomType") -> list[str]:
+def _explained_taught(one: CustomType) -> list[str]:
     """A heading, the definition, where it was learnt, and how well."""
     figures = one.figures
     facts = {

@@ -1,1 +1,1 @@
-"""The byte network in numpy: what ships, and the readable truth of the architecture."""
+"""The byte network in numpy: the implementation that ships."""

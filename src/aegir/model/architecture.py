@@ -1,11 +1,11 @@
-"""The architecture as data: how stages nest, how wide they are, how a table is read.
+"""The architecture as data: how stages nest, their widths, how much of a table is read.
 
     layout = ["w1", ["w3"], "w1"]    one RWKV-7 block over bytes, three over chunks, one over bytes again
     layout = ["w1", ["w1", ["w2"], "w0"], "w1"]    two levels of chunking
 
-A stage is either `["wN"]`, the innermost, or `["wN", stage, "wM"]`: N blocks, a stage over the chunks they
-found, M blocks. `widths` gives one width per level, outermost first. Everything a checkpoint needs to be
-rebuilt is here; the same object serves numpy and torch.
+A stage is either `["wN"]`, the innermost, or `["wN", stage, "wM"]`: N blocks, a stage over the chunks of their
+output, M blocks. `widths` gives one width per level, outermost first. An `Architecture` is all that is needed to
+rebuild a network from its weights; numpy and torch use the same object.
 """
 
 import re
@@ -21,7 +21,7 @@ _EXAMPLE = '["w1", ["w3"], "w1"]'
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Blocks at one level, and the stage over the chunks between them."""
+    """The blocks of one level, and the stage between them that runs over chunks."""
 
     width: int
     encoder: int
@@ -31,7 +31,7 @@ class Stage:
     """Blocks after the chunks have been spread back."""
 
     def levels(self) -> "Iterator[Stage]":
-        """This stage, then the ones inside it."""
+        """Yield this stage, then the stages inside it."""
         yield self
         if self.inner is not None:
             yield from self.inner.levels()
@@ -39,13 +39,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How much of a column is read."""
+    """How much of a column and of a table is read."""
 
     cells: int = 8
     cell_bytes: int = 72
     header_bytes: int = 32
     context_bytes: int = 6144
-    """Bytes of one table that are read together; wider tables are read in parts chosen by relevance."""
+    """Bytes of a table that are read together; wider tables are read in parts chosen by relevance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class Architecture:
     reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:
-        _ = self.stage  # refuses a layout that cannot be built
+        _ = self.stage  # raises for a layout that cannot be built
         sizes = {"head_size": self.head_size, "hidden_ratio": self.hidden_ratio, "rank": self.rank}
         for name, size in (*sizes.items(), *asdict(self.reading).items()):
-            _at_least(name, size, 1)
-        _at_least("gram_rows", self.gram_rows, 0)
-        _at_least("table_blocks", self.table_blocks, 0)
+            _check_at_least(name, size, 1)
+        _check_at_least("gram_rows", self.gram_rows, 0)
+        _check_at_least("table_blocks", self.table_blocks, 0)
         for width in (*self.widths, self.column_width):
-            _at_least("a width", width, 1)
+            _check_at_least("a width", width, 1)
             if width % self.head_size:
                 raise UsageError(
                     f"width {width} is not a multiple of head_size {self.head_size}; "
@@ -94,30 +94,30 @@ class Architecture:
 
     @property
     def pooled_width(self) -> int:
-        """Width of a column's pooled vector: mean and maximum at every level."""
+        """The width of a column's pooled vector: mean and maximum at every level."""
         return 2 * sum(self.widths)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; `from_dict` reads it back."""
+        """Return a JSON-ready object that `from_dict` reads."""
         return asdict(self) | {"widths": list(self.widths)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Architecture":
-        """Read what `as_dict` wrote, or part of it: what is absent keeps its default."""
-        _known(given, cls, "architecture")
+        """Read what `as_dict` wrote; settings that are absent keep their defaults."""
+        _check_keys(given, cls, "architecture")
         settings = dict(given)
         if "widths" in settings:
             if not isinstance(settings["widths"], list | tuple):
                 raise UsageError(f"widths are {settings['widths']!r}; expected a list of numbers")
             settings["widths"] = tuple(settings["widths"])
         if "reading" in settings:
-            _known(settings["reading"], Reading, "architecture.reading")
+            _check_keys(settings["reading"], Reading, "architecture.reading")
             settings["reading"] = Reading(**settings["reading"])
         return cls(**settings)
 
 
-def _known(given: Any, kind: type, where: str) -> None:
-    names = [one.name for one in fields(kind)]
+def _check_keys(given: Any, kind: type, where: str) -> None:
+    names = [field.name for field in fields(kind)]
     if not isinstance(given, Mapping):
         raise UsageError(f"{where} is {given!r}; expected settings among {', '.join(names)}")
     for key in given:
@@ -125,7 +125,7 @@ def _known(given: Any, kind: type, where: str) -> None:
             raise UsageError(f"{where} has no setting {key!r}; expected {', '.join(names)}")
 
 
-def _at_least(name: str, value: Any, low: int) -> None:
+def _check_at_least(name: str, value: Any, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise UsageError(f"{name} is {value!r}; expected a whole number from {low}")
 
@@ -140,11 +140,11 @@ def _parse(layout: Any, widths: tuple[int, ...]) -> Stage:
     if isinstance(layout, list | tuple) and len(layout) == 3:
         inner = _parse(layout[1], widths[1:])
         return Stage(widths[0], _blocks(layout[0]), inner, _blocks(layout[2]))
-    raise UsageError(f"{layout!r} is no layout of stages; expected something like {_EXAMPLE}")
+    raise UsageError(f"layout {layout!r} is not valid; expected stages such as {_EXAMPLE}")
 
 
 def _blocks(word: Any) -> int:
-    found = _BLOCKS.fullmatch(word) if isinstance(word, str) else None
-    if not found:
+    match = _BLOCKS.fullmatch(word) if isinstance(word, str) else None
+    if not match:
         raise UsageError(f"{word!r} is no number of blocks; expected w0 to w99, as in {_EXAMPLE}")
-    return int(found[1])
+    return int(match[1])

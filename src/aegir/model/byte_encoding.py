@@ -2,13 +2,13 @@
 
     COLUMN  HEADER c i t y  VALUE O s l o  VALUE B e r g e n  END
 
-A symbol is a byte (0 to 255) or one of the markers above 255. At every position, hashes of what ends there
-are looked up beside the byte itself: runs of 2 to 5 symbols, the word and the cell so far, their shapes, and,
-where a word or a cell has just ended, the whole of it. All are causal: they depend on what was read.
+A symbol is a byte (0 to 255) or one of the markers above 255. Every position has, besides its symbol, hashes of the
+n-grams that end there: runs of 2 to 5 symbols, the word and the cell so far, their shapes, and,
+where a word or a cell has just ended, the whole of it. All are causal: none depends on later symbols.
 
     prefix sum  G_t = sum over i <= t of x_i P^-i  (mod 2^64)       hash(s+1..t) = (G_t - G_s) P^t
 
-so every hash is a few array operations. `read_grams` goes on from where a `GramReader` stands, and
+so every hash takes a few array operations. `read_grams` continues from the state in a `GramReader`, and
 `GramReader.step` gives the same hashes one symbol at a time.
 """
 
@@ -30,7 +30,7 @@ NO_GRAM = -1
 RUNS = (2, 3, 4, 5)
 SHAPE_RUN = 4
 GRAM_KINDS = 9
-"""Four runs, shape run, word, cell, cell shape, pair of words."""
+"""Four runs, a run of shapes, word, cell, shape of the cell, pair of words."""
 
 Symbols = npt.NDArray[np.int16]
 Grams = npt.NDArray[np.int32]
@@ -40,11 +40,11 @@ _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _WORD, _CELL, _CELL_SHAPE, _PAIR = 10, 20, 30, 40
-"""Salts of the hashes; +1 where the word or cell has just ended."""
+"""Salts of the hashes; plus 1 where the word or cell has just ended."""
 
 
 def encode_column(column: Column, reading: Reading, header: bool = True) -> Symbols:
-    """The symbols of a column: its header unless left out, then cells spread over the column."""
+    """Return the symbols of a column: its header if `header` is set, then cells spread over the column."""
     parts: list[int] = [COLUMN]
     if header and column.name and column.name.strip():
         parts += [HEADER, *_cut(column.name.strip(), reading.header_bytes)]
@@ -54,22 +54,22 @@ def encode_column(column: Column, reading: Reading, header: bool = True) -> Symb
 
 
 def _cut(text: str, limit: int) -> list[int]:
-    """The bytes of a text, at most `limit` of them; CUT follows where some are missing."""
+    """Return the bytes of a text, at most `limit` of them; CUT follows if some are missing."""
     raw = text.encode("utf-8", "replace")
     return [*raw] if len(raw) <= limit else [*raw[:limit], CUT]
 
 
 def pad(sequences: Sequence[Symbols]) -> tuple[Symbols, npt.NDArray[np.int64]]:
-    """(B, T) symbols filled with PAD on the right, and the length of each."""
-    lengths = np.array([len(one) for one in sequences], np.int64)
+    """Return symbols (B, T) filled with PAD on the right, and the length of each row."""
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
     padded = np.full((len(sequences), int(lengths.max(initial=0))), PAD, np.int16)
-    for row, one in zip(padded, sequences, strict=True):
-        row[: len(one)] = one
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
     return padded, lengths
 
 
 def _tables() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
-    """For each symbol: lower-cased, its shape, and whether it belongs to a word."""
+    """Return for each symbol: lower-cased, its shape, and whether it is part of a word."""
     lowered = np.arange(SYMBOLS, dtype=np.uint64) + 1
     lowered[ord("A") + 0 : ord("Z") + 1] += 32
     shape = np.arange(SYMBOLS, dtype=np.uint64) + 1
@@ -88,7 +88,7 @@ _LOWERED, _SHAPE, _IN_WORD = _tables()
 
 
 def _bucket(hashes: U64, salt: int) -> Grams:
-    """Spread a hash over the gram space; the salt keeps kinds apart."""
+    """Return buckets in the gram space; the salt keeps kinds apart."""
     salted = np.uint64(salt * _BASE & (1 << 64) - 1)
     mixed = (hashes ^ salted) * _MIX
     mixed ^= mixed >> np.uint64(32)
@@ -96,33 +96,33 @@ def _bucket(hashes: U64, salt: int) -> Grams:
 
 
 def gram_hashes(symbols: Symbols) -> Grams:
-    """(B, T, GRAM_KINDS) the hash of what ends at each position; NO_GRAM where nothing does."""
+    """Return the hashes (B, T, GRAM_KINDS) of the n-grams that end at each position, NO_GRAM where none does."""
     return read_grams(symbols, GramReader.start(len(symbols)))[0]
 
 
 def read_grams(symbols: Symbols, reader: "GramReader") -> tuple[Grams, "GramReader"]:
-    """The hashes of symbols (B, T) that follow what `reader` has read, and the reader after them."""
+    """Return the hashes for symbols (B, T) that follow those read by `reader`, and the reader after them."""
     batch, length = symbols.shape
     if not length:
         return np.full((batch, 0, GRAM_KINDS), NO_GRAM, np.int32), reader
     lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
     in_word, marker = _IN_WORD[symbols], symbols >= 256
-    found = np.full((batch, length, GRAM_KINDS), NO_GRAM, np.int32)
+    hashes = np.full((batch, length, GRAM_KINDS), NO_GRAM, np.int32)
     past = np.concatenate([reader.recent[:, ::-1], lowered], axis=1)
     past_shapes = np.concatenate([reader.recent_shapes[:, ::-1], shape], axis=1)
     for kind, run in enumerate(RUNS):
-        found[..., kind] = _bucket(_run(past, run)[:, RUNS[-1] :], run)
-    found[..., 4] = _bucket(_run(past_shapes, SHAPE_RUN)[:, SHAPE_RUN:], 9)
+        hashes[..., kind] = _bucket(_run(past, run)[:, RUNS[-1] :], run)
+    hashes[..., 4] = _bucket(_run(past_shapes, SHAPE_RUN)[:, SHAPE_RUN:], 9)
     powers, inverse = _powers(length)
-    prefix, shape_prefix = (_prefix(one, inverse) for one in (lowered, shape))
+    prefix, shape_prefix = (_prefix(values, inverse) for values in (lowered, shape))
     at = np.arange(length)
     outside = np.maximum.accumulate(np.where(in_word, -1, at), axis=1)
-    """The last position outside a word, up to here."""
+    """The last position outside a word, up to each position."""
     word = _between(prefix, outside, powers, reader.word)
     before = _after(reader.word, word)
     ended = ~in_word & _after(reader.was_word, in_word)
-    found[..., 5] = np.where(in_word, _bucket(word, _WORD), NO_GRAM)
-    found[..., 5] = np.where(ended, _bucket(before, _WORD + 1), found[..., 5])
+    hashes[..., 5] = np.where(in_word, _bucket(word, _WORD), NO_GRAM)
+    hashes[..., 5] = np.where(ended, _bucket(before, _WORD + 1), hashes[..., 5])
     opened = np.maximum.accumulate(np.where(marker, at, -1), axis=1)
     closed = marker & ((at > 0) | reader.started[:, None])
     cells = []
@@ -132,22 +132,22 @@ def read_grams(symbols: Symbols, reader: "GramReader") -> tuple[Grams, "GramRead
     ):
         cell = _between(sums, opened, powers, start)
         inside = np.where(marker, NO_GRAM, _bucket(cell, salt))
-        found[..., kind] = np.where(closed, _bucket(_after(start, cell), salt + 1), inside)
+        hashes[..., kind] = np.where(closed, _bucket(_after(start, cell), salt + 1), inside)
         cells.append(cell)
     last_end = np.maximum.accumulate(np.where(ended, at, -1), axis=1)
-    found[..., 8] = _pairs(before, ended, last_end, reader)
-    found[symbols == PAD] = NO_GRAM
+    hashes[..., 8] = _pairs(before, ended, last_end, reader)
+    hashes[symbols == PAD] = NO_GRAM
     sequences = (past, past_shapes, word, *cells, before, last_end, in_word)
-    return found, reader.moved((symbols != PAD).sum(axis=1), *sequences)
+    return hashes, reader.moved((symbols != PAD).sum(axis=1), *sequences)
 
 
 def _after(first: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """(B, T) the value before each; `first` (B,) before the first."""
+    """Return the value (B, T) before each position; `first` (B,) is before the first."""
     return np.concatenate([first[:, None], values[:, :-1]], axis=1)
 
 
 def _run(values: U64, length: int) -> U64:
-    """Hash of the last `length` symbols; before the start stands nothing."""
+    """Return the hash of the last `length` symbols; symbols before the start count as 0."""
     total = np.zeros_like(values)
     for back in range(min(length, values.shape[1])):
         power = np.uint64(pow(_BASE, back + 1, 1 << 64))
@@ -156,7 +156,7 @@ def _run(values: U64, length: int) -> U64:
 
 
 def _powers(length: int) -> tuple[U64, U64]:
-    """P^t and P^-t for every position."""
+    """Return P^t and P^-t for every position."""
     powers, inverse = np.ones(length, np.uint64), np.ones(length, np.uint64)
     powers[1:], inverse[1:] = np.uint64(_BASE), np.uint64(_INVERSE)
     return np.multiply.accumulate(powers), np.multiply.accumulate(inverse)
@@ -167,7 +167,7 @@ def _prefix(values: U64, inverse: U64) -> U64:
 
 
 def _between(prefix: U64, start: npt.NDArray[np.int64], powers: U64, held: U64) -> U64:
-    """Hash of the symbols after position `start` up to each; of all, going on from `held`, if start is -1."""
+    """Return the hash of the symbols after `start` up to each position; continued from `held` if start is -1."""
     before = np.take_along_axis(prefix, np.maximum(start, 0), axis=1)
     before = np.where(start >= 0, before, (np.uint64(0) - held * np.uint64(_BASE))[:, None])
     return (prefix - before) * powers
@@ -179,7 +179,7 @@ def _pairs(
     last_end: npt.NDArray[np.int64],
     reader: "GramReader",
 ) -> Grams:
-    """Where a word ends: the hash of it and the word before it in the column."""
+    """Return the hash of each word that ends and the word before it in the column."""
     previous = _after(np.full(len(ended), -1), last_end)
     first = np.take_along_axis(before, np.maximum(previous, 0), axis=1)
     first = np.where(previous >= 0, first, reader.previous_word[:, None])
@@ -190,7 +190,7 @@ def _pairs(
 
 @dataclass(slots=True)
 class GramReader:
-    """The hashes one symbol at a time, for a batch: what `gram_hashes` gives, remembered."""
+    """The state of hashing a batch of columns."""
 
     recent: U64
     """(B, 5) the last lower-cased symbols, newest first; 0 before the start."""
@@ -206,7 +206,7 @@ class GramReader:
 
     @classmethod
     def start(cls, batch: int) -> "GramReader":
-        """Nothing read yet."""
+        """Return the state before the first symbol."""
         zero, no = np.zeros(batch, np.uint64), np.zeros(batch, bool)
         recent = np.zeros((batch, RUNS[-1]), np.uint64)
         recent_shapes = np.zeros((batch, SHAPE_RUN), np.uint64)
@@ -224,7 +224,7 @@ class GramReader:
         last_end: npt.NDArray[np.int64],
         in_word: npt.NDArray[np.bool_],
     ) -> "GramReader":
-        """The reader after the first `lengths` positions of what `read_grams` worked out."""
+        """Return the reader after the first `lengths` positions of the arrays of `read_grams`."""
         rows, last = np.arange(len(lengths)), np.maximum(lengths - 1, 0)
         read, end = lengths > 0, last_end[rows, last]
         ended = read & (end >= 0)
@@ -247,7 +247,7 @@ class GramReader:
         )
 
     def step(self, symbols: Symbols) -> Grams:
-        """(B, GRAM_KINDS) for the next symbol (B,) of each row; PAD leaves a row as it was."""
+        """Return hashes (B, GRAM_KINDS) for the next symbol (B,) of each row; PAD leaves a row unchanged."""
         was = replace(self)
         lowered, shape = _LOWERED[symbols], _SHAPE[symbols]
         in_word, marker = _IN_WORD[symbols], symbols >= 256
@@ -255,18 +255,18 @@ class GramReader:
         self.recent = np.concatenate([lowered[:, None], self.recent[:, :-1]], axis=1)
         self.recent_shapes = np.concatenate([shape[:, None], self.recent_shapes[:, :-1]], axis=1)
         powers = np.array([pow(_BASE, i + 1, 1 << 64) for i in range(RUNS[-1])], np.uint64)
-        found = np.full((len(symbols), GRAM_KINDS), no, np.int32)
+        hashes = np.full((len(symbols), GRAM_KINDS), no, np.int32)
         for kind, run in enumerate(RUNS):
-            found[:, kind] = _bucket((self.recent[:, :run] * powers[:run]).sum(axis=1), run)
+            hashes[:, kind] = _bucket((self.recent[:, :run] * powers[:run]).sum(axis=1), run)
         shapes = (self.recent_shapes * powers[:SHAPE_RUN]).sum(axis=1)
-        found[:, 4] = _bucket(shapes, 9)
+        hashes[:, 4] = _bucket(shapes, 9)
         ended = ~in_word & self.was_word
         finished = self.word
         self.word = np.where(in_word, self.word * base + lowered, np.uint64(0))
-        found[:, 5] = np.where(in_word, _bucket(self.word, _WORD), no)
-        found[:, 5] = np.where(ended, _bucket(finished, _WORD + 1), found[:, 5])
+        hashes[:, 5] = np.where(in_word, _bucket(self.word, _WORD), no)
+        hashes[:, 5] = np.where(ended, _bucket(finished, _WORD + 1), hashes[:, 5])
         pair = _bucket(self.previous_word * base + finished, _PAIR)
-        found[:, 8] = np.where(ended & self.has_previous, pair, no)
+        hashes[:, 8] = np.where(ended & self.has_previous, pair, no)
         self.previous_word = np.where(ended, finished, self.previous_word)
         self.has_previous = self.has_previous | ended
         for kind, salt, name, values in (
@@ -276,16 +276,17 @@ class GramReader:
             whole = getattr(self, name)
             grown = np.where(marker, np.uint64(0), whole * base + values)
             setattr(self, name, grown)
-            found[:, kind] = np.where(marker, no, _bucket(grown, salt))
+            hashes[:, kind] = np.where(marker, no, _bucket(grown, salt))
             closed = marker & self.started
-            found[:, kind] = np.where(closed, _bucket(whole, salt + 1), found[:, kind])
+            hashes[:, kind] = np.where(closed, _bucket(whole, salt + 1), hashes[:, kind])
         self.was_word, self.started = in_word, np.ones_like(self.started)
-        found[symbols == PAD] = no
-        self._leave(symbols == PAD, was)
-        return found
+        hashes[symbols == PAD] = no
+        self._restore(symbols == PAD, was)
+        return hashes
 
-    def _leave(self, left: npt.NDArray[np.bool_], was: "GramReader") -> None:
-        """Put back the rows that read nothing."""
-        for one in fields(self):
-            now, then = getattr(self, one.name), getattr(was, one.name)
-            setattr(self, one.name, np.where(left if now.ndim == 1 else left[:, None], then, now))
+    def _restore(self, left: npt.NDArray[np.bool_], was: "GramReader") -> None:
+        """Restore the rows that read nothing."""
+        for field in fields(self):
+            now, then = getattr(self, field.name), getattr(was, field.name)
+            keep = left if now.ndim == 1 else left[:, None]
+            setattr(self, field.name, np.where(keep, then, now))

@@ -1,4 +1,4 @@
-"""Dynamic chunking in numpy: find boundaries, keep what stands there, spread the chunks' answers back.
+"""Dynamic chunking in numpy: find boundaries, keep the positions there, spread the chunks' outputs back.
 
     p_t = (1 - cos(q_t, k_{t-1})) / 2,  p = 1 at the very first position       boundary where p_t >= 1/2
     zbar_m = P_m z_m + (1 - P_m) zbar_{m-1}                                     P_m: p at boundary m
@@ -6,9 +6,9 @@
 
 Promises
   - the first symbol of a row always begins a chunk;
-  - cut anywhere and carried on from the state, a row has the same boundaries.
+  - a row that is read in pieces, continued from the state, has the same boundaries.
 
-Not here: the ratio loss that teaches how many boundaries to set (nets/chunking.py).
+Not here: the ratio loss that sets the number of boundaries (nets/chunking.py).
 Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
 """
 
@@ -26,7 +26,7 @@ P_MARGIN = np.float32(1e-4)
 
 @dataclass(frozen=True, slots=True)
 class Boundaries:
-    """Where the rows of a batch are cut."""
+    """The chunk boundaries of a batch."""
 
     p: F32
     """(N,)"""
@@ -39,7 +39,7 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryRouter:
-    """Predicts boundaries from how little a position resembles the one before."""
+    """Predicts a boundary where a position differs from the one before."""
 
     query: F32
     key: F32
@@ -47,8 +47,8 @@ class BoundaryRouter:
     def __call__(
         self, x: F32, rows: Ragged, last_key: F32, started: Flags
     ) -> tuple[Boundaries, F32]:
-        """Boundaries of x (N, D), and the key (B, D) to go on from."""
-        query, key = (to_length_one(rows_times(x, one)) for one in (self.query, self.key))
+        """Return the boundaries of x (N, D), and the last key (B, D) of each row."""
+        query, key = (to_length_one(rows_times(x, weight)) for weight in (self.query, self.key))
         p = (1 - np.vecdot(query, rows.previous(key, last_key))) * np.float32(0.5)
         p[rows.starts[rows.filled & ~started]] = 1
         np.clip(p, 0, 1, out=p)
@@ -58,18 +58,18 @@ class BoundaryRouter:
 
 
 def moving_average(z: F32, p: F32, chunks: Ragged, before: F32) -> tuple[F32, F32]:
-    """zbar (M, D) of every chunk, and the last (B, D); `before` (B, D) is the average so far."""
+    """Return zbar (M, D) of every chunk, and the last (B, D); `before` (B, D) is the average so far."""
     share = np.clip(p, P_MARGIN, 1 - P_MARGIN)[:, None]
     walk = chunks.walk()
     new, kept = (share * z)[walk.positions], (1 - share)[walk.positions]
-    held = before[walk.rows]
+    averages = before[walk.rows]
     for now in walk.steps():
-        going = held[: now.stop - now.start]
-        going *= kept[now]
-        going += new[now]
-        new[now] = going
+        current = averages[: now.stop - now.start]
+        current *= kept[now]
+        current += new[now]
+        new[now] = current
     smooth, last = np.empty_like(z), np.empty_like(before)
-    smooth[walk.positions], last[walk.rows] = new, held
+    smooth[walk.positions], last[walk.rows] = new, averages
     return smooth, last
 
 

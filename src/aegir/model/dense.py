@@ -1,4 +1,4 @@
-"""What is done to every position by itself: products, norms, squashing. All in float32.
+"""Operations on every position by itself: products, norms, sigmoid. All in float32.
 
 Promises
   - a row's result depends on that row alone, bit for bit: BLAS may change the last bit with the number of rows,
@@ -27,7 +27,7 @@ Tensors = Mapping[str, F32]
 
 
 def rows_times(x: F32, weight: F32) -> F32:
-    """(N, I) @ (I, O) -> (N, O), every row as if it were alone."""
+    """Return (N, I) @ (I, O) -> (N, O); a row's result does not depend on the other rows."""
     (rows, inputs), outputs = x.shape, weight.shape[1]
     result = np.empty((rows, outputs), np.float32)
     whole = rows - rows % TILE
@@ -53,8 +53,8 @@ def _multiply_tiles(x: F32, weight: F32, result: F32) -> None:
             into[..., part] += tiles[..., below] @ weight[below, part]
 
 
-def squashed(x: F32) -> F32:
-    """The sigmoid, in place: half a hyperbolic tangent never overflows."""
+def sigmoid(x: F32) -> F32:
+    """Apply the sigmoid in place, as half a hyperbolic tangent, which never overflows."""
     x *= np.float32(0.5)
     np.tanh(x, out=x)
     x += np.float32(1)
@@ -63,7 +63,7 @@ def squashed(x: F32) -> F32:
 
 
 def to_length_one(x: F32) -> F32:
-    """Rows along the last axis scaled to length 1, in place."""
+    """Scale vectors along the last axis to length 1, in place."""
     lengths = np.sqrt(np.vecdot(x, x))
     np.maximum(lengths, LENGTH_FLOOR, out=lengths)
     x /= lengths[..., None]
@@ -71,7 +71,7 @@ def to_length_one(x: F32) -> F32:
 
 
 def standardised(x: F32, eps: np.float32) -> F32:
-    """Mean 0 and variance 1 along the last axis, in place."""
+    """Shift and scale to mean 0 and variance 1 along the last axis, in place."""
     share = np.float32(1 / x.shape[-1])
     x -= (x.sum(axis=-1) * share)[..., None]
     spread = np.vecdot(x, x)
@@ -84,18 +84,18 @@ def standardised(x: F32, eps: np.float32) -> F32:
 
 @dataclass(frozen=True, slots=True)
 class LayerNorm:
-    """Standardised, then scaled and moved."""
+    """Layer normalisation."""
 
     weight: F32
     bias: F32
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "LayerNorm":
-        """The norm of this name."""
+        """Return the norm of this name."""
         return cls(tensors[f"{name}.weight"], tensors[f"{name}.bias"])
 
     def __call__(self, x: F32) -> F32:
-        """(N, D)"""
+        """Return (N, D)."""
         result = standardised(x.copy(), LAYER_NORM_EPS)
         result *= self.weight
         result += self.bias
@@ -107,17 +107,17 @@ class Linear:
     """x W + b"""
 
     weight: F32
-    """(inputs, outputs): turned round, the checkpoint has (outputs, inputs)."""
+    """(inputs, outputs): the checkpoint has the transpose."""
     bias: F32
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "Linear":
-        """The layer of this name."""
+        """Return the layer of this name."""
         weight = np.ascontiguousarray(tensors[f"{name}.weight"].T)
         return cls(weight, tensors[f"{name}.bias"])
 
     def __call__(self, x: F32) -> F32:
-        """(N, outputs)"""
+        """Return (N, outputs)."""
         result = rows_times(x, self.weight)
         result += self.bias
         return result

@@ -1,17 +1,26 @@
-"""Stages within stages in numpy: blocks, chunking, an inner stage, and the way back, as the layout says.
+"""Nested stages in numpy: blocks, chunking, an inner stage over chunks, and back, and their recurrent state.
 
     x -- encoder blocks --> e -- boundaries --> chunks -- up, inner stage, down --> dechunk + e W --> decoder blocks
 
-The whole recurrent state goes in and comes out, so a sequence may be cut anywhere: reading it in pieces, or
-symbol by symbol, gives what reading it at once gives.
+The whole recurrent state is passed in and returned, so a sequence may be cut anywhere: reading it in pieces, or
+symbol by symbol, gives the result of reading it at once.
+
+    state -- state_to_arrays --> {"stage.encoder.0.matrix": (B, H, K, V), ...} -- state_from_arrays --> state
+
+The arrays are plain and named, ready for safetensors; a restored state continues bit for bit.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.arrays import F32
-from aegir.model.architecture import Stage
+from aegir.errors import UsageError
+from aegir.model.architecture import Architecture, Stage
+from aegir.model.byte_encoding import GramReader
 from aegir.model.chunking import Boundaries, BoundaryRouter, dechunk
 from aegir.model.dense import LayerNorm, Tensors, rows_times
 from aegir.model.ragged import Flags, Ragged
@@ -21,12 +30,12 @@ from aegir.model.wkv7 import Recurrence
 
 @dataclass(frozen=True, slots=True)
 class StageState:
-    """What one stage, and those inside it, remember of each sequence of a batch."""
+    """The recurrent state of one stage, and of those inside it, for a batch of sequences."""
 
     encoder: list[BlockState]
     decoder: list[BlockState]
     started: Flags
-    """(B,) whether a symbol was read."""
+    """(B,) whether a symbol has been read."""
     router_key: F32
     """(B, D) the last key of the boundary router."""
     average: F32
@@ -35,7 +44,7 @@ class StageState:
 
     @classmethod
     def start(cls, stage: Stage, head_size: int, batch: int) -> "StageState":
-        """The state before anything was read."""
+        """Return the state before the first symbol."""
         shift = np.zeros((batch, stage.width), np.float32)
         return cls(
             [BlockState.start(batch, stage.width, head_size) for _ in range(stage.encoder)],
@@ -47,27 +56,27 @@ class StageState:
         )
 
     def blocks(self) -> list[BlockState]:
-        """All block states, outermost encoder first, outermost decoder last."""
+        """Return all block states, outermost encoder first, outermost decoder last."""
         inside = self.inner.blocks() if self.inner else []
         return [*self.encoder, *inside, *self.decoder]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What one level of the hierarchy says at each of its positions."""
+    """The output of one level of the hierarchy."""
 
     x: F32
     """(N, D) normalised, packed."""
     rows: Ragged
 
     def padded(self) -> F32:
-        """(B, T, D)"""
+        """Return x as (B, T, D), with zeros at padding."""
         return self.rows.padded(self.x)
 
 
 @dataclass(frozen=True, slots=True)
 class StageOutput:
-    """A stage's answer, and what its levels found."""
+    """The output of a stage, and of the stages inside it."""
 
     state: StageState
     levels: list[Level]
@@ -77,17 +86,17 @@ class StageOutput:
 
     @property
     def x(self) -> F32:
-        """(N, D) the outermost level's answer, packed."""
+        """(N, D) the outermost level's output, packed."""
         return self.levels[0].x
 
     def padded(self) -> F32:
-        """(B, T, D) the same with zeros at padding."""
+        """Return x as (B, T, D), with zeros at padding."""
         return self.levels[0].padded()
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The way into the inner stage and back."""
+    """The projections into the inner stage and back."""
 
     router: BoundaryRouter
     up: F32
@@ -107,7 +116,7 @@ class StageNet:
 
     @classmethod
     def of(cls, tensors: Tensors, name: str, stage: Stage) -> "StageNet":
-        """The stage of this name."""
+        """Return the stage of this name."""
         passage = None
         if stage.inner:
             passage = Passage(
@@ -125,22 +134,90 @@ class StageNet:
         )
 
     def __call__(self, x: F32, rows: Ragged, state: StageState, wkv7: Recurrence) -> StageOutput:
-        """x (N, D), packed as `rows` says."""
+        """Run the stage on x (N, D), packed as `rows`."""
         x, encoder = run_blocks(self.encoder, x, state.encoder, rows, wkv7)
         key, average, inner = state.router_key, state.average, state.inner
         levels: list[Level] = []
         cuts: list[Boundaries] = []
         if self.passage is not None:
             assert inner is not None, "the state is of another layout"
-            way = self.passage
-            found, key = way.router(x, rows, key, state.started)
-            up = rows_times(x[found.is_boundary], way.up)
-            inside = way.inner(up, found.chunks, inner, wkv7)
-            spread, average = dechunk(rows_times(inside.x, way.down), found, average)
-            spread += rows_times(x, way.residual)
+            passage = self.passage
+            cut, key = passage.router(x, rows, key, state.started)
+            up = rows_times(x[cut.is_boundary], passage.up)
+            inside = passage.inner(up, cut.chunks, inner, wkv7)
+            spread, average = dechunk(rows_times(inside.x, passage.down), cut, average)
+            spread += rows_times(x, passage.residual)
             x, inner = spread, inside.state
-            levels, cuts = inside.levels, [found, *inside.boundaries]
+            levels, cuts = inside.levels, [cut, *inside.boundaries]
         x, decoder = run_blocks(self.decoder, x, state.decoder, rows, wkv7)
         started = state.started | rows.filled
         after = StageState(encoder, decoder, started, key, average, inner)
         return StageOutput(after, [Level(self.norm(x), rows), *levels], cuts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderState:
+    """The state of reading a batch of columns: of the n-gram hashes and of every stage."""
+
+    grams: GramReader
+    stage: StageState
+
+    @classmethod
+    def start(cls, architecture: Architecture, batch: int) -> "ReaderState":
+        """Return the state before the first symbol of `batch` columns."""
+        stage = StageState.start(architecture.stage, architecture.head_size, batch)
+        return cls(GramReader.start(batch), stage)
+
+
+def state_to_arrays(state: ReaderState) -> dict[str, npt.NDArray[Any]]:
+    """Return every array of a state by name."""
+    return dict(_named(state, ""))
+
+
+def state_from_arrays(
+    arrays: Mapping[str, npt.NDArray[Any]], architecture: Architecture
+) -> ReaderState:
+    """Return the state that `state_to_arrays` was given; raise UsageError for another architecture."""
+    if "stage.started" not in arrays:
+        raise UsageError("the state has no stage.started; expected what state_to_arrays gave")
+    empty = ReaderState.start(architecture, len(arrays["stage.started"]))
+    expected = dict(_named(empty, ""))
+    if odd := sorted(set(expected) ^ set(arrays)):
+        kind = "lacks" if odd[0] in expected else "has an unknown"
+        raise UsageError(f"the state {kind} {odd[0]}; it was made by a model of another layout")
+    for name, like in expected.items():
+        if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
+            raise UsageError(
+                f"{name} of the state is {arrays[name].dtype} {arrays[name].shape}; "
+                f"this model expects {like.dtype} {like.shape}"
+            )
+    filled: ReaderState = _filled(empty, arrays, "")
+    return filled
+
+
+def _named(value: Any, name: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    if isinstance(value, np.ndarray):
+        yield name, value
+    for part, inner in _parts(value):
+        yield from _named(inner, f"{name}.{part}" if name else part)
+
+
+def _filled(value: Any, arrays: Mapping[str, npt.NDArray[Any]], name: str) -> Any:
+    """Return the same structure with other arrays."""
+    if isinstance(value, np.ndarray):
+        return arrays[name]
+    inner = {
+        part: _filled(old, arrays, f"{name}.{part}" if name else part)
+        for part, old in _parts(value)
+    }
+    if isinstance(value, list):
+        return list(inner.values())
+    return None if value is None else type(value)(**inner)
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, list):
+        return [(str(number), item) for number, item in enumerate(value)]
+    if is_dataclass(value):
+        return [(field.name, getattr(value, field.name)) for field in fields(value)]
+    return []

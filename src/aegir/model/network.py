@@ -3,13 +3,13 @@
     bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
     vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
 
-`ByteModel` is what ships: it reads a checkpoint that `aegir.nets`, its twin in torch, was trained into, and it is
-the readable truth of the architecture; docs/model.md maps equations to names.
+`ByteModel` runs a checkpoint that was trained with `aegir.nets`, the same network in torch; docs/model.md maps
+equations to names.
 
 Promises
   - a column's vector depends on that column alone and a table's embeddings on that table alone, bit for bit;
-  - cut anywhere and carried on from the state, a column reads as if it were whole, up to rounding;
-  - a model never changes after it was made: any number of threads may share one.
+  - reading a column in pieces, continued from the state, gives the result of reading it whole, up to rounding;
+  - a model is immutable: any number of threads may share one.
 """
 
 from collections.abc import Sequence
@@ -22,43 +22,41 @@ from aegir.arrays import F32, I64
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
-from aegir.model.context import WHOLE_COLUMNS, TableContext
 from aegir.model.dense import LayerNorm, Linear, Tensors
-from aegir.model.hierarchy import Level, StageNet, StageOutput
+from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
-from aegir.model.reader_state import ReaderState
-from aegir.model.table_mixer import SUBJECT, TableMixer
+from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReading:
-    """What was read, and the state to go on from."""
+    """The output for the symbols of one call, and the state after them."""
 
     output: StageOutput
     state: ReaderState
 
     @property
     def levels(self) -> list[Level]:
-        """Every level's answers, outermost first."""
+        """Every level's output, outermost first."""
         return self.output.levels
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What a position says by itself: its symbol, and the n-grams that end there."""
+    """The embedding of a position: of its symbol, and of the n-grams that end there."""
 
     symbols: F32
     """(SYMBOLS, D)"""
     grams: F32
-    """(rows + 1, D); the last row, of n-grams that are not kept, is zero."""
+    """(rows + 1, D); the last row, for n-grams without one, is zero."""
     row_of_hash: npt.NDArray[np.int32]
-    """(GRAM_SPACE + 1,) the last entry serves NO_GRAM, which is -1."""
+    """(GRAM_SPACE + 1,) the last entry is for NO_GRAM, which is -1."""
     norm: LayerNorm
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "Embedding":
-        """The embedding of this name."""
+        """Return the embedding of this name."""
         hashes = tensors[GRAM_HASHES]
         row_of_hash = np.full(GRAM_SPACE + 1, len(hashes), np.int32)
         row_of_hash[hashes] = np.arange(len(hashes), dtype=np.int32)
@@ -66,7 +64,7 @@ class Embedding:
         return cls(tensors[f"{name}.symbols"], tensors[f"{name}.grams"], row_of_hash, norm)
 
     def __call__(self, symbols: Symbols, grams: Grams) -> F32:
-        """symbols (N,) and hashes of n-grams (N, G) -> (N, D)"""
+        """Return (N, D) for symbols (N,) and hashes of n-grams (N, G)."""
         total = self.symbols[symbols]
         rows = self.row_of_hash[grams]
         for kind in range(grams.shape[1]):
@@ -93,15 +91,15 @@ class ByteModel:
         self._next = Linear(np.ascontiguousarray(guess), tensors["next_symbol"])
 
     def start(self, batch: int) -> ReaderState:
-        """The state before anything was read of `batch` columns."""
+        """Return the state before the first symbol of `batch` columns."""
         return ReaderState.start(self.architecture, batch)
 
     def read(self, symbols: Symbols, state: ReaderState | None = None) -> ColumnReading:
-        """Read (B, T) symbols, filled with PAD on the right, from `state` or from the start."""
+        """Read symbols (B, T), filled with PAD on the right, from `state` or from the start."""
         return self._read(symbols, state, wkv7_chunked)
 
     def step(self, symbols: Symbols, state: ReaderState) -> ColumnReading:
-        """Read one more symbol (B,) of each column; PAD leaves a column as it was."""
+        """Read one more symbol (B,) of each column; PAD leaves a column unchanged."""
         return self._read(symbols[:, None], state, wkv7_steps)
 
     def _read(self, symbols: Symbols, state: ReaderState | None, wkv7: Recurrence) -> ColumnReading:
@@ -115,7 +113,7 @@ class ByteModel:
         return ColumnReading(output, ReaderState(grams, output.state))
 
     def pool(self, reading: ColumnReading) -> F32:
-        """(B, pooled width) mean and maximum, at every level, of what this call read."""
+        """Return (B, pooled width): mean and maximum at every level, over the symbols of this call."""
         parts = []
         for level in reading.levels:
             counts = np.maximum(level.rows.lengths, 1).astype(np.float32)
@@ -123,35 +121,35 @@ class ByteModel:
         return np.concatenate(parts, axis=1)
 
     def vectors(self, reading: ColumnReading) -> F32:
-        """(B, column width) one vector per column."""
+        """Return one vector (B, column width) per column."""
         return self._column(self._norm(self.pool(reading)))
 
     def guess_next(self, reading: ColumnReading) -> F32:
-        """(N, SYMBOLS) logits of the symbol that follows each position that was read."""
+        """Return logits (N, SYMBOLS) of the symbol that follows each position."""
         return self._next(reading.output.x)
 
     def subject(self, vectors: F32) -> F32:
-        """(columns,) logits of being what the table is about."""
+        """Return logits (columns,) of being the subject column."""
         return self._subject(vectors)[:, 0]
 
     def mix(self, vectors: F32, roles: I64, counts: I64 | None = None) -> F32:
-        """(columns, width) each column in the light of its table.
+        """Return each column in the context of its table, (columns, width).
 
-        `roles` (columns,) are OTHER, SUBJECT or UNKNOWN. All columns are one table, or `counts` says how many
-        columns each table has.
+        `roles` (columns,) are OTHER, SUBJECT or UNKNOWN. All columns are one table, or `counts` gives the number of
+        columns of each table.
         """
         tables = np.array([len(vectors)]) if counts is None else counts
         return self._mixer(vectors, roles, Ragged.of(tables))
 
     def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
-        """(columns, width) of one table, however wide."""
+        """Return `mix_tables` of a single table, however wide."""
         return self.mix_tables(vectors, roles, [columns])
 
     def mix_tables(self, vectors: F32, roles: I64, tables: Sequence[Sequence[Symbols]]) -> F32:
-        """(columns, width) of the columns of all tables, one table after the other; `tables` has their symbols.
+        """Return each column in the context of its table, (columns, width); `tables` has the symbols per table.
 
-        Columns of a table too wide to be read together are mixed in blocks of neighbours, each with the columns
-        that matter most to it.
+        A table too wide to be read at once is mixed in blocks of neighbouring columns, each with the columns most
+        relevant to it.
         """
         chosen: list[int] = []
         counts: list[int] = []
@@ -160,7 +158,7 @@ class ByteModel:
             start = len(places)
             for part, targets in self._parts(columns, roles[start : start + len(columns)]):
                 places += [len(chosen) + part.index(target) for target in targets]
-                chosen += [start + one for one in part]
+                chosen += [start + column for column in part]
                 counts.append(len(part))
         numbers = np.array(chosen, np.int64)
         mixed = self.mix(vectors[numbers], roles[numbers], np.array(counts, np.int64))
@@ -169,23 +167,23 @@ class ByteModel:
     def _parts(
         self, columns: Sequence[Symbols], roles: I64
     ) -> list[tuple[list[int], Sequence[int]]]:
-        """Columns to be mixed with each other, and for which of them."""
+        """Return lists of columns to mix with each other, each with those of them that it is the result for."""
         budget, every = self.architecture.reading.context_bytes, range(len(columns))
         if len(columns) <= WHOLE_COLUMNS and sum(map(len, columns)) <= budget:
             return [(list(every), every)]
         context = TableContext.of(columns)
-        subject = next((int(one) for one in np.flatnonzero(roles == SUBJECT)), None)
+        subject = next((int(column) for column in np.flatnonzero(roles == SUBJECT)), None)
         blocks = context.neighbours(budget // 2)
         return [(context.choose(block, budget, subject), block) for block in blocks]
 
     def head(self, name: str, embeddings: F32) -> F32:
-        """(columns, classes) logits of a named label space."""
+        """Return the logits (columns, classes) of a head."""
         return self._heads[name](embeddings)
 
     def types(self, embeddings: F32) -> F32:
-        """(columns, 82) logits of column types."""
+        """Return logits (columns, 82) of column types."""
         return self.head("cta", embeddings)
 
     def relations(self, embeddings: F32) -> F32:
-        """(columns, 108) logits of relations to the subject column."""
+        """Return logits (columns, 108) of relations to the subject column."""
         return self.head("cpa", embeddings)

@@ -1,11 +1,11 @@
-"""Sequences of different lengths laid end to end, so that no work is spent on padding.
+"""Sequences of different lengths packed end to end, so that no work is spent on padding.
 
     padded (B, T)   a a a .      packed (N,)   a a a b c c        lengths 3, 1, 2
                     b . . .                                       starts  0, 3, 4
                     c c . .
 
-Everything that treats a position by itself works on the packed array; what looks at the position before
-asks `previous`, and recurrences walk through `Walk`, where the rows still going on are a plain slice.
+Operations on single positions work on the packed array; `previous` gives the position before each, and
+recurrences go through a `Walk`, in which the rows that have a step are a slice.
 """
 
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The positions of all rows in order of time; rows that last longer come first."""
+    """The positions of all rows in order of time, longer rows first."""
 
     rows: I64
     """(B,) the rows, longest first."""
     positions: I64
     """(N,) packed positions: all first ones, then all second ones, and so on."""
     bounds: I64
-    """(T + 1,) step t is `positions[bounds[t] : bounds[t + 1]]`, of the first so many of `rows`."""
+    """(T + 1,) step t is `positions[bounds[t] : bounds[t + 1]]`, one position of each of the first `rows`."""
 
     def steps(self) -> list[slice]:
-        """Where each step stands in an array ordered by `positions`."""
+        """Return the slice of each step in an array ordered by `positions`."""
         return [slice(start, end) for start, end in pairwise(self.bounds.tolist())]
 
 
@@ -43,12 +43,12 @@ class Group:
     positions: slice
     ragged: "Ragged"
     goes_on: bool
-    """Whether it goes on in the row of the group before."""
+    """Whether it continues the row of the group before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
-    """How B rows share N packed positions."""
+    """The layout of B rows in N packed positions."""
 
     lengths: I64
     starts: I64
@@ -57,7 +57,7 @@ class Ragged:
 
     @classmethod
     def of(cls, lengths: I64) -> "Ragged":
-        """Rows of these lengths; a row may be empty."""
+        """Return the layout of rows of these lengths; a row may be empty."""
         starts = np.cumsum(lengths) - lengths
         return cls(lengths, starts, np.repeat(np.arange(len(lengths)), lengths))
 
@@ -68,24 +68,24 @@ class Ragged:
 
     @property
     def filled(self) -> Flags:
-        """(B,) which rows have a position."""
+        """(B,) whether each row has a position."""
         return self.lengths > 0
 
     @property
     def places(self) -> I64:
-        """(N,) how many positions of its row stand before each."""
+        """(N,) the place of each position in its row, from 0."""
         return np.arange(self.total) - self.starts[self.row_of]
 
     @property
     def mirrored(self) -> I64:
-        """(N,) the position that each one changes places with when its row is turned round."""
+        """(N,) the position of each one's mirror image in its row."""
         ends = self.starts + self.lengths - 1
         return ends[self.row_of] - self.places
 
     def groups(self, limit: int) -> list[Group]:
-        """Neighbouring rows together, as many as stay within `limit` positions; a longer row in parts.
+        """Return groups of neighbouring rows within `limit` positions; a longer row is cut into parts.
 
-        Where a row is cut depends on its own length only.
+        The cuts of a row depend on its own length only.
         """
         groups: list[Group] = []
         first, size = 0, 0
@@ -97,7 +97,7 @@ class Ragged:
         return groups or self._parts(0, 0, limit)
 
     def _parts(self, first: int, last: int, limit: int) -> list[Group]:
-        """Rows `first` to `last` as one group, or one long row in several."""
+        """Return rows `first` to `last` as one group, or one long row as several."""
         lengths = self.lengths[first:last]
         size, start = int(lengths.sum()), int(self.starts[first]) if first < last else 0
         if size <= limit:
@@ -116,24 +116,24 @@ class Ragged:
         ]
 
     def previous(self, x: F32, before: F32) -> F32:
-        """(N, D) the position before each; `before` (B, D) stands before the first."""
+        """Return the position (N, D) before each; `before` (B, D) is before the first."""
         shifted = np.empty_like(x)
         shifted[1:] = x[:-1]
         shifted[self.starts[self.filled]] = before[self.filled]
         return shifted
 
     def last(self, x: F32, before: F32) -> F32:
-        """(B, D) the last position of each row; `before` (B, D) where the row is empty."""
-        found = before.copy()
-        found[self.filled] = x[(self.starts + self.lengths - 1)[self.filled]]
-        return found
+        """Return the last position (B, D) of each row, `before` (B, D) for an empty row."""
+        last = before.copy()
+        last[self.filled] = x[(self.starts + self.lengths - 1)[self.filled]]
+        return last
 
     def sums(self, x: F32) -> F32:
-        """(B, D) the sum over each row; one row's additions never depend on another row."""
+        """Return the sum (B, D) over each row; a row's result does not depend on the other rows."""
         return self._reduced(np.add, x)
 
     def most(self, x: F32) -> F32:
-        """(B, D) the maximum over each row, 0 where it is empty."""
+        """Return the maximum (B, D) over each row, 0 for an empty row."""
         return self._reduced(np.maximum, x)
 
     def _reduced(self, operation: np.ufunc, x: F32) -> F32:
@@ -143,7 +143,7 @@ class Ragged:
         return result
 
     def walk(self) -> Walk:
-        """The positions step by step."""
+        """Return the positions step by step."""
         rows = np.argsort(-self.lengths, kind="stable")
         longest = int(self.lengths.max(initial=0))
         going = np.searchsorted(-self.lengths[rows], -np.arange(longest), side="left")
@@ -155,7 +155,7 @@ class Ragged:
         return Walk(rows, positions, bounds)
 
     def padded(self, x: F32) -> F32:
-        """(B, T, D) with zeros on the right, for those who want to index by row and time."""
+        """Return x as (B, T, D), with zeros on the right."""
         longest = int(self.lengths.max(initial=0))
         result = np.zeros((len(self.lengths), longest, *x.shape[1:]), x.dtype)
         result[self.row_of, self.places] = x

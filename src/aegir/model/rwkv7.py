@@ -12,7 +12,7 @@ With x' the input one position earlier and mix_j a learnt vector, every projecti
     out = (norm(y) + (sum r k bonus) v) g W_out
 
 The low-rank maps D share one product with [x, x']: x + (x' - x) mix is linear in it.
-Names of tensors are those of `aegir.nets`, its twin in torch. Paper: Peng et al. 2025 (arXiv:2503.14456).
+Names of tensors are those of the torch implementation, `aegir.nets`. Paper: Peng et al. 2025 (arXiv:2503.14456).
 """
 
 import math
@@ -22,19 +22,19 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from aegir.arrays import F32
-from aegir.model.dense import LayerNorm, Tensors, rows_times, squashed, standardised, to_length_one
+from aegir.model.dense import LayerNorm, Tensors, rows_times, sigmoid, standardised, to_length_one
 from aegir.model.ragged import Ragged
 from aegir.model.wkv7 import Recurrence, Steps
 
 LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))
 HEAD_NORM_EPS = np.float32(64e-5)
 GROUP_NUMBERS = 1 << 17
-"""Positions times width that are worked on together."""
+"""Positions times width that are processed together, so that they fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockState:
-    """What one block remembers of each sequence of a batch."""
+    """The recurrent state of one block for a batch of sequences."""
 
     time_shift: F32
     """(B, D) the last input of time mixing."""
@@ -45,19 +45,19 @@ class BlockState:
 
     @classmethod
     def start(cls, batch: int, width: int, head_size: int) -> "BlockState":
-        """The state before anything was read."""
+        """Return the state before the first position."""
         shift = np.zeros((batch, width), np.float32)
         heads = (batch, width // head_size, head_size, head_size)
         return cls(shift, np.zeros(heads, np.float32), shift.copy())
 
     @classmethod
     def joined(cls, parts: Sequence["BlockState"]) -> "BlockState":
-        """The states of groups of rows as one."""
-        names = (one.name for one in fields(cls))
+        """Concatenate the states of groups of rows."""
+        names = (field.name for field in fields(cls))
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def of(self, rows: slice) -> "BlockState":
-        """The state of some rows."""
+        """Return the state of some rows."""
         return BlockState(self.time_shift[rows], self.matrix[rows], self.channel_shift[rows])
 
 
@@ -69,7 +69,7 @@ class LowRank:
     base: F32
 
     def __call__(self, low: F32) -> F32:
-        """(N, D)"""
+        """Return (N, D)."""
         result = rows_times(np.ascontiguousarray(low), self.up)
         result += self.base
         return result
@@ -99,19 +99,21 @@ class TimeMix:
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "TimeMix":
-        """Weights of this name, put together for speed."""
+        """Return the weights of this name; the low-rank maps are joined into one matrix."""
         own = {
             key.removeprefix(f"{name}."): tensors[key]
             for key in tensors
             if key.startswith(f"{name}.")
         }
         low = ["decay", "rate", "gate", *(["value_mix"] if "value_mix_up" in own else [])]
-        ups = {one: LowRank(own[f"{one}_up"], own[f"{one}_base"]) for one in low if one != "gate"}
+        ups = {
+            part: LowRank(own[f"{part}_up"], own[f"{part}_base"]) for part in low if part != "gate"
+        }
         downs = [
             np.concatenate(
-                [(1 - mix)[:, None] * own[f"{one}_down"], mix[:, None] * own[f"{one}_down"]]
+                [(1 - mix)[:, None] * own[f"{part}_down"], mix[:, None] * own[f"{part}_down"]]
             )
-            for one, mix in zip(low, own["mix"][3:], strict=True)
+            for part, mix in zip(low, own["mix"][3:], strict=True)
         ]
         per_head = ("key_scale", "key_rate", "bonus", "norm_weight", "norm_bias")
         return cls(
@@ -123,13 +125,13 @@ class TimeMix:
             gate_up=own["gate_up"],
             value_mix=ups.get("value_mix"),
             output=own["output"],
-            **{one: own[one] for one in per_head},
+            **{part: own[part] for part in per_head},
         )
 
     def __call__(
         self, x: F32, previous: F32, v_first: F32 | None, state: F32, rows: Ragged, wkv7: Recurrence
     ) -> tuple[F32, F32, F32]:
-        """(N, D) out, the state after it, and the first block's values for the blocks above."""
+        """Return (N, D), the state after it, and the first block's values for the blocks above."""
         heads = (len(x), *self.key_scale.shape)
         change = previous - x
         r, k, v = (
@@ -142,13 +144,13 @@ class TimeMix:
         if self.value_mix is None or v_first is None:
             v_first = v
         else:
-            v = v + (v_first - v) * squashed(self.value_mix(low[:, 3 * rank :]))
-        w = squashed(self.decay(np.tanh(decay)))
+            v = v + (v_first - v) * sigmoid(self.value_mix(low[:, 3 * rank :]))
+        w = sigmoid(self.decay(np.tanh(decay)))
         w *= LOG_DECAY_FLOOR
         np.exp(w, out=w)
-        rate = squashed(self.rate(rate)).reshape(heads)
-        gate = rows_times(squashed(gate.copy()), self.gate_up)
-        r, w, k, v_heads = (one.reshape(heads) for one in (r, w, k, v))
+        rate = sigmoid(self.rate(rate)).reshape(heads)
+        gate = rows_times(sigmoid(gate.copy()), self.gate_up)
+        r, w, k, v_heads = (values.reshape(heads) for values in (r, w, k, v))
         removal = to_length_one(k * self.key_scale)
         k *= (rate - np.float32(1)) * self.key_rate + np.float32(1)
         rate *= removal
@@ -173,7 +175,7 @@ class ChannelMix:
     value: F32
 
     def __call__(self, x: F32, previous: F32) -> F32:
-        """(N, D)"""
+        """Return (N, D)."""
         previous -= x
         hidden = rows_times(_mixed(x, previous, self.mix), self.key)
         np.maximum(hidden, 0, out=hidden)
@@ -192,8 +194,8 @@ class Block:
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "Block":
-        """The block of this name."""
-        channel = (tensors[f"{name}.channel_mix.{one}"] for one in ("mix", "key", "value"))
+        """Return the block of this name."""
+        channel = (tensors[f"{name}.channel_mix.{part}"] for part in ("mix", "key", "value"))
         return cls(
             LayerNorm.of(tensors, f"{name}.norm1"),
             LayerNorm.of(tensors, f"{name}.norm2"),
@@ -204,7 +206,7 @@ class Block:
     def __call__(
         self, x: F32, state: BlockState, rows: Ragged, v_first: F32 | None, wkv7: Recurrence
     ) -> tuple[F32, BlockState, F32]:
-        """(N, D) out, the state after it, the stage's first values."""
+        """Return (N, D), the state after it, and the first block's values."""
         inner = self.norm1(x)
         previous = rows.previous(inner, state.time_shift)
         mixed, matrix, v_first = self.time_mix(inner, previous, v_first, state.matrix, rows, wkv7)
@@ -219,10 +221,7 @@ class Block:
 def run_blocks(
     blocks: tuple[Block, ...], x: F32, states: list[BlockState], rows: Ragged, wkv7: Recurrence
 ) -> tuple[F32, list[BlockState]]:
-    """One block after the other; later ones mix in the first one's values.
-
-    A few rows, or a part of a long one, at a time: all that a block works with then fits the processor's cache.
-    """
+    """Run blocks one after the other; later ones mix in the values of the first."""
     if not blocks:
         return x, states
     result = np.empty_like(x)
@@ -239,7 +238,7 @@ def run_blocks(
 
 
 def _mixed(x: F32, change: F32, mix: F32) -> F32:
-    """x + change * mix, with one temporary."""
+    """Return x + change * mix, with one temporary array."""
     result = change * mix
     result += x
     return result

@@ -1,4 +1,4 @@
-"""Safetensors files as we keep them: the same content gives the same bytes, and a failed save loses nothing."""
+"""Reading and writing safetensors files; the same content always gives the same bytes."""
 
 import json
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def safetensors_bytes(tensors: Mapping[str, npt.NDArray[Any]], metadata: dict[str, str]) -> bytes:
-    """The content of a file, with its header sorted: the library writes metadata in a random order."""
+    """Return the content of a file, with a sorted header: the library writes metadata in a random order."""
     from safetensors.numpy import save
 
-    contiguous = {name: np.ascontiguousarray(one) for name, one in tensors.items()}
+    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     content = save(contiguous, metadata=metadata)
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
@@ -26,7 +26,7 @@ def safetensors_bytes(tensors: Mapping[str, npt.NDArray[Any]], metadata: dict[st
 
 
 def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
-    """The tensors and the metadata of a file."""
+    """Return the tensors and the metadata of a file; raise UsageError if it is not one."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -34,5 +34,5 @@ def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
             metadata = file.metadata() or {}
             return {key: file.get_tensor(key) for key in file.keys()}, metadata  # noqa: SIM118
     except (OSError, SafetensorError, TypeError, AttributeError) as error:
-        said = str(error).strip().rstrip(".") or type(error).__name__
-        raise UsageError(f"{path} cannot be read as a model ({said})") from None
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise UsageError(f"{path} cannot be read as a model ({reason})") from None

@@ -145,7 +145,7 @@ def test_weights_that_are_not_finite_end_the_command_with_one_sentence(tmp_path:
     asked = ("--annotator", "byte_model", "--model", tmp_path / "inf.safetensors")
     done = run("annotate", tmp_path / "a.csv", *asked)
     assert (done.code, done.out, len(done.said)) == (2, "", 1)
-    assert "tensor heads.cta.bias holds numbers that are not finite" in done.err
+    assert "tensor heads.cta.bias has numbers that are not finite" in done.err
 
 
 def test_a_network_without_a_head_for_columns_alone_is_refused(tmp_path: Path):

@@ -195,7 +195,7 @@ def test_hashes_that_are_none_are_refused(saved: Path, wrong: str) -> None:
             hashes[-1] = 1 << 20
         tensors[GRAM_HASHES] = hashes.astype(np.float32) if wrong == "float" else hashes
 
-    assert "must hold rising whole numbers (int32) from 0 to 1048575" in refusal(
+    assert "must have ascending int32 numbers from 0 to 1048575" in refusal(
         rewritten(saved, change)
     )
 
@@ -203,10 +203,10 @@ def test_hashes_that_are_none_are_refused(saved: Path, wrong: str) -> None:
 def test_weights_that_are_not_finite_are_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
     tensors = dict(checkpoint.tensors)
     tensors["reader.stage.up"] = np.full_like(tensors["reader.stage.up"], np.nan)
-    with pytest.raises(UsageError, match=r"tensor reader\.stage\.up holds numbers that are not"):
+    with pytest.raises(UsageError, match=r"tensor reader\.stage\.up has numbers that are not"):
         replace(checkpoint, tensors=tensors)
     tensors["reader.stage.up"] = np.full_like(tensors["reader.stage.up"], 1e6)
-    with pytest.raises(UsageError, match=r"reader\.stage\.up holds numbers beyond 65504"):
+    with pytest.raises(UsageError, match=r"reader\.stage\.up has numbers beyond 65504"):
         save_checkpoint(tmp_path / "m", replace(checkpoint, tensors=tensors))
     assert not (tmp_path / "m").exists()
 

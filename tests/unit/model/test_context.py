@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegir.model.byte_encoding import Symbols
-from aegir.model.context import TableContext
+from aegir.model.table_mixer import TableContext
 
 
 def column(text: str) -> Symbols:

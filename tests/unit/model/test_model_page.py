@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from aegir.model.architecture import Architecture
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
-from aegir.model.reader_state import ReaderState
-from aegir.model.shapes import expected_shapes
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, save_checkpoint
+from aegir.model.hierarchy import ReaderState
 from byte_models import LAYOUTS, random_checkpoint
 
 ROOT = Path(__file__).parents[3]

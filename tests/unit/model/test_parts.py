@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegir.model.chunking import BoundaryRouter, dechunk, moving_average
-from aegir.model.dense import TILE, LayerNorm, rows_times, squashed, standardised, to_length_one
+from aegir.model.dense import TILE, LayerNorm, rows_times, sigmoid, standardised, to_length_one
 from aegir.model.ragged import Ragged
 from aegir.model.table_mixer import siblings
 
@@ -31,7 +31,7 @@ def test_a_product_of_no_rows_has_no_rows():
 
 def test_squashing_never_overflows():
     x = np.array([-1e30, -100, 0, 1, 1e30], np.float32)
-    np.testing.assert_allclose(squashed(x), [0, 0, 0.5, 0.7310586, 1], atol=1e-7)
+    np.testing.assert_allclose(sigmoid(x), [0, 0, 0.5, 0.7310586, 1], atol=1e-7)
 
 
 def test_norms_worked_out_by_hand():

@@ -13,9 +13,8 @@ import torch
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, Symbols, encode_column, gram_hashes, pad
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.checkpoint import CLASSES, GRAM_HASHES, Checkpoint
 from aegir.model.network import ByteModel
-from aegir.model.shapes import CLASSES
 from aegir.nets.annotator import ByteNetwork, TableBatch
 from aegir.nets.hierarchy import StageOutput
 from aegir.tables.readers import read_tables

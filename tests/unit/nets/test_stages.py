@@ -7,7 +7,7 @@ up to about 10. A boundary probability within 1e-4 of 1/2 could fall either way,
 import pytest
 import torch
 
-from aegir.model.shapes import CLASSES
+from aegir.model.checkpoint import CLASSES
 from aegir.nets.annotator import ByteNetwork
 from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from byte_models import LAYOUTS, random_checkpoint

@@ -7,7 +7,7 @@ one may change embeddings: with random weights by half their length, once traine
 import pytest
 import torch
 
-from aegir.model.shapes import CLASSES
+from aegir.model.checkpoint import CLASSES
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.nets.annotator import ByteNetwork, TableBatch, TableMixer
 from byte_models import LAYOUTS, random_checkpoint

@@ -1,1 +1,1 @@
-"""Types a user teaches: from a few example columns to an answer of `annotate`, without training a network."""
+"""Types that a user teaches by example columns: a linear head per type on frozen embeddings."""

@@ -1,23 +1,27 @@
-"""What a column reads like to the models that ship: one vector, to teach new types on.
+"""One vector per column, on which custom types are learnt, and the known columns they are told apart from.
 
-    n-grams     what the column says alone, in its table, and by its header: log odds of all labels    (570,)
-    bytes       what the byte network's heads see of it                                       (column width,)
+    n-grams     log odds of all labels by the column alone, in its table, and by its header         (570,)
+    bytes       the input of the byte network's heads                                      (column width,)
 
-A vector depends on the column and the table it stands in, nothing else; a subject that a table names is ignored, so
-that labelled tables and files read alike. The fingerprint names the weights: a type learnt on other weights
-would be read with the wrong eyes, and is not used.
+A vector depends on the column and its table only; a subject that a table names is ignored, so that labelled
+tables and files are embedded alike. The fingerprint identifies the weights: a type learnt with other weights does
+not fit these vectors and is not used.
+
+The known columns are those of the made-up tables that ship, made by `aegir.data.background_tables`. Embedding them
+takes seconds, so it is done once per learning.
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import Protocol
 
 import numpy as np
 
-from aegir.annotators.custom_types.head import Embeddings
+from aegir.arrays import F32
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.table import Table
 
 FINGERPRINT_LENGTH = 16
@@ -30,33 +34,36 @@ SAME_WEIGHTS = {
 
 Types learnt with the earlier file stay usable.
 """
+BACKGROUND_FILE = "background.jsonl.gz"
+DISGUISED = 100
+"""About this many known columns are embedded again under the examples' headers: a header alone makes no type."""
 
 
 class Embeds(Protocol):
     """A model that gives every column a vector."""
 
-    def embed(self, tables: Sequence[Table]) -> list[Embeddings]:
-        """(columns, width) per table."""
+    def embed(self, tables: Sequence[Table]) -> list[F32]:
+        """Return (columns, width) per table."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """Models side by side, and the name of their weights."""
+    """Several models whose vectors are concatenated, and the fingerprint of their weights."""
 
     parts: tuple[Embeds, ...]
     fingerprint: str
 
-    def embed(self, tables: Sequence[Table]) -> list[Embeddings]:
-        """(columns, widths of all parts) per table."""
+    def embed(self, tables: Sequence[Table]) -> list[F32]:
+        """Return (columns, sum of widths) per table."""
         plain = [replace(table, subject=None) for table in tables]
-        found = [part.embed(plain) for part in self.parts]
-        return [np.hstack(views) for views in zip(*found, strict=True)]
+        by_part = [part.embed(plain) for part in self.parts]
+        return [np.hstack(vectors) for vectors in zip(*by_part, strict=True)]
 
 
 @cache
 def load_embedder() -> Embedder:
-    """The models that ship with Aegir."""
+    """Return the embedder of the models that ship with Aegir."""
     from aegir.annotators import byte_model
     from aegir.annotators.ngrams import annotator as ngrams
 
@@ -65,7 +72,7 @@ def load_embedder() -> Embedder:
 
 
 def fingerprint_of(digests: Sequence[str]) -> str:
-    """One short name for several weights."""
+    """Return one short name for several weights files."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:FINGERPRINT_LENGTH]
 
 
@@ -73,3 +80,40 @@ def _digest(name: str) -> str:
     with (files("aegir.annotators") / "weights" / name).open("rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     return SAME_WEIGHTS.get(digest, digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Embeddings (N, D) of known columns."""
+
+    embeddings: F32
+    labels: Sequence[str | None]
+    """The type of each column, if it is one of the 82."""
+    groups: Sequence[int]
+    """Columns of one table share a group."""
+    disguised: F32
+    """Some of the columns again, each alone under a header of the examples."""
+
+
+def read_background() -> list[LabelledTable]:
+    """Return the made-up tables that ship."""
+    with as_file(files("aegir.annotators.custom_types") / BACKGROUND_FILE) as path:
+        return list(read_labelled_tables(path))
+
+
+def embed_background(embedder: Embedder, headers: Sequence[str | None]) -> Background:
+    """Embed the made-up tables that ship, and some of their columns again under these headers."""
+    tables = read_background()
+    embeddings = np.concatenate(embedder.embed([labelled.table for labelled in tables]))
+    labels = [types[0] if types else None for labelled in tables for types in labelled.cta]
+    groups = [number for number, labelled in enumerate(tables) for _ in labelled.table.columns]
+    columns = [column for labelled in tables for column in labelled.table.columns if column.present]
+    names = [header for header in dict.fromkeys(headers) if header]
+    disguised = [
+        Table("disguised", (replace(column, name=names[place % len(names)]),))
+        for place, column in enumerate(columns[:: len(columns) // DISGUISED] if names else ())
+    ]
+    vectors = embedder.embed(disguised)
+    return Background(
+        embeddings, labels, groups, np.concatenate([embeddings[:0], *vectors], dtype=np.float32)
+    )

@@ -1,11 +1,11 @@
-"""Example columns by the names people give them, each in the table it stands in.
+"""Example columns by the names that users give them, each with its table.
 
     wards.csv:patient          the column with this header; in a file of several tables, wherever it occurs
     wards.csv:3                the third column
     shop.xlsx#Orders:customer  the column of one table
-    columns.jsonl              labelled tables: the columns labelled with the type's name; all, where none has a label
+    columns.jsonl              labelled tables: the columns labelled with the type's name; all, if none has a label
 
-Few long columns can do for many: the rows of their tables are cut into parts, and each part is an example.
+A few long columns can replace many: the rows of their tables are cut into parts, and each part is an example.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,18 @@ from aegir.tables.table import Column, Table
 
 ROWS = 400
 LEAST_CELLS = 8
-"""A part of a column needs this many cells to be an example by itself: as many as the network reads."""
+"""A part of a column needs this many cells to be an example."""
 LABELLED = (".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A column in its table."""
+    """A column and its table."""
 
     table: Table
     index: int
     group: int
-    """Parts of one column share a group; so do the readings of one part."""
+    """Parts of one column share a group."""
 
     @property
     def column(self) -> Column:
@@ -40,44 +40,44 @@ class Example:
 
 
 def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[Example]:
-    """The columns at these places; with `of_type` False, labelled tables give those labelled otherwise."""
-    found: list[Example] = []
+    """Return the columns at these places; with `of_type` False, of labelled tables those of other types."""
+    examples: list[Example] = []
     seen: set[tuple[str, str | None, int]] = set()
     for place in places:
         for table, index in _columns_at(place, name, of_type):
             key = (table.name, table.source, index)
             if key not in seen and table.columns[index].present:
                 seen.add(key)
-                found.append(Example(table, index, len(found)))
-    return found
+                examples.append(Example(table, index, len(examples)))
+    return examples
 
 
 def cut_examples(examples: Sequence[Example], wanted: int) -> list[Example]:
-    """At least `wanted` examples, if need be by cutting long ones; as many as can be had otherwise."""
+    """Return at least `wanted` examples, cutting long ones if needed; fewer if they are too short."""
     if not examples or len(examples) >= wanted:
         return list(examples)
     pieces = -(-wanted // len(examples))
-    return [part for one in examples for part in _parts(one, pieces)]
+    return [part for example in examples for part in _parts(example, pieces)]
 
 
 def alone(example: Example) -> Table:
-    """The example's column as a table by itself."""
+    """Return the example's column as a table by itself."""
     return replace(example.table, columns=(example.column,), subject=None)
 
 
 def without_header(example: Example) -> Table:
-    """The example's table with the header of its column hidden."""
+    """Return the example's table without the header of its column."""
     columns = list(example.table.columns)
     columns[example.index] = replace(example.column, name=None)
     return replace(example.table, columns=tuple(columns))
 
 
 def _parts(example: Example, wanted: int) -> Iterator[Example]:
-    """The example cut by rows into up to `wanted` parts, each with enough cells of its column."""
+    """Yield the example cut by rows into up to `wanted` parts, each with enough cells of its column."""
     rows = [row for row, cell in enumerate(example.column.values) if cell.strip()]
     pieces = max(1, min(wanted, len(rows) // LEAST_CELLS))
     for piece in range(pieces):
-        taken = rows[piece::pieces]  # interleaved: a sorted column gives parts that read alike
+        taken = rows[piece::pieces]  # interleaved, so that a sorted column gives similar parts
         columns = tuple(
             replace(column, values=tuple(column.values[row] for row in taken))
             for column in example.table.columns
@@ -93,14 +93,14 @@ def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, i
         yield from _labelled(Path(file), name, of_type)
         return
     tables = [table for table in read_tables(file, rows=ROWS) if _is_called(table, title)]
-    found = [(table, i) for table in tables for i in _indices(table, wanted)]
-    if not found:
+    matches = [(table, i) for table in tables for i in _indices(table, wanted)]
+    if not matches:
         raise UsageError(_no_such_column(file, title, wanted, tables))
-    yield from found
+    yield from matches
 
 
 def _split(place: str) -> tuple[str, str | None, str | None]:
-    """File, table and column; the file is the longest beginning that is one, so all may hold colons."""
+    """Return file, table and column; the file is the longest prefix that is one, so all may have colons."""
     if Path(place).is_file():
         return place, None, None
     ends = [at for at in range(len(place) - 1, 0, -1) if place[at] == ":"]
@@ -120,7 +120,7 @@ def _is_called(table: Table, title: str | None) -> bool:
 
 
 def _indices(table: Table, wanted: str) -> list[int]:
-    """The columns with this header, or of this number from 1."""
+    """Return the columns with this header, or with this number, counted from 1."""
     named = [i for i, column in enumerate(table.columns) if column.name == wanted]
     if named:
         return named
@@ -132,20 +132,20 @@ def _indices(table: Table, wanted: str) -> list[int]:
 
 def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
     tables = list(read_labelled_tables(path))
-    labels = {label for one in tables for accepted in one.cta for label in accepted}
+    labels = {label for labelled in tables for accepted in labelled.cta for label in accepted}
     if of_type and labels and name not in labels:
         near = get_close_matches(name, labels, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(labels)[:5])}"
         raise UsageError(f"no column of {path} is labelled {name!r}; {hint}")
-    for number, one in enumerate(tables):
-        table = replace(one.table, source=f"{path}:{number}", subject=None)
-        yield from ((table, i) for i in _chosen(one, name, of_type and bool(labels), of_type))
+    for number, labelled in enumerate(tables):
+        table = replace(labelled.table, source=f"{path}:{number}", subject=None)
+        yield from ((table, i) for i in _chosen(labelled, name, of_type and bool(labels), of_type))
 
 
-def _chosen(one: LabelledTable, name: str, by_label: bool, of_type: bool) -> list[int]:
+def _chosen(labelled: LabelledTable, name: str, by_label: bool, of_type: bool) -> list[int]:
     if of_type:
-        return [i for i, accepted in enumerate(one.cta) if name in accepted or not by_label]
-    return [i for i, accepted in enumerate(one.cta) if name not in accepted]
+        return [i for i, accepted in enumerate(labelled.cta) if name in accepted or not by_label]
+    return [i for i, accepted in enumerate(labelled.cta) if name not in accepted]
 
 
 def _names_no_column(file: str, title: str | None) -> str:

@@ -1,12 +1,12 @@
-"""Teach a type from a few example columns, and measure what it does to the others.
+"""Learn a type from a few example columns, and measure its effect on columns of other types.
 
     examples, in their tables and alone    --embed-->  +
-    known columns (background.py)          --embed-->  -    --fit_head-->  CustomType, Report
+    known columns (embedder.py)            --embed-->  -    --fit_head-->  CustomType, Report
     … some under the examples' headers     --embed-->  -
     neighbours of the examples, --not      --embed-->  -
 
-Neighbours count as other types: they are the user's own data, and what a new type is most often confused with.
-All figures are held out: an example is judged by a head that saw no part of its column.
+Neighbours count as other types: they are the user's own data, and a new type is most often confused with them.
+All figures are held out: an example is measured with a head that was fitted without its column.
 """
 
 from collections import Counter
@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir.annotators.custom_types.background import Background, embed_background
-from aegir.annotators.custom_types.embedder import Embedder
+from aegir.annotators.custom_types.embedder import Background, Embedder, embed_background
 from aegir.annotators.custom_types.examples import (
     LEAST_CELLS,
     Example,
@@ -25,10 +24,11 @@ from aegir.annotators.custom_types.examples import (
     read_examples,
     without_header,
 )
-from aegir.annotators.custom_types.head import Embeddings, Examples, Fitted, Others, fit_head
+from aegir.annotators.custom_types.head import Examples, Fitted, Others, fit_head
 from aegir.annotators.custom_types.store import CustomType, check_name
 from aegir.annotators.decide import best_guesses
 from aegir.annotators.scores import Annotator
+from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import TYPE_NAMES
@@ -38,38 +38,39 @@ CLOSE = 5.0
 """A neighbour or a counter-example counts as much as this many known columns."""
 MOST_NEIGHBOURS = 300
 MOST_TAKEN = 0.01
-"""Share of known columns a type may take before it is refused."""
+"""The share of known columns that a type may claim before it is refused."""
 MOST_NEIGHBOURS_TAKEN = 0.1
 LEAST_RECOGNISED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was learnt from, and what came of it."""
+    """The number of examples, and held-out figures of the new type."""
 
     columns: int
     files: int
     parts: int
-    """Examples after cutting; equal to `columns` where nothing was cut."""
+    """Examples after cutting; equal to `columns` when none was cut."""
     recognised: int
-    """Of the parts, by a head that saw nothing of their column (of themselves, where there is one column)."""
+    """Parts claimed by a head fitted without their column (without themselves, if there is one column)."""
     recognised_without_header: int
     known: int
+    """Known columns of other types."""
     taken: int
-    """Known columns, and those that would be claimed wrongly."""
+    """Known columns that the type would claim wrongly."""
     taken_of: Mapping[str, int]
-    """Of the known types, how many columns each would lose."""
+    """The number of columns that each known type would lose."""
     disguised: int
-    disguised_taken: int
     """Known columns under the examples' headers: a header alone should not make the type."""
+    disguised_taken: int
     neighbours: int
+    """Neighbours of the examples, and counter-examples."""
     neighbours_taken: int
-    """Neighbours of the examples and counter-examples."""
     so_far: Mapping[str, int]
-    """What the examples were answered with before, most frequent first."""
+    """The answers to the examples before, most frequent first."""
 
     def complaint(self) -> str | None:
-        """Why this type should not be used, if so."""
+        """Return why this type should not be used; None if it can be."""
         if self.recognised < LEAST_RECOGNISED * self.parts:
             return (
                 f"only {self.recognised} of {amount(self.parts, 'example')} would be recognised; "
@@ -89,13 +90,13 @@ class Report:
         return None
 
     def as_dict(self) -> dict[str, object]:
-        """JSON-ready."""
+        """Return a JSON-ready object."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A type that can be saved, and its report."""
+    """A type, not saved yet, and its report."""
 
     type: CustomType
     report: Report
@@ -113,17 +114,17 @@ def learn_type(
 ) -> Learnt:
     """Learn a type from columns named as in examples.py; nothing is saved.
 
-    The annotator says what the examples were taken for so far.
+    `annotator` gives the answers to the examples so far, for the report.
     """
     check_name(name)
     given = read_examples(examples, name)
-    parts = _enough(name, cut_examples(given, FEWEST))
+    parts = _check_count(name, cut_examples(given, FEWEST))
     counter = read_examples(against, name, of_type=False)
-    if clash := _both(given, counter):
+    if clash := _in_both(given, counter):
         raise UsageError(f"{clash} is given as an example and with --not; choose one")
-    background = embed_background(embedder, [one.column.name for one in given])
+    background = embed_background(embedder, [example.column.name for example in given])
     beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
-    fitted = fit_head(_read(parts, embedder), _others(background, beside, embedder))
+    fitted = fit_head(_embed(parts, embedder), _others(background, beside, embedder))
     so_far = _answers(given, annotator)
     report = _report(given, parts, background, len(beside), fitted, so_far)
     learnt = CustomType(
@@ -140,7 +141,7 @@ def learn_type(
     return Learnt(learnt, report)
 
 
-def _enough(name: str, parts: list[Example]) -> list[Example]:
+def _check_count(name: str, parts: list[Example]) -> list[Example]:
     if len(parts) < FEWEST:
         raise UsageError(
             f"{name} has {amount(len(parts), 'example')}, and {FEWEST} are needed; give more columns, or "
@@ -149,18 +150,18 @@ def _enough(name: str, parts: list[Example]) -> list[Example]:
     return parts
 
 
-def _both(examples: Sequence[Example], counter: Sequence[Example]) -> str | None:
-    places = {(one.table.source, one.table.name, one.index) for one in examples}
-    for one in counter:
-        if (one.table.source, one.table.name, one.index) in places:
-            return f"{one.table.name}:{one.column.name or one.index + 1}"
+def _in_both(examples: Sequence[Example], counter: Sequence[Example]) -> str | None:
+    places = {(example.table.source, example.table.name, example.index) for example in examples}
+    for example in counter:
+        if (example.table.source, example.table.name, example.index) in places:
+            return f"{example.table.name}:{example.column.name or example.index + 1}"
     return None
 
 
 def _neighbours(examples: Sequence[Example]) -> list[Example]:
-    """The other columns of the examples' tables."""
-    tables = {(one.table.source, one.table.name): one.table for one in examples}
-    chosen = {(one.table.source, one.table.name, one.index) for one in examples}
+    """Return the other columns of the examples' tables."""
+    tables = {(example.table.source, example.table.name): example.table for example in examples}
+    chosen = {(example.table.source, example.table.name, example.index) for example in examples}
     return [
         Example(table, i, number)
         for number, (place, table) in enumerate(tables.items())
@@ -169,41 +170,41 @@ def _neighbours(examples: Sequence[Example]) -> list[Example]:
     ]
 
 
-def _read(parts: Sequence[Example], embedder: Embedder) -> Examples:
-    groups = [one.group for one in parts]
-    if len(set(groups)) == 1:  # one column: its parts are all there is to hold out
+def _embed(parts: Sequence[Example], embedder: Embedder) -> Examples:
+    groups = [example.group for example in parts]
+    if len(set(groups)) == 1:  # of a single column, parts are held out one by one
         groups = list(range(len(parts)))
     return Examples(
-        _rows(embedder.embed([one.table for one in parts]), parts),
-        np.concatenate(embedder.embed([alone(one) for one in parts])),
-        _rows(embedder.embed([without_header(one) for one in parts]), parts),
+        _rows(embedder.embed([example.table for example in parts]), parts),
+        np.concatenate(embedder.embed([alone(example) for example in parts])),
+        _rows(embedder.embed([without_header(example) for example in parts]), parts),
         groups,
     )
 
 
 def _others(background: Background, beside: Sequence[Example], embedder: Embedder) -> Others:
-    """Known columns, known ones disguised, and those beside the examples: in their tables, then alone."""
+    """Return known columns, disguised ones, and those beside the examples: in their tables, then alone."""
     embeddings = [background.embeddings, background.disguised]
     if beside:
-        embeddings.append(_rows(embedder.embed([one.table for one in beside]), beside))
-        embeddings.append(np.concatenate(embedder.embed([alone(one) for one in beside])))
+        embeddings.append(_rows(embedder.embed([example.table for example in beside]), beside))
+        embeddings.append(np.concatenate(embedder.embed([alone(example) for example in beside])))
     known = [*background.groups, *range(len(background.disguised))]
     own = list(range(len(beside)))
     weights = np.concatenate([np.ones(len(known)), np.full(2 * len(own), CLOSE / 2)])
     return Others(np.concatenate(embeddings), weights, [*known, *own, *own])
 
 
-def _rows(embedded: Sequence[Embeddings], examples: Sequence[Example]) -> Embeddings:
-    """(N, D) the row of each example's column among those of its table."""
-    return np.stack([rows[one.index] for rows, one in zip(embedded, examples, strict=True)])
+def _rows(embedded: Sequence[F32], examples: Sequence[Example]) -> F32:
+    """Return the row (N, D) of each example's column among those of its table."""
+    return np.stack([rows[example.index] for rows, example in zip(embedded, examples, strict=True)])
 
 
 def _answers(examples: Sequence[Example], annotator: Annotator) -> dict[str, int]:
-    """The annotator's best guesses for the examples, and how often each."""
-    scored = annotator.score([one.table for one in examples])
+    """Return the annotator's best guesses for the examples, and how often it gave each."""
+    scored = annotator.score([example.table for example in examples])
     best = (
-        best_guesses(scores.types[one.index], TYPE_NAMES)
-        for one, scores in zip(examples, scored, strict=True)
+        best_guesses(scores.types[example.index], TYPE_NAMES)
+        for example, scores in zip(examples, scored, strict=True)
     )
     return dict(Counter(guesses[0].label for guesses in best if guesses).most_common())
 
@@ -226,7 +227,7 @@ def _report(
     )
     return Report(
         columns=len(given),
-        files=len({one.table.source or one.table.name for one in given}),
+        files=len({example.table.source or example.table.name for example in given}),
         parts=len(parts),
         recognised=int((fitted.examples >= 0).sum()),
         recognised_without_header=int((fitted.headless >= 0).sum()),

@@ -1,38 +1,41 @@
-"""Taught types at work: an annotator that also answers with what the user taught.
+"""Custom types at work: an annotator that also answers with types the user taught.
 
     with_custom_types(annotator).score(tables)    claims go into TableScores.custom, `decide` does the rest
 
-A taught type claims a column when its head finds it likelier than not; below that it stays silent, and the column
-keeps its answer bit for bit. Where types claim with odds a, b, …, none of them has odds 1: the first is believed with
-a / (1 + a + b + …), and the 82 types share what is left in their old proportions.
+A custom type claims a column when its head gives it a probability of 1/2 or more; otherwise the column keeps its
+answer bit for bit. If types claim a column with odds a, b, …, the first has the probability
+a / (1 + a + b + …), and the 82 types share the rest in their old proportions.
 
 Promises
-  - without taught types the annotator comes back as it was, and no model is loaded for nothing;
-  - types that were learnt with other weights, and files that hold no type, are passed over with one sentence each.
+  - without custom types the annotator is returned as it is, and no model is loaded;
+  - types that were learnt with other weights, and files that hold no type, are skipped with one sentence each.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from aegir.annotators.custom_types.embedder import Embedder, load_embedder
-from aegir.annotators.custom_types.folder import type_files, types_folder
-from aegir.annotators.custom_types.store import CustomType, load_type
+from aegir.annotators.custom_types.store import CustomType, load_type, type_files, types_folder
+from aegir.annotators.decide import decide
 from aegir.annotators.scores import Annotator, CustomGuess, Explanation, TableScores
+from aegir.arrays import F32, Floats
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
+from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 
 MOST_LOG_ODDS = 50.0
-"""Beyond these a head is sure; the exponential stays finite."""
+"""Log odds are cut here, so that their exponential stays finite."""
+TABLES_AT_ONCE = 128
 
 
 class WithCustomTypes:
-    """Another annotator's scores, with the claims of taught types."""
+    """Another annotator's scores, with the claims of custom types."""
 
     def __init__(self, annotator: Annotator, types: Sequence[CustomType], embedder: Embedder):
         self.name = annotator.name
@@ -42,48 +45,43 @@ class WithCustomTypes:
         self._embedder = embedder
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
-        """The annotator's scores; where a taught type claims a column, scaled to leave it room."""
+        """Return the annotator's scores with the claims of custom types."""
         scores = self._annotator.score(tables)
         embedded = self._embedder.embed(tables)
-        return [
-            self.claim(table, one, embeddings)
-            for table, one, embeddings in zip(tables, scores, embedded, strict=True)
-        ]
+        return [self.claim(*parts) for parts in zip(tables, scores, embedded, strict=True)]
 
-    def claim(
-        self, table: Table, scores: TableScores, embeddings: npt.NDArray[np.float32]
-    ) -> TableScores:
-        """The scores of one table after the taught types have seen its columns (columns, D)."""
-        log_odds = np.stack([one.head.log_odds(embeddings) for one in self.types], axis=1)
+    def claim(self, table: Table, scores: TableScores, embeddings: F32) -> TableScores:
+        """Return the scores of one table with claims, given the embeddings (columns, D) of its columns."""
+        log_odds = np.stack([known.head.log_odds(embeddings) for known in self.types], axis=1)
         odds = np.where(log_odds >= 0, np.exp(np.clip(log_odds, 0, MOST_LOG_ODDS)), 0.0)
-        odds[[not column.present for column in table.columns]] = 0  # nothing is known of these
+        odds[[not column.present for column in table.columns]] = 0
         if not odds.any():
             return scores
-        left = 1 / (1 + odds.sum(axis=1, keepdims=True))
-        claims = tuple(self._claims(row) for row in odds * left)
+        rest = 1 / (1 + odds.sum(axis=1, keepdims=True))
+        claims = tuple(self._claims(row) for row in odds * rest)
         explanations = tuple(
-            self._explained(explanation, column)
-            for explanation, column in zip(scores.explanations, claims, strict=True)
+            self._explain(explanation, of_column)
+            for explanation, of_column in zip(scores.explanations, claims, strict=True)
         )
-        types = (scores.types * left).astype(np.float32)
+        types = (scores.types * rest).astype(np.float32)
         return replace(scores, types=types, explanations=explanations, custom=claims)
 
-    def _claims(self, confidences: npt.NDArray[np.float64]) -> tuple[CustomGuess, ...]:
-        """Those above 0, best first; equals by name."""
-        found = [
-            CustomGuess(one.name, float(confidence), one.personal)
-            for one, confidence in zip(self.types, confidences, strict=True)
+    def _claims(self, confidences: Floats) -> tuple[CustomGuess, ...]:
+        """Return the claims above 0, best first; of equal ones by name."""
+        claims = [
+            CustomGuess(known.name, float(confidence), known.personal)
+            for known, confidence in zip(self.types, confidences, strict=True)
             if confidence > 0
         ]
-        return tuple(sorted(found, key=lambda one: (-one.confidence, one.name)))
+        return tuple(sorted(claims, key=lambda claim: (-claim.confidence, claim.name)))
 
-    def _explained(self, guess: Explanation, claims: Sequence[CustomGuess]) -> Explanation:
+    def _explain(self, explanation: Explanation, claims: Sequence[CustomGuess]) -> Explanation:
         if not claims:
-            return guess
-        best = next(one for one in self.types if one.name == claims[0].name)
+            return explanation
+        best = next(known for known in self.types if known.name == claims[0].name)
         source = amount(best.columns, "column")
-        said = f"reads like the {source} {best.name} was learnt from"
-        return replace(guess, evidence=(said, *guess.evidence))
+        reason = f"reads like the {source} {best.name} was learnt from"
+        return replace(explanation, evidence=(reason, *explanation.evidence))
 
 
 def with_custom_types(
@@ -92,27 +90,93 @@ def with_custom_types(
     say: Callable[[str], None] = warnings.warn,
     load: Callable[[], Embedder] = load_embedder,
 ) -> Annotator:
-    """The annotator with the types in `folder` (the user's own by default); itself where there are none."""
+    """Return the annotator with the custom types in `folder`, by default the user's own.
+
+    `say` is called with a sentence for each type that cannot be used. Without a usable type the annotator itself
+    is returned.
+    """
     files = type_files(types_folder() if folder is None else folder)
     if not files:
         return annotator
     embedder = load()
-    usable = [
-        one for path in files if (one := _usable(path, embedder.fingerprint, say)) is not None
+    types = [
+        known for path in files if (known := _usable(path, embedder.fingerprint, say)) is not None
     ]
-    return WithCustomTypes(annotator, usable, embedder) if usable else annotator
+    return WithCustomTypes(annotator, types, embedder) if types else annotator
 
 
 def _usable(path: Path, fingerprint: str, say: Callable[[str], None]) -> CustomType | None:
     try:
-        one = load_type(path)
+        custom_type = load_type(path)
     except UsageError as error:
         say(f"a taught type is not used: {error}")
         return None
-    if one.fingerprint != fingerprint:
+    if custom_type.fingerprint != fingerprint:
+        name = custom_type.name
         say(
-            f"the taught type {one.name} is not used: it was learnt with other weights; learn it again "
-            f"from its examples (aegir types show {one.name!r} lists them), or forget it"
+            f"the taught type {name} is not used: it was learnt with other weights; learn it again "
+            f"from its examples (aegir types show {name!r} lists them), or forget it"
         )
         return None
-    return one
+    return custom_type
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Answers to labelled columns before and after a type was learnt."""
+
+    columns: int
+    """Columns that are labelled with another type."""
+    right_before: int
+    right_after: int
+    of_type: int
+    """Columns that are labelled with the type."""
+    recognised: int
+    """Of these, the columns it claimed."""
+    taken_of: Mapping[str, int]
+    """Columns it claimed although labelled with another type, by label."""
+
+    @property
+    def taken(self) -> int:
+        """The number of columns it claimed wrongly."""
+        return sum(self.taken_of.values())
+
+    def as_dict(self) -> dict[str, object]:
+        """Return a JSON-ready object."""
+        return asdict(self) | {"taken": self.taken}
+
+
+def validate_type(
+    custom_type: CustomType,
+    tables: Sequence[LabelledTable],
+    annotator: Annotator,
+    embedder: Embedder,
+) -> Validation:
+    """Annotate labelled tables with and without the type."""
+    both = WithCustomTypes(annotator, [custom_type], embedder)
+    counts: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    for at in range(0, len(tables), TABLES_AT_ONCE):
+        batch = tables[at : at + TABLES_AT_ONCE]
+        scored = annotator.score([labelled.table for labelled in batch])
+        embedded = embedder.embed([labelled.table for labelled in batch])
+        for labelled, scores, embeddings in zip(batch, scored, embedded, strict=True):
+            claimed = both.claim(labelled.table, scores, embeddings)
+            before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
+            for accepted, was, now in zip(labelled.cta, before.columns, after.columns, strict=True):
+                if custom_type.name in accepted:
+                    counts.update(of_type=1, recognised=int(now.type == custom_type.name))
+                elif accepted:
+                    counts.update(columns=1, before=int(was.type in accepted))
+                    counts.update(after=int(now.type in accepted))
+                    taken.update(accepted[:1] if now.type == custom_type.name else ())
+    if not counts["columns"]:
+        raise UsageError("no column of the validation tables is labelled with another type")
+    return Validation(
+        columns=counts["columns"],
+        right_before=counts["before"],
+        right_after=counts["after"],
+        of_type=counts["of_type"],
+        recognised=counts["recognised"],
+        taken_of=dict(taken.most_common()),
+    )

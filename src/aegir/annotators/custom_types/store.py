@@ -1,29 +1,35 @@
-"""Taught types on disk: one JSON file each, in a folder of the user's (folder.py).
+"""Custom types on disk: one JSON file each, in a folder of the user's.
+
+    $AEGIR_HOME/types, else $XDG_DATA_HOME/aegir/types, else ~/.local/share/aegir/types
+    (on Windows %LOCALAPPDATA%\\aegir\\types)
 
     patient-id-3f2a9c41d07b.json    {"format", "name", "examples", "figures", "head", …}
 
 Promises
-  - a file name is made of a few plain letters and a digest of the type's name: no name leaves the folder,
-    collides with another, or is one that a system keeps for itself;
-  - a file is written whole or not at all, and nothing in one is ever executed;
-  - a file that cannot be read is one sentence, naming it.
+  - a file name consists of a few plain letters and a digest of the type's name: no name leaves the folder,
+    collides with another, or is reserved by an operating system;
+  - a file is written whole or not at all, and nothing in one is executed;
+  - a file that cannot be read raises one sentence that names it.
+
+numpy is imported only to read or write a head: `aegir types list` starts without it.
 """
 
 import hashlib
 import json
+import os
 import re
+import sys
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from aegir.annotators.custom_types.folder import type_files
-from aegir.annotators.custom_types.head import Head
 from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
+
+if TYPE_CHECKING:
+    from aegir.annotators.custom_types.head import Head
 
 FORMAT = "aegir-custom-type-1"
 LONGEST_NAME = 60
@@ -31,30 +37,51 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class CustomType:
-    """A type that a user taught."""
+    """A type learnt from example columns of the user's."""
 
     name: str
-    head: Head
+    head: "Head"
     fingerprint: str
-    """The weights its examples were read with."""
+    """Identifies the weights with which the examples were embedded."""
     examples: tuple[str, ...]
-    """What it was learnt from, as the user wrote it."""
+    """Where the examples are, as the user wrote it."""
     counter_examples: tuple[str, ...]
     columns: int
-    """How many example columns there were."""
+    """The number of example columns."""
     personal: bool = False
     about: str = ""
     figures: dict[str, Any] = field(default_factory=dict)
-    """What was measured when it was learnt; JSON."""
+    """The report of the learning; JSON."""
 
     @property
     def definition(self) -> str:
-        """A sentence for lists: the user's own, or where the type comes from."""
+        """One sentence for lists: the user's own, or where the type comes from."""
         return self.about or f"Taught by {self.columns} example columns."
 
 
+def types_folder() -> Path | None:
+    """Return the folder of custom types, which need not exist; None for a user without a home."""
+    if home := os.environ.get("AEGIR_HOME"):
+        return Path(home) / "types"
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if Path(given).is_absolute():  # the XDG specification asks that other paths be ignored
+        return Path(given) / "aegir" / "types"
+    try:
+        return Path.home() / ".local" / "share" / "aegir" / "types"
+    except RuntimeError:
+        return None
+
+
+def type_files(folder: Path | None) -> list[Path]:
+    """Return the files of custom types, sorted; an empty list if there is no folder."""
+    try:
+        return sorted(folder.glob("*.json")) if folder is not None else []
+    except OSError:
+        return []
+
+
 def check_name(name: str) -> None:
-    """Refuse a name that cannot be shown on one line, or that means something already."""
+    """Raise UsageError for a name that cannot be shown on one line, or is in the vocabulary already."""
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(
             f"{name!r} cannot be the name of a type; expected 1 to {LONGEST_NAME} visible characters "
@@ -66,30 +93,30 @@ def check_name(name: str) -> None:
 
 
 def file_of(folder: Path, name: str) -> Path:
-    """Where the type of this name is kept."""
+    """Return the path of the type of this name."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:30]
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return folder / f"{plain or 'type'}-{digest}.json"
 
 
-def save_type(folder: Path | None, one: CustomType) -> Path:
-    """Write the type's file, in place of an earlier one of the same name."""
+def save_type(folder: Path | None, custom_type: CustomType) -> Path:
+    """Write the type's file, replacing an earlier one of the same name; return its path."""
     if folder is None:
         raise UsageError("there is no home folder to keep types in; set AEGIR_HOME to a folder")
-    check_name(one.name)
-    path = file_of(folder, one.name)
+    check_name(custom_type.name)
+    path = file_of(folder, custom_type.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be made ({error.strerror}); set AEGIR_HOME to another folder"
         ) from None
-    replace_file(path, (json.dumps(_as_dict(one), ensure_ascii=False) + "\n").encode())
+    replace_file(path, (json.dumps(_as_dict(custom_type), ensure_ascii=False) + "\n").encode())
     return path
 
 
 def load_type(path: Path) -> CustomType:
-    """Read what `save_type` wrote."""
+    """Read a file written by `save_type`."""
     try:
         given = json.loads(path.read_bytes())
         if given["format"] != FORMAT:
@@ -97,59 +124,64 @@ def load_type(path: Path) -> CustomType:
                 f"{path} is no type of this version (format {given['format']!r}, expected {FORMAT!r}); "
                 "learn it again or remove the file"
             )
-        one = _from_dict(given)
-        check_name(one.name)
-        return one
+        custom_type = _from_dict(given)
+        check_name(custom_type.name)
+        return custom_type
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise UsageError(f"{path} holds no type ({said}); remove it or learn it again") from None
+        reason = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{path} holds no type ({reason}); remove it or learn it again") from None
 
 
 def load_types(folder: Path | None) -> list[CustomType]:
-    """All taught types, by name."""
-    return sorted((load_type(path) for path in type_files(folder)), key=lambda one: one.name)
+    """Read all custom types, sorted by name."""
+    return sorted((load_type(path) for path in type_files(folder)), key=lambda read: read.name)
 
 
 def forget_type(folder: Path | None, name: str) -> None:
-    """Remove the type's file."""
+    """Remove the type's file; raise UsageError if there is none."""
     if folder is not None and (path := file_of(folder, name)).is_file():
         path.unlink()
         return
-    known = [one.name for one in load_types(folder)]
+    known = [custom_type.name for custom_type in load_types(folder)]
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
     raise UsageError(f"no type {name!r} was taught; {hint}")
 
 
-def _as_dict(one: CustomType) -> dict[str, object]:
+def _as_dict(custom_type: CustomType) -> dict[str, object]:
+    head = custom_type.head
     return {
         "format": FORMAT,
-        "name": one.name,
-        "about": one.about,
-        "personal": one.personal,
-        "fingerprint": one.fingerprint,
-        "columns": one.columns,
-        "examples": one.examples,
-        "counter_examples": one.counter_examples,
-        "figures": one.figures,
+        "name": custom_type.name,
+        "about": custom_type.about,
+        "personal": custom_type.personal,
+        "fingerprint": custom_type.fingerprint,
+        "columns": custom_type.columns,
+        "examples": custom_type.examples,
+        "counter_examples": custom_type.counter_examples,
+        "figures": custom_type.figures,
         "head": {
-            "centre": one.head.centre.tolist(),
-            "scale": one.head.scale.tolist(),
-            "weights": one.head.weights.tolist(),
-            "bias": one.head.bias,
-            "ceiling": one.head.ceiling,
+            "centre": head.centre.tolist(),
+            "scale": head.scale.tolist(),
+            "weights": head.weights.tolist(),
+            "bias": head.bias,
+            "ceiling": head.ceiling,
         },
     }
 
 
 def _from_dict(given: dict[str, Any]) -> CustomType:
+    import numpy as np
+
+    from aegir.annotators.custom_types.head import Head
+
     vectors = [np.array(given["head"][key], np.float64) for key in ("centre", "scale", "weights")]
     bias, ceiling = (float(given["head"][key]) for key in ("bias", "ceiling"))
-    if {one.shape for one in vectors} != {(len(vectors[0]),)}:
+    if {vector.shape for vector in vectors} != {(len(vectors[0]),)}:
         raise ValueError("the vectors of its head differ in length")
-    if not all(np.isfinite(one).all() for one in vectors) or not np.isfinite([bias, ceiling]).all():
+    if not np.isfinite(np.concatenate([*vectors, [bias, ceiling]])).all():
         raise ValueError("its head holds numbers that are not finite")
     if not (vectors[1] > 0).all():
         raise ValueError("a scale of its head is not positive")

@@ -9,12 +9,20 @@ import pytest
 
 from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.custom_types.background import embed_background, read_background
-from aegir.annotators.custom_types.embedder import Embedder, fingerprint_of, load_embedder
+from aegir.annotators.custom_types.embedder import (
+    Embedder,
+    embed_background,
+    fingerprint_of,
+    load_embedder,
+    read_background,
+)
 from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
-from aegir.annotators.custom_types.recognising import WithCustomTypes, with_custom_types
+from aegir.annotators.custom_types.recognising import (
+    WithCustomTypes,
+    validate_type,
+    with_custom_types,
+)
 from aegir.annotators.custom_types.store import save_type
-from aegir.annotators.custom_types.validation import validate_type
 from aegir.annotators.decide import Thresholds, decide
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import FORMATS, render_text

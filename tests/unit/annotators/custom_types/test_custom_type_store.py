@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.annotators.custom_types.folder import type_files, types_folder
 from aegir.annotators.custom_types.head import Head
 from aegir.annotators.custom_types.store import (
     CustomType,
@@ -16,6 +15,8 @@ from aegir.annotators.custom_types.store import (
     load_type,
     load_types,
     save_type,
+    type_files,
+    types_folder,
 )
 from aegir.errors import UsageError
 
