@@ -17,6 +17,7 @@ check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 fix: .venv/dev
 	$(BIN)/ruff check --fix .

@@ -31,7 +31,7 @@ def distance(metric, one, other, counts):
 
 def alpha_by_coincidences(ratings, metric):
     """The slow twin: the table of coincidences, pair by pair."""
-    coincidences = {}
+    coincidences: dict[tuple[float, float], float] = {}
     for unit in ratings.T:
         given = [float(value) for value in unit if not np.isnan(value)]
         for i, one in enumerate(given):
@@ -39,7 +39,7 @@ def alpha_by_coincidences(ratings, metric):
                 if i != j:
                     cell = (one, other)
                     coincidences[cell] = coincidences.get(cell, 0) + 1 / (len(given) - 1)
-    counts = {}
+    counts: dict[float, float] = {}
     for (one, _), weight in coincidences.items():
         counts[one] = counts.get(one, 0) + weight
     total = sum(counts.values())

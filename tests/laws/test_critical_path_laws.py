@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegir.episode import TimedStep
 from aegir.rewards.combined import Lambdas
 from aegir.rl.critical_path import (
-    TimedStep,
     compute_critical_path,
     compute_stage_times,
     stage_steps,

@@ -139,7 +139,8 @@ PARTS = st.integers(1, 20).flatmap(
 
 @given(PARTS, st.floats(0, 2), st.floats(0, 2), st.sampled_from(["leave_out", "neutral"]))
 def test_a_signal_that_is_not_finite_never_reaches_a_sum(parts, first, second, missing):
-    kept = combine_rewards(*parts, (first, second), missing=missing)
+    perf, parallel, finish = parts
+    kept = combine_rewards(perf, parallel, finish, (first, second), missing=missing)
     assert np.array_equal(np.isfinite(kept.total), np.isfinite(parts[0]))
     assert kept.missing["perf"] == int((~np.isfinite(parts[0])).sum())
     assert not np.isinf(kept.total).any()
@@ -147,8 +148,9 @@ def test_a_signal_that_is_not_finite_never_reaches_a_sum(parts, first, second, m
 
 @given(PARTS)
 def test_without_lambdas_the_reward_is_r_perf(parts):
-    perf = np.where(np.isfinite(parts[0]), parts[0], np.nan)
-    assert np.array_equal(combine_rewards(*parts, (0, 0)).total, perf, equal_nan=True)
+    perf, parallel, finish = parts
+    total = combine_rewards(perf, parallel, finish, (0, 0)).total
+    assert np.array_equal(total, np.where(np.isfinite(perf), perf, np.nan), equal_nan=True)
 
 
 @given(PARTS)

@@ -31,14 +31,16 @@ class Parrot:
             for scores, names in zip(found, (TYPE_NAMES, RELATION_NAMES), strict=True):
                 if label in names:
                     scores[row, names.index(label)] = float(confidence)
-        return TableScores(*found, table.subject, (Explanation(),) * len(table.columns))
+        types, relations = found
+        return TableScores(types, relations, table.subject, (Explanation(),) * len(table.columns))
 
 
 def labelled(*columns: tuple[str, tuple[str, ...]], task: str = "cta") -> LabelledTable:
     """Columns of (what the parrot says, accepted labels); headers are null."""
     table = Table("t", tuple(Column(None, (says,)) for says, _ in columns))
     labels, none = tuple(accepted for _, accepted in columns), ((),) * len(columns)
-    return LabelledTable(table, *((labels, none) if task == "cta" else (none, labels)), {})
+    types, relations = (labels, none) if task == "cta" else (none, labels)
+    return LabelledTable(table, types, relations, {})
 
 
 def test_scores_by_hand():

@@ -36,7 +36,7 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(blocks) == 2
     page: dict[str, object] = {}
     exec("\n".join(blocks), page)
-    assert len(page["types"]) == len(page["columns"]) > 3  # type: ignore[arg-type]
+    assert len(page["types"]) == len(page["columns"]) > 3
 
 
 def test_parameters_are_counted_right() -> None:

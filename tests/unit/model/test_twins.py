@@ -69,9 +69,9 @@ def test_reading_random_columns_agrees_at_every_level(checkpoint: Checkpoint) ->
     for cut, level in zip(theirs.boundaries, ours.output.boundaries, strict=True):
         assert 0.2 < level.is_boundary.mean() < 0.9
         np.testing.assert_array_equal(cut.is_boundary[cut.mask].numpy(), level.is_boundary)
-    for (x, mask), level in zip(theirs.levels, ours.levels, strict=True):
-        np.testing.assert_allclose(level.x, x[mask].numpy(), **CLOSE)
-        assert level.x.dtype == np.float32
+    for (x, mask), own in zip(theirs.levels, ours.levels, strict=True):
+        np.testing.assert_allclose(own.x, x[mask].numpy(), **CLOSE)
+        assert own.x.dtype == np.float32
     with torch.no_grad():
         pooled, vectors = net.reader.pool(theirs), net.reader.vectors(theirs)
         guesses = net.guess_next(theirs.x)[torch.tensor(symbols != PAD)]

@@ -28,7 +28,8 @@ def outputs_and_gradients(
 ) -> list[torch.Tensor]:
     """zbar, last, and the gradients of a sum that weighs every output differently; float64 runs the reference."""
     leaves = [one.clone().requires_grad_() for one in inputs]
-    outputs = ema(*leaves, mask)
+    z, p, initial = leaves
+    outputs = ema(z, p, initial, mask)
     weights = [torch.arange(one.numel(), dtype=one.dtype).cos().view(one.shape) for one in outputs]
     sum((one * weight).sum() for one, weight in zip(outputs, weights, strict=True)).backward()
     return [*(one.detach() for one in outputs), *(leaf.grad for leaf in leaves)]

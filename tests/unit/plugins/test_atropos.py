@@ -24,6 +24,9 @@ class StandInFunction:
     def __init__(self, weight=1.0, name=None, **settings):
         self.weight, self.name = weight, name
 
+    def compute(self, completions, **kwargs):
+        raise NotImplementedError
+
     def __call__(self, completions, **kwargs):
         return [self.weight * reward for reward in self.compute(completions, **kwargs)]
 
@@ -44,7 +47,7 @@ class StandInRegistry:
 @pytest.fixture
 def functions(monkeypatch):
     module = ModuleType("atroposlib.envs.reward_fns")
-    module.RewardFunction, module.registry = StandInFunction, StandInRegistry()
+    vars(module).update(RewardFunction=StandInFunction, registry=StandInRegistry())
     for name in ("atroposlib", "atroposlib.envs"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "atroposlib.envs.reward_fns", module)

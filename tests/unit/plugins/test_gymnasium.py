@@ -14,7 +14,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not here (plug
 from aegir.plugins.gymnasium import AegirWrapper  # noqa: E402
 
 
-class Countdown(gymnasium.Env):
+class Countdown(gymnasium.Env):  # type: ignore[name-defined]
     """Ends after three steps; the task is the reward of the last."""
 
     observation_space = gymnasium.spaces.Discrete(4)

@@ -325,7 +325,7 @@ def test_input_that_cannot_be_read_is_refused_in_one_sentence():
     with pytest.raises(UsageError, match="rows of unequal length"):
         RunningNormalizer().update([[1.0], [1.0, 2.0]])
     with pytest.raises(UsageError, match="warm_up is nan"):
-        RunningNormalizer(warm_up=float("nan"))  # type: ignore[arg-type]
+        RunningNormalizer(warm_up=float("nan"))
 
 
 def test_a_task_number_of_numpy_is_a_key():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from aegir.episode import TimedStep
 from aegir.errors import UsageError
 from aegir.rl.critical_path import (
-    TimedStep,
     compute_critical_path,
     compute_stage_times,
     stage_steps,

@@ -10,6 +10,7 @@ import time
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.ipc
@@ -164,7 +165,8 @@ def test_json_of_very_many_keys_is_cut_before_it_is_laid_out(tmp_path: Path) -> 
 
 def test_lists_in_lists_take_no_exponential_time(tmp_path: Path) -> None:
     path = tmp_path / "nested.parquet"
-    kind, value = pyarrow.int32(), 1
+    kind: Any = pyarrow.int32()
+    value: Any = 1
     for _ in range(40):
         kind, value = pyarrow.list_(kind), [value]
     table = pyarrow.table({"deep": pyarrow.array([value], kind), "id": [7]})

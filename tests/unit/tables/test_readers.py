@@ -36,7 +36,7 @@ def frame_columns() -> dict[str, list[object]]:
 
 
 def only(source: object, **options: object) -> Table:
-    (table,) = read_tables(source, **options)  # type: ignore[arg-type]
+    (table,) = read_tables(source, **options)
     return table
 
 

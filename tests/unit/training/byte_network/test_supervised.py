@@ -18,7 +18,8 @@ from aegir.training.byte_network.evaluation import answer
 from aegir.training.byte_network.examples import Example
 from aegir.training.byte_network.learner import read_learner
 from aegir.training.byte_network.run import CHECKPOINT
-from aegir.training.byte_network.supervised import ANSWERS, Trained, train
+from aegir.training.byte_network.supervised import Trained, train
+from aegir.training.held_out import ANSWERS
 from small_runs import Listener, settings_in, train_small, weights
 
 MAJORITY = 1 / 3

@@ -182,7 +182,7 @@ def test_the_page_stands_alone_and_has_plots(good):
 
 
 def test_a_failing_page_says_so_and_escapes_what_components_say():
-    report = validate_rewards(SMALL, {"perf": lambda batch: {}["<b>"]})
+    report = validate_rewards(SMALL, {"perf": lambda batch: {"a": 1}["<b>"]})
     page = render_page(report)
     assert "checks failed" in page
     assert page.index("FAILED") < page.index(">passed<")
