@@ -14,8 +14,8 @@ What is not: a single slow function call, which the engines do not interrupt. It
 the rest of the file is not read.
 
 SQLite is opened read-only and immutable (no lock, no journal: changes in a write-ahead log are not seen). Rows are
-found by their rowid, so a large table costs one look-up per row; views, and tables without a rowid, are scanned
-for at most `SCANNED_ROWS` rows.
+found by their rowid, so a large table costs one look-up per row; views, and tables without a rowid
+that can be named, are scanned for at most `SCANNED_ROWS` rows.
 """
 
 import codecs
@@ -54,6 +54,7 @@ SCANNED_ROWS = 1_000_000
 SCANNED_BLOCK = 100
 CELL_BYTES = 4 * (CELL_LIMIT + 1)
 """Bytes that hold the longest cell in any encoding, and one character more to show that it was cut."""
+ROWID_NAMES = ("rowid", "_rowid_", "oid")
 
 Row = tuple[Any, ...]
 Sampler = Callable[[str, Request, float], Table]
@@ -183,7 +184,7 @@ def _sample_sqlite(
     table = quote_name(name)
     described = connection.execute(f"SELECT * FROM {table} LIMIT 0").description  # noqa: S608
     names = [column[0] for column in described]
-    rowid = None if kind == "view" else _rowid_name(connection, table)
+    rowid = None if kind == "view" else _rowid_name(connection, table, names)
     if rowid is None:
         rows = _scan_rows(connection, table, len(names), request)
     else:
@@ -196,13 +197,16 @@ def _sample_sqlite(
     return assemble_table(request, names, columns)
 
 
-def _rowid_name(connection: sqlite3.Connection, table: str) -> str | None:
-    """The name of the rowid; None for a table without one."""
-    try:
-        connection.execute(f"SELECT rowid FROM {table} LIMIT 0")  # noqa: S608
-    except sqlite3.OperationalError:
-        return None
-    return "rowid"
+def _rowid_name(connection: sqlite3.Connection, table: str, names: list[str]) -> str | None:
+    """A name of the rowid that no column has; None for a table without a rowid."""
+    taken = {name.lower() for name in names}
+    rowid = next((name for name in ROWID_NAMES if name not in taken), None)
+    if rowid is not None:
+        try:
+            connection.execute(f"SELECT {rowid} FROM {table} LIMIT 0")  # noqa: S608
+        except sqlite3.OperationalError:
+            return None
+    return rowid
 
 
 def _choose_rowids(

@@ -252,6 +252,62 @@ def test_long_blobs_are_text_where_they_are_text_and_hex_otherwise(tmp_path: Pat
     assert binary.values == ("ff" * 2048, "a\0b")
 
 
+@pytest.mark.parametrize("name", ["rowid", "_rowid_", "oid", "RowId"])
+def test_a_sqlite_column_named_like_the_rowid_is_an_ordinary_column(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f'CREATE TABLE t ("{name}", n)')  # the same value in every row
+        database.executemany("INSERT INTO t VALUES (?, ?)", [(5, n) for n in range(1000)])
+        database.commit()
+    (table,) = read_tables(path, rows=100)
+    assert set(table.columns[0].values) == {"5"}
+    assert {int(value) // 100 for value in table.columns[1].values} == set(range(10))
+    assert len(table.columns[1].values) == 100
+
+
+def test_a_sqlite_table_that_hides_every_name_of_the_rowid_is_scanned(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (rowid, oid, _rowid_)")
+        rows = [("a", "b", n) for n in range(1000)]
+        database.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        database.commit()
+    (table,) = read_tables(path, rows=100)
+    assert len({int(value) // 100 for value in table.columns[2].values}) == 10
+
+
+def test_a_duckdb_column_named_rowid_is_an_ordinary_column(tmp_path: Path) -> None:
+    path = write_duckdb(
+        tmp_path / "a.duckdb",
+        "CREATE TABLE t AS SELECT 'x' AS \"RowID\", range AS n FROM range(1000)",
+    )
+    (table,) = read_tables(path, rows=100)
+    assert set(table.columns[0].values) == {"x"}
+    assert len(table.columns[1].values) == 100
+    assert len({int(value) // 100 for value in table.columns[1].values}) == 10
+
+
+def test_a_sqlite_table_of_two_thousand_columns_is_read(tmp_path: Path) -> None:
+    names = ", ".join(f"c{index}" for index in range(2000))  # the most that SQLite allows
+    path = write_sqlite(
+        tmp_path / "a.db", f"CREATE TABLE t ({names})", "INSERT INTO t (c1999) VALUES (3)"
+    )
+    (table,) = read_tables(path)
+    assert table.columns[1999].values == ("3",)
+
+
+def test_rowids_at_both_ends_of_their_range_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        database.execute("INSERT INTO t VALUES (?), (0), (?)", (-(2**63), 2**63 - 1))
+        database.commit()
+    (table,) = read_sqlite(path, REQUEST)
+    assert table.columns[0].values == (str(-(2**63)), "0", str(2**63 - 1))
+
+
 @pytest.mark.parametrize(
     "source", ["read_csv('{path}')", "read_text('{path}')", "glob('/*')", "'{path}'"]
 )
