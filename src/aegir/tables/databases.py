@@ -13,13 +13,15 @@ What is stopped
 What is not: a single slow function call, which the engines do not interrupt. It ends the reader process, and
 the rest of the file is not read.
 
-SQLite is opened read-only and immutable (no lock, no journal: changes in a write-ahead log are not seen). Rows are
-found by their rowid, so a large table costs one look-up per row; views, and tables without a rowid
-that can be named, are scanned for at most `SCANNED_ROWS` rows.
+SQLite is opened read-only and immutable. If a write-ahead log (`-wal`) is beside it, a temporary copy of both is
+read instead. Rows are found by their rowid, so a large table costs one look-up per row; views, and tables
+without a rowid that can be named, are scanned for at most `SCANNED_ROWS` rows.
 """
 
 import codecs
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -52,9 +54,14 @@ PROGRESS_STEPS = 10_000
 """Steps of SQLite's virtual machine, about a millisecond, after which it looks at the clock."""
 SCANNED_ROWS = 1_000_000
 SCANNED_BLOCK = 100
+COPY_LIMIT = 512 << 20
+"""Bytes of a SQLite file and its write-ahead log that are copied; a larger log is not read."""
+COPY_ATTEMPTS = 3
 CELL_BYTES = 4 * (CELL_LIMIT + 1)
 """Bytes that hold the longest cell in any encoding, and one character more to show that it was cut."""
 ROWID_NAMES = ("rowid", "_rowid_", "oid")
+WAL_MODE = b"\2\2"
+"""Bytes 18 and 19 of a SQLite file that uses a write-ahead log."""
 
 Row = tuple[Any, ...]
 Sampler = Callable[[str, Request, float], Table]
@@ -63,7 +70,17 @@ Sampler = Callable[[str, Request, float], Table]
 
 def read_sqlite(path: Path, request: Request) -> Iterator[Table]:
     """Yield every table and view of a SQLite file, then raise `UnreadableTable` if some failed."""
-    yield from _read_sqlite_file(path, request)
+    path = path.resolve()  # SQLite looks for the log beside the file that a link points to
+    log = Path(f"{path}-wal")
+    has_log = log.is_file() and log.stat().st_size > 0
+    with tempfile.TemporaryDirectory(prefix="aegir-") as folder:
+        if has_log and path.stat().st_size + log.stat().st_size <= COPY_LIMIT:
+            copy = _copy_with_log(path, log, Path(folder), request.label)
+            yield from _read_sqlite_file(copy, log.name, "mode=ro", request)
+        else:
+            note = f"changes in {log.name} are not read because it is too large to copy"
+            warnings = (note,) if has_log else ()
+            yield from _read_sqlite_file(path, log.name, "mode=ro&immutable=1", request, warnings)
 
 
 def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
@@ -141,13 +158,28 @@ def _read_all(
         raise UnreadableTable("; ".join(failures[:3]) + more)
 
 
-def _read_sqlite_file(path: Path, request: Request) -> Iterator[Table]:
+def _copy_with_log(path: Path, log: Path, folder: Path, label: str) -> Path:
+    """Copy a SQLite file and its write-ahead log, and return the copy of the file.
+
+    Reading the log where it is would create or change a `-shm` file beside it.
+    """
+    copy = folder / "database"
+    for _ in range(COPY_ATTEMPTS):
+        before = [(file.stat().st_mtime_ns, file.stat().st_size) for file in (path, log)]
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, f"{copy}-wal")
+        if before == [(file.stat().st_mtime_ns, file.stat().st_size) for file in (path, log)]:
+            return copy
+    raise UnreadableTable(f"{label} is being written by another program; try again when it is idle")
+
+
+def _read_sqlite_file(
+    path: Path, log_name: str, options: str, request: Request, warnings: tuple[str, ...] = ()
+) -> Iterator[Table]:
     listing = (
         "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, name"
     )
-    with closing(
-        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-    ) as connection:
+    with closing(sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)) as connection:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
@@ -160,13 +192,16 @@ def _read_sqlite_file(path: Path, request: Request) -> Iterator[Table]:
             if isinstance(name, str) and not name.startswith("sqlite_")
         }
         if not kinds:
-            raise UnreadableTable(f"{request.label} is a SQLite file without tables")
+            with path.open("rb") as file:
+                uses_log = file.read(20).endswith(WAL_MODE)
+            hint = f"; they may be in {log_name}, which cannot be read" if uses_log else ""
+            raise UnreadableTable(f"{request.label} is a SQLite file without tables{hint}")
 
         def sample(name: str, part: Request, seconds: float) -> Table:
             end = CLOCK() + seconds
             connection.set_progress_handler(lambda: CLOCK() > end, PROGRESS_STEPS)
             try:
-                return _sample_sqlite(connection, name, kinds[name], part)
+                return _sample_sqlite(connection, name, kinds[name], part, warnings)
             except sqlite3.OperationalError as error:
                 if str(error) == "interrupted":
                     raise TooSlow(part.label, seconds) from error
@@ -180,6 +215,7 @@ def _sample_sqlite(
     name: str,
     kind: str,
     request: Request,
+    warnings: tuple[str, ...],
 ) -> Table:
     table = quote_name(name)
     described = connection.execute(f"SELECT * FROM {table} LIMIT 0").description  # noqa: S608
@@ -194,7 +230,7 @@ def _sample_sqlite(
     columns = [
         column_text([_decode_cut(row[index]) for row in rows]) for index in range(len(names))
     ]
-    return assemble_table(request, names, columns)
+    return assemble_table(request, names, columns, warnings=warnings)
 
 
 def _rowid_name(connection: sqlite3.Connection, table: str, names: list[str]) -> str | None:

@@ -1,5 +1,6 @@
 """SQLite and DuckDB files: every table is read, and no view can hang, fill memory or read other files."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -306,6 +307,48 @@ def test_rowids_at_both_ends_of_their_range_are_found(tmp_path: Path) -> None:
         database.commit()
     (table,) = read_sqlite(path, REQUEST)
     assert table.columns[0].values == (str(-(2**63)), "0", str(2**63 - 1))
+
+
+def test_tables_that_are_only_in_the_write_ahead_log_are_read(tmp_path: Path) -> None:
+    folder = _database_with_log(tmp_path)
+    before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.iterdir()}
+    (table,) = read_tables(folder / "live.db")
+    assert cells(table) == {"a": ("1", "2")}
+    after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.iterdir()}
+    assert after == before  # no -shm file, no change
+
+
+def test_a_database_whose_write_ahead_log_is_missing_says_so(tmp_path: Path) -> None:
+    folder = _database_with_log(tmp_path)
+    (folder / "live.db-wal").unlink()
+    message = r"without tables; they may be in live\.db-wal, which cannot be read"
+    with pytest.raises(UnreadableTable, match=message):
+        list(read_tables(folder / "live.db"))
+
+
+def test_a_write_ahead_log_that_is_too_large_to_copy_is_named_in_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_sqlite(tmp_path / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+    (tmp_path / "a.db-wal").write_bytes(b"x" * 100)
+    monkeypatch.setattr(databases, "COPY_LIMIT", 50)
+    (table,) = read_sqlite(path, REQUEST)
+    assert cells(table) == {"a": ("1",)}
+    assert table.warnings == ("changes in a.db-wal are not read because it is too large to copy",)
+
+
+def _database_with_log(tmp_path: Path) -> Path:
+    """A copy of a database that another program still holds open, and of its write-ahead log."""
+    with closing(sqlite3.connect(tmp_path / "live.db")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("CREATE TABLE t (a)")
+        database.execute("INSERT INTO t VALUES (1), (2)")
+        database.commit()
+        folder = tmp_path / "copy"
+        folder.mkdir()
+        for name in ("live.db", "live.db-wal"):
+            shutil.copy(tmp_path / name, folder / name)
+    return folder
 
 
 @pytest.mark.parametrize(
