@@ -76,6 +76,19 @@ def read_each(
     yield replace(held, warnings=(*held.warnings, *notes))
 
 
+def keep_tables(tables: Iterator[Table]) -> Iterator[Table]:
+    """Yield the tables; an error after the first becomes a warning of the last one."""
+    held = next(tables, None)
+    while held is not None:
+        try:
+            following = next(tables, None)
+        except UnreadableTable as error:
+            note = f"not all of this source could be read: {error}"
+            held, following = replace(held, warnings=(*held.warnings, note)), None
+        yield held
+        held = following
+
+
 def to_columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     """Turn rows into columns; short rows are filled with missing cells, long ones are cut."""
     padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]

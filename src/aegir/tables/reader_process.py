@@ -9,6 +9,7 @@ in which that happens cannot recover. Here it is a process of its own.
 What it stops
   - crashes: the file gets one sentence, and the next file gets a new process;
   - endless work: `SECONDS` of CPU time and one more per MB of the file, `PATIENCE` times that on the clock;
+    for a database `SECONDS` per table, whatever its size;
   - memory: `MEMORY` and `MEMORY_PER_BYTE` for each byte of the file (Linux only: other systems accept the
     limit and do not enforce it);
   - leftovers: temporary files are deleted with the process.
@@ -48,6 +49,7 @@ REUSABLE_MEMORY = 256 << 20
 ANSWER_LIMIT = 128 << 20
 IDLE_PROCESSES = 2
 PROGRAM = "from aegir.tables.reader_process import serve; serve()"
+DATABASES = (Format.SQLITE, Format.DUCKDB)
 OUT_OF_TIME = (signal.SIGPROF, signal.SIGALRM)
 
 _idle: list["ReaderProcess"] = []
@@ -122,7 +124,8 @@ class ReaderProcess:
     def read(self, path: Path, format_: Format, request: Request) -> Iterator[Table]:
         """Yield the tables of a file; `UnreadableTable` when it is refused or the process ends."""
         self._ready = False
-        size = path.stat().st_size
+        # Of a database only the sampled rows are read, so its size does not matter.
+        size = 0 if format_ in DATABASES else path.stat().st_size
         order = _Order(
             path=str(path.absolute()),
             format=format_,
@@ -206,6 +209,8 @@ def serve() -> None:
                 order = _Order(**{**question, "request": request, "format": format_})
                 _limit_resources(order)
                 tables = read_container(Path(order.path), format_, request)
+            elif order.format in DATABASES:  # each table has a time of its own
+                signal.setitimer(signal.ITIMER_PROF, order.seconds)
             signal.setitimer(signal.ITIMER_REAL, PATIENCE * order.seconds)
             answer = _next_answer(tables, order)
             signal.setitimer(signal.ITIMER_REAL, 0)  # the parent takes its time between tables

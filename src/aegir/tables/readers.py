@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, cast
 
 from aegir.errors import UnreadableTable, UsageError
 from aegir.files import utf8_path
+from aegir.tables.assembling import keep_tables
 from aegir.tables.byte_stream import (
     SPOOL_LIMIT,
     STREAM_LIMIT,
@@ -164,9 +165,10 @@ def _read_container(
             yield from read_zip(path, request)
             return
         format_ = Format.WORKBOOK
-    from aegir.tables.reader_process import read_in_process
+    from aegir.tables.reader_process import DATABASES, read_in_process
 
-    yield from read_in_process(path, format_, request)
+    tables = read_in_process(path, format_, request)
+    yield from keep_tables(tables) if format_ in DATABASES else tables
 
 
 def _describe_empty(request: Request, sample: ByteSample, what: str) -> str:

@@ -1,21 +1,24 @@
-"""A sampled table from anything DuckDB can select from: Parquet, Arrow streams, its own files.
+"""Sample a table from anything DuckDB can select from: Parquet, Arrow streams, its own files.
 
-    rows can be addressed (a row number, a known total)  -> short runs of rows; the rest is not read
-    rows can only be streamed past                       -> the rows with the smallest hash of their number
+    rows have a number and their count is known  -> short runs of rows; the rest is not read
+    otherwise                                    -> all rows are scanned, those whose number has the
+                                                    smallest hash are kept
 
 DuckDB's own `USING SAMPLE reservoir` is not used: for a few rows it favours the beginning (5 rows of
 100,000 never came from beyond row 20,000 in DuckDB 1.4.5).
 """
 
 import re
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
 from aegir.tables.assembling import CELL_LIMIT, COLUMN_LIMIT, assemble_table
 from aegir.tables.cell_text import tidy_column
-from aegir.tables.engine import quote_name
+from aegir.tables.engine import QUERY_SECONDS, Clock, deadline, quote_name
 from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.table import Table
 
@@ -27,7 +30,43 @@ COLUMNS_AT_ONCE = 250
 LIST_DEPTH = 16
 """Lists in lists are read this deep: with every level DuckDB takes twice as long to read Parquet."""
 EMPTY_CELL = "''"
+CUT = CELL_LIMIT + 1
 _TYPE_MARK = re.compile(r'"(?:[^"]|"")*"|MAP\(|[(),\[]')
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A column of a relation and the SQL for its cells."""
+
+    name: str
+    kind: str
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the column holds lists too deep to be read."""
+        return _list_depth(self.kind) > LIST_DEPTH
+
+    @property
+    def beginning(self) -> str:
+        """The value; a text, blob or list is cut to what its cell needs."""
+        column = quote_name(self.name)
+        if self.is_deep:
+            return EMPTY_CELL
+        if self.kind == "VARCHAR":  # not CASE: left() runs once per entry of a dictionary
+            return f"left({column}, {CUT})"
+        if self.kind == "BLOB":
+            return f"{column}[:{CUT}]"
+        if self.kind.endswith("[]"):
+            return f"CASE WHEN len({column}) > {CUT} THEN {column}[:{CUT}] ELSE {column} END"
+        return column
+
+    def text(self, value: str) -> str:
+        """The text of a value; one character more than a cell may have shows that it was cut."""
+        if self.is_deep or self.kind == "VARCHAR":
+            return value
+        if self.kind.startswith(NESTED) or self.kind.endswith("]"):
+            value = f"to_json({value})"
+        return f"left(CAST({value} AS VARCHAR), {CUT})"
 
 
 def read_relation(
@@ -38,11 +77,26 @@ def read_relation(
     row_number: str | None = None,
     total_rows: int | None = None,
     reopen: Callable[[], None] = lambda: None,
+    seconds: float = QUERY_SECONDS,
+    clock: Clock = time.monotonic,
 ) -> Table:
-    """Sample a relation (SQL text after FROM); `row_number` is the SQL name of its row number.
+    """Sample a relation (SQL text after FROM); `row_number` is its virtual column of row numbers.
 
     Tables of many columns are read in several queries; `reopen` is called before each but the first.
+    `TooSlow` is raised if this takes longer than `seconds` of the clock.
     """
+    with deadline(connection, request.label, seconds, clock):
+        return _read_relation(connection, relation, request, row_number, total_rows, reopen)
+
+
+def _read_relation(
+    connection: Any,
+    relation: str,
+    request: Request,
+    row_number: str | None,
+    total_rows: int | None,
+    reopen: Callable[[], None],
+) -> Table:
     described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
     if not described:
         raise UnreadableTable(f"{request.label} has no columns")
@@ -50,14 +104,14 @@ def read_relation(
     # A column of the same name would hide the row number.
     addressed = total_rows is not None and row_number not in {name.lower() for name in names}
 
-    def read_columns(cells: list[str]) -> list[tuple[str | None, ...]]:
+    def read_columns(cells: list[_Cell]) -> list[tuple[str | None, ...]]:
         if addressed and row_number is not None and total_rows is not None:
             return _addressed_rows(connection, relation, cells, request, row_number, total_rows)
-        return _stream_rows(connection, relation, cells, request)
+        return _scan_rows(connection, relation, cells, request)
 
-    cells = [_as_text(row[0], row[1]) for row in described[:COLUMN_LIMIT]]
+    cells = [_Cell(row[0], row[1]) for row in described[:COLUMN_LIMIT]]
     columns = _read_in_groups(read_columns, cells, reopen)
-    deep = cells.count(EMPTY_CELL)
+    deep = sum(cell.is_deep for cell in cells)
     warnings = [f"left empty: {amount(deep, 'column')} of lists more than {LIST_DEPTH} deep"]
     return assemble_table(
         request, names, columns, total_rows=total_rows, warnings=warnings if deep else ()
@@ -65,8 +119,8 @@ def read_relation(
 
 
 def _read_in_groups(
-    read_columns: Callable[[list[str]], list[tuple[str | None, ...]]],
-    cells: list[str],
+    read_columns: Callable[[list[_Cell]], list[tuple[str | None, ...]]],
+    cells: list[_Cell],
     reopen: Callable[[], None],
 ) -> list[list[str]]:
     """The columns for these cells; groups that need too much memory are halved and read again."""
@@ -92,16 +146,6 @@ def _read_in_groups(
     return columns
 
 
-def _as_text(name: str, kind: str) -> str:
-    """SQL for a cell as text, cut in the engine: one character more shows that it was cut."""
-    if _list_depth(kind) > LIST_DEPTH:
-        return EMPTY_CELL
-    column = quote_name(name)
-    if kind.startswith(NESTED) or kind.endswith("]"):
-        column = f"to_json({column})"
-    return f"left(CAST({column} AS VARCHAR), {CELL_LIMIT + 1})"
-
-
 def _list_depth(kind: str) -> int:
     """How many lists and maps a DuckDB type has inside each other."""
     depth, open_types = 0, []
@@ -122,10 +166,12 @@ def _list_depth(kind: str) -> int:
 
 
 def _addressed_rows(
-    connection: Any, relation: str, cells: list[str], request: Request, number: str, total: int
+    connection: Any, relation: str, cells: list[_Cell], request: Request, number: str, total: int
 ) -> list[tuple[str | None, ...]]:
+    """Sample rows by their numbers."""
     generator = request.generator("rows")
-    select = f"SELECT {', '.join(cells)} FROM {relation}"  # noqa: S608
+    texts = ", ".join(cell.text(cell.beginning) for cell in cells)
+    select = f"SELECT {texts} FROM {relation}"  # noqa: S608
     if total <= request.rows:
         conditions = ["TRUE"]
     elif total <= ADDRESSED_SINGLY:
@@ -141,11 +187,18 @@ def _addressed_rows(
     return rows
 
 
-def _stream_rows(
-    connection: Any, relation: str, cells: list[str], request: Request
+def _scan_rows(
+    connection: Any, relation: str, cells: list[_Cell], request: Request
 ) -> list[tuple[str | None, ...]]:
+    """Sample all rows in one pass; only the sampled ones are converted to text."""
     seed = int(request.generator("rows").integers(2**32))
-    numbered = f"SELECT {', '.join(cells)}, row_number() OVER () AS aegir_row FROM {relation}"  # noqa: S608
-    query = f"SELECT * FROM ({numbered}) ORDER BY hash(aegir_row + {seed}) LIMIT {request.rows}"  # noqa: S608
-    rows = sorted(connection.execute(query).fetchall(), key=lambda row: row[-1])
-    return [row[:-1] for row in rows]
+    names = [f"c{index}" for index in range(len(cells))]
+    beginnings = ", ".join(cell.beginning for cell in cells)
+    numbered = f"SELECT {beginnings}, row_number() OVER () FROM {relation}"  # noqa: S608
+    sample = (
+        f"SELECT * FROM ({numbered}) AS numbered({', '.join(names)}, number) "  # noqa: S608
+        f"ORDER BY hash(number + {seed}) LIMIT {request.rows}"
+    )
+    texts = ", ".join(cell.text(name) for cell, name in zip(cells, names, strict=True))
+    rows = connection.execute(f"SELECT {texts}, number FROM ({sample})").fetchall()  # noqa: S608
+    return [row[:-1] for row in sorted(rows, key=lambda row: row[-1])]

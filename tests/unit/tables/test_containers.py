@@ -2,7 +2,6 @@
 
 import datetime
 import io
-import sqlite3
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
-import duckdb
 import pandas
 import polars
 import pyarrow
@@ -21,10 +19,8 @@ import pytest
 import xlsxwriter
 
 from aegir.errors import UnreadableTable
-from aegir.tables.formats import Format
 from aegir.tables.reader_process import read_container
 from aegir.tables.readers import read_tables
-from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 
 PEOPLE = {
@@ -176,54 +172,6 @@ def test_every_sheet_with_cells_is_a_table(tmp_path: Path) -> None:
     assert cells(names_table) == {"name": ("Ann", "Bob")}
 
 
-def test_sqlite_tables_views_and_tables_without_rowid_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "shop.db"
-    with sqlite3.connect(path) as database:
-        database.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, photo BLOB)")
-        rows = ((number, f"Item {number}", b"\xff\x00") for number in range(0, 50_000, 5))
-        database.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
-        database.execute("CREATE VIEW few AS SELECT name FROM items WHERE id < 15")
-        database.execute("CREATE TABLE pairs (a TEXT PRIMARY KEY, b REAL) WITHOUT ROWID")
-        database.executemany("INSERT INTO pairs VALUES (?, ?)", [("x", 1.5), ("y", None)])
-    database.close()
-    few, items, pairs = read_tables(path, rows=100)
-    assert [few.name, items.name, pairs.name] == ["shop.db#few", "shop.db#items", "shop.db#pairs"]
-    assert cells(few) == {"name": ("Item 0", "Item 5", "Item 10")}
-    assert cells(pairs) == {"a": ("x", "y"), "b": ("1.5", "")}
-    numbers = [int(value) for value in items.columns[0].values]
-    assert len(numbers) == 100
-    assert {number // 5_000 for number in numbers} == set(range(10))
-    assert set(items.columns[2].values) == {"ff00"}
-
-
-def test_duckdb_tables_and_views_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "lake.duckdb"
-    with duckdb.connect(str(path)) as database:
-        database.execute("CREATE TABLE many AS SELECT range AS id FROM range(300000)")
-        database.execute("CREATE VIEW few AS SELECT {'k': id} AS pair FROM many LIMIT 2")
-        database.execute(
-            "CREATE TABLE zoned AS SELECT TIMESTAMPTZ '2024-05-01 12:00:00+02' AS moment"
-        )
-    few, many, zoned = read_tables(path)
-    assert cells(few) == {"pair": ('{"k":0}', '{"k":1}')}
-    assert cells(zoned) == {"moment": ("2024-05-01 10:00:00+00",)}
-    assert (len(many.columns[0].values), many.total_rows) == (200, 300_000)
-    assert {int(value) // 30_000 for value in many.columns[0].values} == set(range(10))
-
-
-def test_a_view_in_a_duckdb_file_cannot_read_other_files(tmp_path: Path) -> None:
-    secret, path = tmp_path / "secret.csv", tmp_path / "lake.duckdb"
-    secret.write_text("a,b\n1,2\n")
-    with duckdb.connect(str(path)) as database:
-        database.execute(f"CREATE VIEW peek AS SELECT * FROM read_csv('{secret}')")
-        database.execute("CREATE TABLE own AS SELECT 1 AS id")
-    (table,) = read_tables(path)
-    assert cells(table) == {"id": ("1",)}
-    assert table.warnings[0].startswith(
-        "another table of this source could not be read: peek: Permission Error"
-    )
-
-
 def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:
     book = io.BytesIO()
     with xlsxwriter.Workbook(book) as workbook:
@@ -264,23 +212,3 @@ def test_a_compression_bomb_costs_no_memory(tmp_path: Path) -> None:
     assert path.stat().st_size < 200_000  # and 300 MB unpacked
     (table,) = read_tables(path)
     assert set(table.columns[0].values) == {"1"}
-
-
-def test_a_duckdb_file_from_the_future_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "lake.duckdb"
-    with duckdb.connect(str(path)) as database:
-        database.execute("CREATE TABLE t AS SELECT 1 AS a")
-
-    def refuse(*_: object, **__: object) -> None:
-        # The words of DuckDB 1.4 on a file of 2.0; such a file cannot be made with 1.4.
-        raise duckdb.IOException(
-            "IO Error: Trying to read a database file with version number 999, "
-            "but we can only read versions between 64 and 67."
-        )
-
-    monkeypatch.setattr("aegir.tables.databases.open_connection", refuse)
-    request = Request("lake", "lake", "lake", None, 200, 0)
-    with pytest.raises(UnreadableTable, match=r"newer DuckDB.*pip install -U duckdb"):
-        list(read_container(path, Format.DUCKDB, request))
