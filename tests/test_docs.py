@@ -111,3 +111,11 @@ def test_the_index_of_the_docs_links_every_page():
     for page in (ROOT / "docs").rglob("*.md"):
         name = str(page.relative_to(ROOT / "docs"))
         assert name == "README.md" or f"]({name})" in index, name
+
+
+def test_the_walk_of_a_column_takes_ten_files_that_exist():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    walk = page.split("from the file to the answer", 1)[1].split("What each step promises", 1)[0]
+    files = re.findall(r"^\| `([^`]+\.py)` \|", walk, re.MULTILINE)
+    assert len(files) == 10
+    assert all((ROOT / "src" / "aegir" / file).is_file() for file in files)

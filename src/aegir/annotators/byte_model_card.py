@@ -1,4 +1,4 @@
-"""The model card of the byte network that ships, written from what its file knows of itself.
+"""Writes the model card of the byte network that ships, from the facts in its file.
 
 python -m aegir.annotators.byte_model_card > docs/model-card.md
 """
@@ -12,7 +12,7 @@ from aegir.annotators.byte_model import MODEL_FILE
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, load_checkpoint
 
 SCARCE = 5
-"""Classes with fewer held-out columns are listed without a verdict."""
+"""Classes with fewer held-out columns are marked."""
 _INTRODUCTION = """\
 # Model card: the byte network
 
@@ -23,7 +23,7 @@ _USE = """\
 
 Typing columns of tables on a plain CPU: 82 column types (CTA) and 108 relations to the subject column (CPA) of
 Schema.org, as the SOTAB v2 benchmark spells them. It reads up to six cells of a column as raw bytes, the header if there
-is one, and every column in the light of its siblings. Confidence is calibrated on held-out tables; below a threshold of
+is one, and every column in the context of its table. Confidence is calibrated on held-out tables; below a threshold of
 your choice it abstains. What the equations are: [model.md](model.md)."""
 _LIMITS = """\
 ## Limits
@@ -43,9 +43,9 @@ Apache-2.0, as the rest of Aegir. The training tables belong to their publishers
 
 
 def card(checkpoint: Checkpoint, size: int) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     parts = [_INTRODUCTION, _USE, _shape(checkpoint, size), _training(checkpoint.facts)]
-    parts += [_scores(checkpoint.facts), _life(checkpoint.facts), _LIMITS]
+    parts += [_scores(checkpoint.facts), _collapse_checks(checkpoint.facts), _LIMITS]
     for task, title in (("cta", "types"), ("cpa", "relations")):
         parts.append(
             "\n".join(_classes(checkpoint.facts.get("per_class", {}).get(task, {}), title))
@@ -83,17 +83,19 @@ sees no validation table and none that shares a site or a column with one."""
 
 def _scores(facts: Mapping[str, Any]) -> str:
     rows = [
-        f"| {name} | {one['columns']} | {one['micro_f1']:.3f} | {one['macro_f1']:.3f} | {one['ece']:.3f} |"
-        for name, one in sorted(facts.get("held_out", {}).items())
+        f"| {name} | {row['columns']} | {row['micro_f1']:.3f} | {row['macro_f1']:.3f} | {row['ece']:.3f} |"
+        for name, row in sorted(facts.get("held_out", {}).items())
     ]
     heading = ["| annotator/task | columns | micro F1 | macro F1 | ECE |", "|---|---|---|---|---|"]
-    title = "## Scores on tables not seen\n\nFive folds over SOTAB v2 validation tables, by site and shared columns."
+    title = "## Scores on held-out tables\n\nFive folds over SOTAB v2 validation tables, by site and shared columns."
     return "\n".join([title, "", *heading, *rows])
 
 
-def _life(facts: Mapping[str, Any]) -> str:
+def _collapse_checks(facts: Mapping[str, Any]) -> str:
     figures = ", ".join(f"{name} {value:.3f}" for name, value in facts.get("liveness", {}).items())
-    return f"## Signs of life\n\nMeasured at export, which refuses a collapsed network: {figures}."
+    return (
+        f"## Collapse checks\n\nMeasured at export, which refuses a collapsed network: {figures}."
+    )
 
 
 def _classes(scores: Mapping[str, list[float]], title: str) -> Iterator[str]:
@@ -108,7 +110,7 @@ def _classes(scores: Mapping[str, list[float]], title: str) -> Iterator[str]:
 
 
 def shipped_card() -> str:
-    """The card of the file in this package."""
+    """Return the card of the file that ships."""
     with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as path:
         return card(load_checkpoint(path), path.stat().st_size)
 

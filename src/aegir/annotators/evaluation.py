@@ -1,8 +1,8 @@
-"""How good an annotator is on labelled tables: what `aegir eval` reports.
+"""Scores of an annotator on labelled tables, for `aegir eval`.
 
-Only labelled columns are scored; the others serve as context. An abstention counts as wrong in F1 and is
-reported apart. Speed counts CPU seconds of scoring and deciding, all threads, without reading the file or
-loading the model.
+Only labelled columns are scored; the others serve as context. An abstention counts as wrong in F1, and abstentions
+are also counted by themselves. Speed is measured in CPU seconds of scoring and deciding, all threads, without reading
+the file or loading the model.
 """
 
 import time
@@ -31,7 +31,7 @@ ABSTENTION_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Scores of one annotator on one task."""
+    """The scores of one annotator on one task."""
 
     task: Task
     annotator: str
@@ -42,10 +42,10 @@ class Evaluation:
     operating_points: tuple[OperatingPoint, ...]
     columns_per_cpu_second: float
     unknown_labels: tuple[str, ...]
-    """Gold labels outside our vocabulary: they can never be answered."""
+    """Gold labels outside the vocabulary, which no annotator can answer."""
 
     def as_dict(self) -> dict[str, object]:
-        """One JSON-ready object; rates rounded to six digits."""
+        """Return a JSON-ready object, with rates rounded to six digits."""
         return {
             "task": self.task,
             "annotator": self.annotator,
@@ -68,7 +68,7 @@ def evaluate(
     task: Task,
     thresholds: Thresholds | None = None,
 ) -> Evaluation:
-    """Score an annotator; in relation tables without a named subject, column 0 is the subject."""
+    """Score an annotator; for relations, column 0 is the subject of a table that names none."""
     if task == "cpa":
         tables = [
             labelled.with_subject(0)
@@ -79,7 +79,7 @@ def evaluate(
     gold = [accepted for labelled in tables for accepted in labelled.labels(task) if accepted]
     if not gold:
         raise UsageError(f"no column has a {task!r} label, so there is nothing to score")
-    annotator.score([tables[0].table])  # so that lazy loading is not timed
+    annotator.score([tables[0].table])  # loads what is loaded lazily, before the clock starts
     started = time.process_time()
     answers = _answers(annotator, tables, task, thresholds)
     seconds = time.process_time() - started
@@ -110,13 +110,13 @@ def _answers(
     task: Task,
     thresholds: Thresholds | None,
 ) -> list[tuple[str | None, float]]:
-    """Label and confidence for every labelled column, in order."""
+    """Return label and confidence for every labelled column, in order."""
     answers = []
     for at in range(0, len(tables), TABLES_AT_ONCE):
         batch = tables[at : at + TABLES_AT_ONCE]
         scores = annotator.score([labelled.table for labelled in batch])
-        for labelled, found in zip(batch, scores, strict=True):
-            annotation = decide(labelled.table, found, annotator.name, thresholds)
+        for labelled, table_scores in zip(batch, scores, strict=True):
+            annotation = decide(labelled.table, table_scores, annotator.name, thresholds)
             answers += [
                 _answer(column, task)
                 for column, accepted in zip(annotation.columns, labelled.labels(task), strict=True)

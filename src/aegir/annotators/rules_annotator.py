@@ -1,6 +1,6 @@
-"""The `rules` annotator: validators alone, no learnt weights.
+"""The `rules` annotator: rules alone, without learnt weights.
 
-It answers only where a rule speaks: a column no rule supports gets no type. It knows no relations.
+A column that no rule supports gets no type, and no column gets a relation.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 
 class RulesAnnotator:
-    """Scores tables by validators; a strength is read as a probability."""
+    """Scores tables by rules; the strength of a rule's support is taken as a probability."""
 
     name = "rules"
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
-        """Strengths of the supported types, scaled down where they sum to more than 1."""
+        """Return the strengths of the supported types, scaled down where they sum to more than 1."""
         return [_score_table(table) for table in tables]
 
 

@@ -226,7 +226,10 @@ def calibrate_mixture(
     byte_model: Mapping[str, HeldOut],
     tables: Sequence[TrainingTable],
 ) -> tuple[Mixture, dict[str, Judgement]]:
-    """Fit how the `combined` annotator mixes both models and the rules; return that and its figures."""
+    """Fit how the `combined` annotator mixes both models and the rules.
+
+    Returns that and figures, also those of n-grams and rules without the byte network.
+    """
     pairs = {name: aligned(ngrams[name], byte_model[name]) for name in byte_model if name in ngrams}
     mixers = {task: fit_mixer(*pairs[task]) for task in TASKS}
     mixed = {
@@ -234,15 +237,9 @@ def calibrate_mixture(
         for name, pair in pairs.items()
     }
     compatibility = compatibility_of(tables)
-    types = fit_rules(mixed["cta"])
-    relations = fit_relations(mixed["cpa"], types, compatibility)
-    fits: dict[Task, Callable[[HeldOut], Calibrator]] = {
-        "cta": fit_rules,
-        "cpa": partial(fit_relations, types=types, compatibility=compatibility),
-    }
-    figures = {
-        f"combined/{name}": cross_fitted(part, fits[_task(name)]) for name, part in mixed.items()
-    }
+    ngrams_alone = {name: with_verdicts(pair[0], tables) for name, pair in pairs.items()}
+    _, _, figures = _fit_with_rules("ngrams+rules", ngrams_alone, compatibility)
+    types, relations, more = _fit_with_rules("combined", mixed, compatibility)
     mixture = Mixture(
         mix={task: mixers[task].weights for task in TASKS},
         sharpness={"cta": types.inner.temperature, "cpa": relations.inner.temperature},
@@ -250,7 +247,24 @@ def calibrate_mixture(
         rule_weight=types.rule_weight,
         compatibility_weight=relations.weight,
     )
-    return mixture, figures
+    return mixture, figures | more
+
+
+def _fit_with_rules(
+    annotator: str, answers: Mapping[str, HeldOut], compatibility: F32
+) -> tuple[RuledTypes, CompatibleRelations, dict[str, Judgement]]:
+    """Fit rules to types, then types to relations; return both fits and the figures."""
+    types = fit_rules(answers["cta"])
+    relations = fit_relations(answers["cpa"], types, compatibility)
+    fits: dict[Task, Callable[[HeldOut], Calibrator]] = {
+        "cta": fit_rules,
+        "cpa": partial(fit_relations, types=types, compatibility=compatibility),
+    }
+    figures = {
+        f"{annotator}/{name}": cross_fitted(part, fits[_task(name)])
+        for name, part in answers.items()
+    }
+    return types, relations, figures
 
 
 def _task(name: str) -> Task:

@@ -1,8 +1,8 @@
-"""Weak labels for header names: what do the columns called 'city' look like, over thousands of tables?
+"""Weak labels for header names, from the values of the columns below them in thousands of tables.
 
-The model reads the values of unlabelled tables, header unseen. Per header, the mean of its answers over many
-tables is a far better label than any single one: 'phone' is telephone because most columns of that name read
-like telephone numbers. A small logistic model over the header's letters carries this over to names not seen.
+The model scores the values of unlabelled tables without their headers. Per header, the mean of its probabilities over
+many tables is a far better label than any single one: 'phone' is telephone because most columns of that name have
+values like telephone numbers. A small logistic model over the header's characters generalises to other names.
 """
 
 from collections import defaultdict
@@ -25,20 +25,20 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 HEADER_FEATURES = 6144
 TABLES_AT_ONCE = 256
 TABLES_PER_FILE = 1500
-"""So that one large collection does not decide what a header means."""
+"""Limits the influence of a single large collection."""
 CELLS_READ = 10
 SEEN = 2
-"""A header must occur in this many tables."""
+"""Headers that occur in fewer tables are left out."""
 LABELS_PER_HEADER = 3
 CLEAR = 0.08
 """Mean probability below which a label of a header is noise."""
 NAME_WEIGHT = 3.0
-"""How much a relation's own name counts as a header, against a header seen in the wild."""
+"""Weight of a relation's own name as a header, relative to a header of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderModel:
-    """The header layer and the label frequencies it was learnt under."""
+    """The header layer, and the log frequencies of the labels it was fitted on."""
 
     layer: HashedLinear
     log_prior: F32
@@ -46,7 +46,7 @@ class HeaderModel:
 
 
 def no_headers() -> HeaderModel:
-    """A header layer that says nothing."""
+    """Return a header layer that gives no evidence."""
     return HeaderModel(
         HashedLinear(
             np.zeros(0, np.int32),
@@ -66,9 +66,9 @@ def fit_headers(
     types_of_relations: Mapping[str, Mapping[str, float]],
     say: Callable[[str], None],
 ) -> HeaderModel:
-    """Learn header names from the model's own reading of unlabelled tables.
+    """Fit a header layer to the model's scores of unlabelled tables.
 
-    The names of relations are headers too; `types_of_relations` says of which types.
+    The names of relations are used as headers, too; `types_of_relations` gives their types.
     """
     if not raw:
         return no_headers()

@@ -1,6 +1,6 @@
-"""Fitting the linear layers of the n-gram model (scikit-learn; the `train` extra).
+"""Fits the linear layers of the n-gram model (scikit-learn; the `train` extra).
 
-First stage: features are kept by how far a class exceeds its expected share of them, then one linear
+First stage: the features in which a class most exceeds its expected share are kept, then one linear
 support vector machine per class (Fan et al. 2008, LIBLINEAR) is fitted and rounded to int8.
 Second stage: multinomial logistic regression on out-of-fold scores of the first.
 """
@@ -25,7 +25,7 @@ from aegir.annotators.ngrams.model import (
 from aegir.arrays import F32, I64
 
 RARE = 2
-"""A bucket must occur in this many training views."""
+"""Buckets that occur in fewer training views are left out."""
 MARGIN_PENALTY = 1.0
 HEADS = ((0, TYPES), (TYPES, RELATIONS))
 """First score and number of scores of the two tasks."""
@@ -47,7 +47,7 @@ class Targets:
 def fit_hashed_linear(
     rows: SparseRows, targets: Targets, features: int, *, logistic: bool = False
 ) -> HashedLinear:
-    """Choose features and fit both heads on views given as sparse rows over all buckets."""
+    """Select features and fit both heads on views given as sparse rows over all buckets."""
     buckets, importance, matrix = _select_features(rows, targets, features)
     weights = np.zeros((len(buckets), SCORES), np.float32)
     bias = np.full(SCORES, NO_SIBLING, np.float32)
@@ -59,7 +59,7 @@ def fit_hashed_linear(
         machine = _machine(logistic).fit(
             matrix[used], labels[used], sample_weight=sample_weights[used]
         )
-        if len(machine.classes_) == 2:  # scikit-learn keeps one row for two classes
+        if len(machine.classes_) == 2:  # scikit-learn has a single row for two classes
             machine.coef_ = np.vstack([-machine.coef_, machine.coef_])
             machine.intercept_ = np.append(-machine.intercept_, machine.intercept_)
         columns = first + machine.classes_
@@ -83,7 +83,7 @@ def _machine(logistic: bool) -> Any:
 def _select_features(
     rows: SparseRows, targets: Targets, most: int
 ) -> tuple[npt.NDArray[np.int32], F32, Any]:
-    """Kept buckets, their importance, and the weighed matrix (views, kept)."""
+    """Return the kept buckets, their importance, and the weighed matrix (views, kept)."""
     from scipy.sparse import csr_matrix
 
     occurrences = np.bincount(rows.features, minlength=BUCKETS)
@@ -112,7 +112,7 @@ def _importance(occurrences: npt.NDArray[np.int64], views: int) -> F32:
 
 
 def _matrix(rows: SparseRows, buckets: I64, importance: F32) -> Any:
-    """(views, kept buckets) weighed as the model will weigh them."""
+    """Return the matrix (views, kept buckets) weighed as in the model."""
     from scipy.sparse import csr_matrix
 
     index = np.full(BUCKETS, -1)
@@ -126,7 +126,7 @@ def _matrix(rows: SparseRows, buckets: I64, importance: F32) -> Any:
 
 
 def sparse_rows(views: Sequence[View]) -> SparseRows:
-    """All hashed features of many views, before any selection."""
+    """Return all hashed features of many views, before selection."""
     parts = [hashed_features(views[at : at + 512]) for at in range(0, len(views), 512)]
     lengths = np.concatenate([np.diff(part.starts) for part in parts])
     return SparseRows(
@@ -137,7 +137,7 @@ def sparse_rows(views: Sequence[View]) -> SparseRows:
 
 
 def rows_at(rows: SparseRows, chosen: I64) -> SparseRows:
-    """Some of the rows, in the order given."""
+    """Return some of the rows, in the order given."""
     starts, lengths = rows.starts[chosen], np.diff(rows.starts)[chosen]
     ends = np.append(0, np.cumsum(lengths))
     where = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
@@ -145,7 +145,7 @@ def rows_at(rows: SparseRows, chosen: I64) -> SparseRows:
 
 
 def score_rows(layer: HashedLinear, rows: SparseRows) -> F32:
-    """(views, SCORES) as the shipped model would score them."""
+    """Return the scores (views, SCORES) of the layer."""
     matrix = _matrix(rows, layer.buckets.astype(np.int64), _spread(layer))
     weights = layer.weights.astype(np.float32) * layer.scale[:, None]
     return np.asarray(matrix @ weights + layer.bias, np.float32)
@@ -158,7 +158,7 @@ def _spread(layer: HashedLinear) -> F32:
 
 
 def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
-    """Both heads of the second stage on context features of labelled columns."""
+    """Fit both heads of the second stage on context features of labelled columns."""
     from sklearn.linear_model import LogisticRegression
 
     weights = np.zeros((features.shape[1], SCORES), np.float32)
@@ -172,7 +172,7 @@ def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
         regression = LogisticRegression(C=strength, max_iter=300)
         regression.fit(features[used], labels[used], sample_weight=sample_weights[used])
         slopes, intercepts = regression.coef_, regression.intercept_
-        if len(regression.classes_) == 2:  # scikit-learn keeps one row for two: their log odds
+        if len(regression.classes_) == 2:  # scikit-learn has a single row for two: their log odds
             slopes = np.vstack([-slopes, slopes]) / 2
             intercepts = np.append(-intercepts, intercepts) / 2
         columns = first + regression.classes_
@@ -182,7 +182,7 @@ def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
 
 
 def fit_subject(scores: F32, is_subject: npt.NDArray[np.bool_]) -> Dense:
-    """How much a column's own scores look like those of a subject column; 0 if that cannot be told."""
+    """Fit a layer that tells subject columns by their own scores; all 0 without both kinds of columns."""
     from sklearn.linear_model import LogisticRegression
 
     if len(set(is_subject.tolist())) < 2:

@@ -261,6 +261,6 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(tmp_path: Path):
     assert calibration.as_json() == written["calibration"]
     assert list(written["held_out"]) == list(figures)
     assert figures["combined/cta"].columns == 120
-    assert figures["combined/cpa"].columns == 80
+    assert figures["combined/cpa"].columns == figures["ngrams+rules/cpa"].columns == 80
     assert figures["combined/cta"].micro_f1 > figures["byte_model/cta"].micro_f1
     assert set(written["per_class"]["cta"]) == set(MAKERS)

@@ -2,18 +2,18 @@
 
     columns --> views --> one byte buffer --> rolling hashes --> (view, feature, share of its cells)
 
-A view is a handful of cells of one column, so that a column of five cells and a column of five thousand
-look alike to the model: a long column is several views, and its score is their mean. Every cell becomes
-bytes between a start and an end marker. One prefix sum of a polynomial hash then gives the hash of any run
+A view is a few cells of one column. A long column has several views and its score is their mean, so the model sees
+inputs of the same size for columns of five cells and of five thousand. Every cell becomes
+bytes between a start and an end marker. A prefix sum of a polynomial hash then gives the hash of any run
 of bytes in two array look-ups:
 
     H[i] = sum over j < i of byte[j] * P^j   (mod 2^64)        hash(i, n) = (H[i + n] - H[i]) * P^-i
 
-so character n-grams, words, pairs of words, shapes and whole cells all cost a few vector operations.
+so character n-grams, words, pairs of words, shapes and whole cells each take a few vector operations.
 
 Promises
-  - a view's features depend on that view alone, not on what else is in the batch;
-  - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells don't count.
+  - a view's features depend on that view alone, not on the batch;
+  - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells are left out.
 """
 
 import re
@@ -40,7 +40,7 @@ View = tuple[str, ...]
 Bytes = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 Tokens = tuple[I64, U64]
-"""Parallel arrays: the cell a token stands in, and its bucket."""
+"""Parallel arrays: the number of the cell a token is in, and its bucket."""
 
 _BASE = 0x9E3779B97F4A7C15
 _MIX = np.uint64(0xD6E8FEB86659FD93)
@@ -62,7 +62,7 @@ class SparseRows:
 
 
 def views_of(column: Column) -> list[View]:
-    """The column's present cells as at most VIEWS_PER_COLUMN views, evenly spread over it."""
+    """Return cells evenly spread over the column as at most VIEWS_PER_COLUMN views."""
     cells = column.spread(CELLS_PER_VIEW * VIEWS_PER_COLUMN)
     count = -(-len(cells) // CELLS_PER_VIEW)
     return [cells[i::count] for i in range(count)]
@@ -81,7 +81,7 @@ def header_view(name: str | None) -> View | None:
 
 
 def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRows:
-    """The features of each view. `index` renumbers buckets; those it maps to -1 are left out."""
+    """Return the features of each view; `index` renumbers buckets, and those it maps to -1 are left out."""
     buffer = _Buffer.of(views)
     lowered, shapes = _Hashed.of(_LOWER[buffer.data], buffer.cell), _shapes(buffer)
     tokens = [
@@ -104,9 +104,9 @@ def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRo
 class _Buffer:
     data: Bytes
     cell: I64
-    """Which cell each byte belongs to."""
+    """The number of the cell of each byte."""
     view: I64
-    """Which view each cell belongs to."""
+    """The number of the view of each cell."""
 
     @classmethod
     def of(cls, views: Sequence[View]) -> "_Buffer":
@@ -122,7 +122,7 @@ class _Buffer:
 
 def _cell_bytes(value: str) -> bytes:
     text = clean_cell(value, 4 * CELL_BYTES)  # entities are longer than what they stand for
-    # The markers may not occur inside a cell: they tell where cells begin and end.
+    # The markers must not occur inside a cell.
     text = text[:CELL_BYTES].replace("\x02", " ").replace("\x03", " ")
     return text.encode("utf-8", "replace")[:CELL_BYTES]
 
@@ -133,9 +133,9 @@ class _Hashed:
 
     data: Bytes
     cell: I64
-    """Which cell each byte belongs to."""
+    """The number of the cell of each byte."""
     prefix: U64
-    """H of the module docstring, one longer than data."""
+    """H of the module docstring, longer than data by 1."""
     inverses: U64
     """P^-i"""
 
@@ -147,7 +147,7 @@ class _Hashed:
         return cls(data, cell, prefix, _powers(pow(_BASE, -1, 1 << 64), len(data)))
 
     def runs(self, starts: I64, ends: I64) -> U64:
-        """The hash of each run of bytes."""
+        """Return the hash of each run of bytes."""
         hashes: U64 = (self.prefix[ends] - self.prefix[starts]) * self.inverses[starts]
         return hashes
 
@@ -165,18 +165,18 @@ def _buckets(hashes: U64, salt: int) -> U64:
 
 
 def _runs(text: _Hashed, lengths: tuple[int, ...], salt: int) -> list[Tokens]:
-    """All runs of n bytes that lie within one cell, markers included."""
-    found = []
+    """Return all runs of n bytes within a cell, markers included."""
+    tokens = []
     for n in lengths:
         count = max(len(text.data) - n + 1, 0)
         inside = text.cell[:count] == text.cell[n - 1 :]
         hashes = (text.prefix[n:] - text.prefix[:count]) * text.inverses[:count]
-        found.append((text.cell[:count][inside], _buckets(hashes[inside], salt + n)))
-    return found
+        tokens.append((text.cell[:count][inside], _buckets(hashes[inside], salt + n)))
+    return tokens
 
 
 def _words(text: _Hashed, salt: int) -> list[Tokens]:
-    """Words, and pairs of neighbouring words."""
+    """Return words, and pairs of neighbouring words."""
     letter = np.concatenate([[False], _WORD[text.data], [False]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(letter))
     starts, ends = edges[::2], edges[1::2]
@@ -192,7 +192,7 @@ def _whole_cells(text: _Hashed, salt: int) -> Tokens:
 
 
 def _shapes(buffer: _Buffer) -> _Hashed:
-    """Cells as character classes, runs of letters collapsed: 'Main St 12' becomes 'Aa Aa 99'."""
+    """Return cells as character classes, runs of letters collapsed: 'Main St 12' becomes 'Aa Aa 99'."""
     shape = _SHAPE[buffer.data]
     keep = np.ones(len(shape), bool)
     keep[1:] = (shape[1:] != shape[:-1]) | ~_COLLAPSES[shape[1:]]
@@ -200,7 +200,7 @@ def _shapes(buffer: _Buffer) -> _Hashed:
 
 
 def _count(buffer: _Buffer, cell: I64, feature: I64, views: int) -> SparseRows:
-    """Count each feature once per cell, then as a share of the view's cells."""
+    """Return, for each feature of a view, the share of the view's cells that have it."""
     cells = max(len(buffer.view), 1)
     keys = np.sort((buffer.view[cell] * BUCKETS + feature) * cells + cell)
     keys = keys[_changes(keys)] // cells
@@ -213,7 +213,7 @@ def _count(buffer: _Buffer, cell: I64, feature: I64, views: int) -> SparseRows:
 
 
 def _changes(keys: I64) -> npt.NDArray[np.bool_]:
-    """True where a sorted array begins a new value."""
+    """Return true where a sorted array has a value that differs from the one before."""
     changes = np.ones(len(keys), bool)
     changes[1:] = keys[1:] != keys[:-1]
     return changes
