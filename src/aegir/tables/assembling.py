@@ -1,4 +1,4 @@
-"""From rows or columns of text to a `Table`: the limits every source shares, and their warnings.
+"""Build a `Table` from columns of text, within limits that hold for every source.
 
 Promises
   - at most `COLUMN_LIMIT` columns and `CELL_LIMIT` characters per cell, each cut with a warning;
@@ -90,7 +90,7 @@ def keep_tables(tables: Iterator[Table]) -> Iterator[Table]:
 
 
 def to_columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """Turn rows into columns; short rows are filled with missing cells, long ones are cut."""
+    """Return the columns of these rows; short rows are filled with missing cells, long ones are cut."""
     padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]
     return [list(cells) for cells in zip(*padded, strict=True)] if padded else [[]] * width
 
@@ -102,7 +102,7 @@ def _clean_name(name: str | None) -> str | None:
 
 
 def _writable(cells: list[str]) -> tuple[str, ...]:
-    """The cells with lone surrogates (half a character, from broken JSON) replaced."""
+    """Return the cells with lone surrogates, which broken JSON may contain, replaced."""
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:
