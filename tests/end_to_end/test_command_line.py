@@ -104,6 +104,21 @@ def test_a_closed_stream_is_one_sentence(arguments: str, code: int, said: str):
     assert (done.returncode, done.stderr) == (code, f"aegir: {said}\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_messages_that_cannot_be_written_change_neither_answer_nor_exit_code(tmp_path: Path):
+    (tmp_path / "empty.csv").touch()
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "aegir", "annotate", tmp_path / "empty.csv", BOOKS, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            timeout=100,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["table"] == "books.csv"
+
+
 def test_an_answer_to_a_file_needs_no_open_stream(tmp_path: Path):
     out = tmp_path / "answers.jsonl"
     command = f"'{sys.executable}' -m aegir annotate {BOOKS} --json --out {out} <&- >&- 2>&-"

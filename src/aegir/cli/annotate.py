@@ -11,7 +11,7 @@ from aegir.annotators.annotate import Failure, annotate_sources, prepare
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
-from aegir.cli.options import annotator_options, threshold_options
+from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
@@ -35,8 +35,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.option(
     "--out",
     "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file, not to stdout.",
+    type=PathName(dir_okay=False),
+    help="Write to this file, not to stdout (-).",
 )
 @click.option(
     "--rows",
@@ -76,6 +76,7 @@ def annotate(
     """
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
+    out = None if out == Path("-") else out
     files = _without_output(find_table_files(sources), sources, out, format_name)
     chosen, thresholds = prepare(
         annotator,
@@ -85,11 +86,15 @@ def annotate(
         custom_types=not no_custom,
         say=tell,
     )
-    run = _Run(len(files), embed)
+    run = _Run(len(files), embed, keeps_old=out is not None and out.is_file())
     outcomes = annotate_sources(
         run.watch(track(files, "annotating")), chosen, thresholds, rows=rows, seed=seed
     )
-    write_annotations(run.answers(outcomes), format_name, out)
+    try:
+        write_annotations(run.answers(outcomes), format_name, out)
+    except _NoAnswerError:
+        tell(f"no table could be annotated; {out} is as it was")
+        out = None
     run.report(out)
 
 
@@ -116,11 +121,15 @@ def _same_file(one: Path, other: Path) -> bool:
         return False
 
 
+class _NoAnswerError(Exception):
+    """Every file failed."""
+
+
 class _Run:
     """Counts answers and failures on their way to the output, and embeds answers in Parquet files."""
 
-    def __init__(self, files: int, embed: bool) -> None:
-        self.files, self.embed = files, embed
+    def __init__(self, files: int, embed: bool, keeps_old: bool) -> None:
+        self.files, self.embed, self.keeps_old = files, embed, keeps_old
         self.tables = self.columns = 0
         self.failures: list[Failure] = []
         self.embedded: dict[str, None] = {}
@@ -136,7 +145,10 @@ class _Run:
             yield file
 
     def answers(self, outcomes: Iterable[TableAnnotation | Failure]) -> Iterator[TableAnnotation]:
-        """Yield the answers; tell of failures and warnings."""
+        """Yield the answers; tell of failures and warnings.
+
+        Raises `_NoAnswerError` at the end if there is an old output to keep and nothing to replace it with.
+        """
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 self._fail(outcome)
@@ -148,6 +160,8 @@ class _Run:
             self.tables += 1
             self.columns += len(outcome.columns)
             yield outcome
+        if self.keeps_old and self.failures and not self.tables:
+            raise _NoAnswerError
 
     def report(self, out: Path | None) -> None:
         """Tell what was done; raise an exit with code 2 if any file failed, as grep would."""

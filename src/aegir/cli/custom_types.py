@@ -12,6 +12,7 @@ from aegir.annotators.custom_types.recognising import Validation, validate_type
 from aegir.annotators.custom_types.store import forget_type, save_type, types_folder
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import quoted_json
+from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.errors import CheckFailed
 from aegir.tables.amounts import amount
@@ -61,7 +62,7 @@ class _TakesLists(click.Command):
 )
 @click.option(
     "--validate",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     help="Labelled tables (.jsonl) to measure the effect on other types with.",
 )
 @click.option("--about", default="", help="What the type means, for `types list` and `types show`.")

@@ -12,7 +12,7 @@ from aegir.annotators.annotate import prepare
 from aegir.annotators.evaluation import Evaluation
 from aegir.annotators.evaluation import evaluate as evaluate_annotator
 from aegir.answers.printable import escape_controls
-from aegir.cli.options import annotator_options, threshold_options
+from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.labelled import read_labelled_tables
@@ -23,7 +23,7 @@ from aegir.tables.labelled import read_labelled_tables
 @click.option(
     "--data",
     required=True,
-    type=click.Path(path_type=Path),
+    type=PathName(),
     help="Labelled tables, one JSON object per line.",
 )
 @annotator_options

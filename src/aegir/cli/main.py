@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.terminal import say, tell
+from aegir.cli.terminal import discard, say, tell
 from aegir.errors import AegirError
 
 GROUPS = {
@@ -106,7 +106,7 @@ class _TopGroup(VerbGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _discard_stdout()
+            discard(sys.stdout)
             ctx.exit(0)
 
 
@@ -157,7 +157,7 @@ def _run() -> int:
         tell(str(error))
         return error.exit_code
     except OSError as error:  # a full disk behind `aegir … > file`, a terminal that is gone
-        _discard_stdout()
+        discard(sys.stdout)
         reason = error.strerror or type(error).__name__
         tell(f"cannot write {error.filename or 'the answer'}: {reason}")
         return 1
@@ -210,9 +210,3 @@ def _open_closed_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-
-
-def _discard_stdout() -> None:
-    """Send what is still buffered to /dev/null: Python flushes stdout once more at exit."""
-    with suppress(OSError):  # a stdout that is no file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,5 +1,6 @@
-"""Options that several verbs share, so that they are spelt and explained alike."""
+"""Options that several verbs share, so that they are spelt and explained alike; paths as options."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,11 +10,28 @@ import click
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
+class PathName(click.Path):
+    """A path as an option or argument; an empty one, most likely a variable that is not set, is refused."""
+
+    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True) -> None:
+        super().__init__(path_type=Path, file_okay=file_okay, dir_okay=dir_okay)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def annotator_options(verb: Verb) -> Verb:
     """--annotator and --model."""
     verb = click.option(
         "--model",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=PathName(dir_okay=False),
         help="Weights made by `aegir train export` for byte_model, else by `aegir train ngrams`, "
         "instead of those that ship.",
     )(verb)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegir.answers.printable import escape_controls, escape_surrogates
+from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
 from aegir.errors import CheckFailed, UsageError
 from aegir.files import replace_file
@@ -22,14 +23,14 @@ from aegir.training.reward_validation.validation import validate_rewards
 @click.command("validate", epilog="Example: aegir rewards validate --out runs/rewards")
 @click.option(
     "--config",
-    type=click.Path(path_type=Path),
+    type=PathName(),
     metavar="FILE.toml",
     help="Weights, lambdas and limits; defaults for what it leaves out.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathName(file_okay=False),
     help="Also write report.json and report.html into this folder.",
 )
 def validate(config: Path | None, as_json: bool, out: Path | None) -> None:

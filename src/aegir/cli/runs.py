@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.health.monitor import Unwell
 from aegir.health.run_health import check_run
@@ -12,7 +13,7 @@ from aegir.run_folder import RunFolder
 
 
 @click.command("health", epilog="Example: aegir runs health runs/tiny --json")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=PathName())
 @click.option(
     "--false-alarm-every",
     type=click.FloatRange(min=1, min_open=True),

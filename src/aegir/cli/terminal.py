@@ -4,9 +4,11 @@ Names and texts may come from anywhere: a line break would fake a line, an escap
 terminal. So every line is printed with its control characters written as escapes.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from contextlib import suppress
+from typing import TextIO, TypeVar
 
 import click
 
@@ -18,13 +20,24 @@ ITEMS_WORTH_A_BAR = 20
 
 def tell(sentence: str) -> None:
     """Print one sentence to stderr, on one line."""
-    click.echo(f"aegir: {escape_controls(sentence)}", err=True)
+    say(f"aegir: {sentence}", err=True)
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines to stdout or stderr."""
-    for line in lines:
-        click.echo(escape_controls(line), err=err)
+    """Print lines to stdout, or to stderr if anyone can read them there."""
+    try:
+        for line in lines:
+            click.echo(escape_controls(line), err=err)
+    except OSError:
+        if not err:
+            raise
+        discard(sys.stderr)  # answers matter more than messages
+
+
+def discard(stream: TextIO) -> None:
+    """Send what is still buffered to /dev/null: Python flushes its streams once more at exit."""
+    with suppress(OSError):  # a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def track(items: Sequence[Item], doing: str) -> Iterator[Item]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from aegir.cli.options import PathName
 from aegir.cli.terminal import say
 from aegir.data.engine import build_tables
 from aegir.data.report import EngineReport
@@ -21,7 +22,7 @@ from aegir.training.ngrams import NgramTraining, train_ngrams
 
 data_option = click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PathName(),
     multiple=True,
     help="Folders of tables, instead of the file's; may be repeated.",
 )
@@ -42,21 +43,21 @@ def training_packages() -> Iterator[None]:
 @click.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PathName(),
     multiple=True,
     required=True,
     help="A folder of known files, or labelled .jsonl files; may be repeated.",
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     default=Path("runs/ngrams.safetensors"),
     show_default=True,
     help="Where the weights go.",
 )
 @click.option(
     "--raw",
-    type=click.Path(path_type=Path),
+    type=PathName(),
     multiple=True,
     help="Unlabelled tables to learn header names from [default: raw/ below --data].",
 )
@@ -76,7 +77,7 @@ def training_packages() -> Iterator[None]:
 )
 @click.option(
     "--keep-answers",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     help="Keep the answers to held-out tables here, for `aegir train calibrate`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
@@ -112,7 +113,7 @@ def ngrams(
 @click.command(
     "data", epilog="Example: aegir train data --source gold --source synthetic=400 --data data/"
 )
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.argument("config", type=PathName(dir_okay=False), required=False)
 @data_option
 @click.option(
     "--source",

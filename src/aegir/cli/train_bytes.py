@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from aegir.answers.printable import escape_controls
+from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
 from aegir.training.calibrate import calibrate_folds
@@ -40,16 +41,16 @@ def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
     """What `pretrain` and `supervised` have in common."""
     for option in reversed(
         (
-            click.argument("config", type=click.Path(path_type=Path, dir_okay=False)),
+            click.argument("config", type=PathName(dir_okay=False)),
             click.option(
                 "--out",
-                type=click.Path(path_type=Path, file_okay=False),
+                type=PathName(file_okay=False),
                 help="The run folder [default: runs/NAME of the configuration-PHASE].",
             ),
             click.option(
                 "--from",
                 "start",
-                type=click.Path(path_type=Path),
+                type=PathName(),
                 help="A run folder or checkpoint whose weights to begin with.",
             ),
             data_option,
@@ -126,17 +127,17 @@ def _sentence(figures: Mapping[str, float]) -> str:
 @click.command(
     "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
 )
-@click.argument("run", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("run", type=PathName(file_okay=False))
+@click.argument("config", type=PathName(dir_okay=False))
 @click.option(
     "--calibration",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     help="What `aegir train calibrate` found; without it confidence is not calibrated.",
 )
 @data_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     default=Path("runs/bytes.safetensors"),
     show_default=True,
     help="Where the weights go.",
@@ -162,22 +163,22 @@ def export(
     "calibrate",
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
 )
-@click.argument("folds", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PathName(),
     multiple=True,
     required=True,
     help="Folders of the tables that were held out; may be repeated.",
 )
 @click.option(
     "--ngrams",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     help="Answers kept by `aegir train ngrams --keep-answers`, to combine with.",
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathName(dir_okay=False),
     default=Path("runs/calibration.json"),
     show_default=True,
     help="Where temperatures, weights and figures go.",

@@ -145,6 +145,26 @@ def test_links_and_pipes_are_written_through_never_replaced(tmp_path: Path, form
     os.close(reading)
 
 
+def test_an_old_answer_stays_when_no_table_could_be_annotated(tmp_path: Path):
+    (tmp_path / "empty.csv").touch()
+    out = tmp_path / "answers.json"
+    for format_name in ("json", "csv"):
+        out.write_text("the old answer")
+        done = run("annotate", tmp_path / "empty.csv", "-f", format_name, "--out", out)
+        assert done.code == 2
+        assert done.said == [
+            f"aegir: {tmp_path / 'empty.csv'} is empty; expected a table",
+            f"aegir: no table could be annotated; {out} is as it was",
+        ]
+        assert out.read_text() == "the old answer"
+
+
+def test_a_dash_is_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("annotate", BOOKS, "--out", "-").out == run("annotate", BOOKS).out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_is_no_folder_to_write_into():
     done = run("annotate", BOOKS, "--format", "json", "--out", BOOKS / "x.json")
     assert (done.code, len(done.said)) == (2, 1)

@@ -34,15 +34,28 @@ def test_a_verb_or_flag_that_is_not_there_leaves_with_2(arguments: tuple[str, ..
     assert done.out == ""
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("annotate", "x.csv", "--out", ""),
+        ("annotate", "x.csv", "--model", ""),
+        ("runs", "health", ""),
+    ],
+)
+def test_an_empty_path_is_refused(arguments: tuple[str, ...]):
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.said[-1].endswith("the name is empty.")
+
+
 def test_a_near_miss_is_suggested():
     assert "annotate" in run("annotat").err.splitlines()[-1]
 
 
 def test_an_error_about_the_arguments_does_not_pass_on_control_characters():
-    done = run("annotate", "--\x1b[31mred")
+    done = run("types", "show", "price", "\x1b]0;title\x07")
     assert done.code == 2
-    assert "No such option" in done.err
-    assert r"\x1b[31mred" in done.err
+    assert r"Got unexpected extra argument (\x1b]0;title\x07)" in done.err
     assert "\x1b" not in done.err
 
 
