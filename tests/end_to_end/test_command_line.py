@@ -205,6 +205,13 @@ def test_annotating_never_loads_what_only_training_needs(annotator: str):
     assert not loaded & {"torch", "sklearn", "scipy", "pandas", "polars", "pyarrow", "joblib"}
 
 
+def test_the_python_call_with_blas_threads_gives_the_bytes_of_the_command_line():
+    code = "import sys, numpy, aegir; sys.stdout.write(aegir.annotate(sys.argv[1]).to('json'))"
+    called = run_process(EXAMPLES, python=code, OPENBLAS_NUM_THREADS="4")
+    assert called.code == 0, called.err
+    assert called.out == run_process("annotate", EXAMPLES, "--format", "json").out
+
+
 def test_reading_text_does_not_load_a_database():
     code = (
         "import sys, aegir\n"
