@@ -16,6 +16,7 @@ from aegir.data.engine import build_tables
 from aegir.data.report import EngineReport
 from aegir.data.sources import raw_files, read_training_tables
 from aegir.errors import AegirError, UsageError
+from aegir.run_folder import hold_lock
 from aegir.training.ngrams import NgramTraining, train_ngrams
 
 data_option = click.option(
@@ -100,10 +101,11 @@ def ngrams(
     for path in (out, keep_answers or out):
         path.parent.mkdir(parents=True, exist_ok=True)
     raw_tables = raw_files(raw or data)
-    model = train_ngrams(
-        tables, raw_tables, config, lambda line: click.echo(line, err=True), keep_answers
-    )
-    model.save(out)
+    with hold_lock(out):
+        model = train_ngrams(
+            tables, raw_tables, config, lambda line: click.echo(line, err=True), keep_answers
+        )
+        model.save(out)
     size = out.stat().st_size / 1e6
     click.echo(f"saved {out} ({size:.1f} MB)", err=True)
     if as_json:
