@@ -140,6 +140,7 @@ def data_report(
     switches: Mapping[str, bool | int] = dict(map(_switch, sources))
     if config is None and not switches:
         raise UsageError("give a configuration or at least one --source, such as gold")
+    teacher = None
     with training_packages():  # also around the work: what makes tables up is loaded when needed
         if config is not None:
             from aegir.training.byte_network.config import read_byte_training
@@ -148,7 +149,8 @@ def data_report(
             seed = settings.seed if seed is None else seed
             switches = switches or settings.data.sources
             data = data or tuple(map(Path, settings.data.folders))
-        report = EngineReport.of(build_tables(data, switches, seed or 0))
+            teacher = settings.data.teacher
+        report = EngineReport.of(build_tables(data, switches, seed or 0, teacher))
     click.echo(json.dumps(asdict(report)) if as_json else str(report))
 
 
