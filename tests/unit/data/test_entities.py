@@ -9,11 +9,12 @@ import pytest
 from aegir.data.entities import (
     TABLES_PER_SITE,
     Entity,
+    flat_name,
+    labels_of,
     read_entities,
     rebuild_tables,
 )
 from aegir.data.leakage import group_tables
-from aegir.data.schema_properties import flat_name, labels_of
 from aegir.errors import UsageError
 
 
