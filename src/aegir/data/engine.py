@@ -19,13 +19,19 @@ from functools import partial
 from pathlib import Path
 
 from aegir.annotators.registry import DEFAULT, load_annotator
-from aegir.data.auxiliary import VOCABULARIES, auxiliary_tables
 from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.data.generators.tables import TABLES, synthetic_tables
 from aegir.data.headers import header_tables, typed_by_header
 from aegir.data.raw_tables import read_raw_tables
 from aegir.data.self_training import pseudo_labelled
-from aegir.data.sources import Source, TrainingTable, raw_files, read_training_tables
+from aegir.data.sources import (
+    VOCABULARIES,
+    Source,
+    TrainingTable,
+    auxiliary_tables,
+    raw_files,
+    read_training_tables,
+)
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
 from aegir.tables.table import Table

@@ -89,7 +89,7 @@ class Entity:
 
 
 def read_entities(path: Path) -> list[Entity]:
-    """The distinct entities of a file, of the kinds we make tables of."""
+    """Return the distinct entities of a file that are of the kinds in KINDS."""
     found: dict[Entity, None] = {}
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -110,7 +110,7 @@ def read_entities(path: Path) -> list[Entity]:
 def rebuild_tables(
     entities: Sequence[Entity], seed: int, gold_sites: Iterable[str] = ()
 ) -> list[TrainingTable]:
-    """Tables of one site and kind each, then tables pooled from sites too small for one."""
+    """Return tables of one site and kind each, then tables pooled from sites too small for one."""
     groups: dict[tuple[str, str], list[Entity]] = defaultdict(list)
     for entity in entities:
         groups[entity.kind, entity.site].append(entity)
@@ -133,7 +133,7 @@ def rebuild_tables(
 
 
 def site_of(name: str) -> str | None:
-    """The site in a table name such as `Book_books.example.com_3`; None where there is none."""
+    """Return the site in a table name such as `Book_books.example.com_3`, if any."""
     parts = name.split("_")
     return parts[1] if len(parts) > 2 and "." in parts[1] else None
 
@@ -152,7 +152,7 @@ def _draw_tables(
 
 
 def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None:
-    """The rows as a labelled table; None when nothing in it is labelled."""
+    """Return the rows as a labelled table, or None when no column has a type."""
     records = [dict(entity.properties) for entity in rows]
     columns = [
         (path, tuple(record.get(path, "") for record in records))
@@ -172,7 +172,7 @@ def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None
 
 
 def _columns_kept(kind: str, records: Sequence[dict[str, str]]) -> list[str]:
-    """The name first, then properties that two rows or more fill, one column per flattened name."""
+    """Return the name, then properties that at least two rows have, one column per flattened name."""
     filled = Counter(path for record in records for path in record)
     seen: set[str] = set()
     kept, unlabelled = [], 0
@@ -195,7 +195,7 @@ def _cut(text: str) -> str:
 
 
 def _as_site(site: str) -> str:
-    """A site, or the file a page was kept in, as table names spell it."""
+    """Return a site, or the file a page was kept in, as table names spell it."""
     return _NOT_IN_A_SITE.sub("-", site.lower().removeprefix("www."))
 
 
@@ -208,7 +208,7 @@ class ColumnLabels:
 
 
 def labels_of(kind: str, path: str, cells: Sequence[str]) -> ColumnLabels:
-    """Our labels for the column of property `path` (dotted) in a table of `kind`."""
+    """Return our labels for the column of property `path` (dotted) in a table of `kind`."""
     name = flat_name(path)
     if name is None:
         return ColumnLabels()
@@ -219,7 +219,7 @@ def labels_of(kind: str, path: str, cells: Sequence[str]) -> ColumnLabels:
 
 
 def flat_name(path: str) -> str | None:
-    """The property a dotted path stands for once flattened; None when it belongs to another thing."""
+    """Return the property a dotted path becomes when flattened; None if it belongs to another thing."""
     *outer, last = path.split(".")
     if (last == "name" and outer and outer[-1] in _THINGS) or (
         last in ("url", "contentUrl") and outer and outer[-1] in ("image", "logo")

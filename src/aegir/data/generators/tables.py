@@ -2,7 +2,7 @@
 
     LocalBusiness --> [name, telephone, streetAddress, postalCode, openingHours] x 5 rows, some cells missing
 
-Every table says `"source": "synthetic"` and comes under a Source with `synthetic=True`. Columns of scarce types are
+Every table has the origin `"source": "synthetic"` and a Source with `synthetic=True`. Columns of scarce types are
 drawn more often, so that a few thousand tables hold every type here at least five hundred times.
 
 Limits: made-up columns teach form, not world knowledge; long texts and famous titles are left to real tables.
@@ -142,8 +142,8 @@ class Page:
         return cls(subject, tuple(properties.split()), weight)
 
 
-_UNSAID = Recipe(None, people.title, 0.0)
-"""A subject whose type we would not dare to teach with made-up words."""
+_UNLABELLED = Recipe(None, people.title, 0.0)
+"""A subject whose type cannot be taught with made-up words."""
 PAGES: Mapping[str, Page] = {
     "LocalBusiness": Page.of(
         Recipe("LocalBusiness/name", people.local_business, 0.1),
@@ -166,7 +166,7 @@ PAGES: Mapping[str, Page] = {
         3.2,
     ),
     "Event": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "startDate endDate eventStatus eventAttendanceMode organizer price priceCurrency availability validFrom url "
         "addressLocality addressCountry streetAddress telephone email duration isAccessibleForFree",
         2,
@@ -188,22 +188,22 @@ PAGES: Mapping[str, Page] = {
         2.4,
     ),
     "Product": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         f"{_SHOP} model gtin productID weight measurements unitCode unitText inventoryLevel ratingValue availableDeliveryMethod",
         3,
     ),
     "Book": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         f"{_SHOP} isbn author publisher bookFormat inLanguage datePublished isAccessibleForFree video",
         2.2,
     ),
     "Recipe": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "author prepTime cookTime totalTime calories nutrition suitableForDiet inventoryLevel datePublished image ratingValue video",
         3,
     ),
     "Movie": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "director duration contentRating datePublished image url ratingValue inLanguage video",
         1.5,
     ),
@@ -216,7 +216,7 @@ PAGES: Mapping[str, Page] = {
 
 
 def synthetic_tables(count: int, seed: int) -> list[TrainingTable]:
-    """So many made-up tables; the first ones are the same however many are asked for."""
+    """Return `count` made-up tables; the first ones do not depend on the count."""
     kinds = list(PAGES)
     weights = [PAGES[kind].weight for kind in kinds]
     tables = []
@@ -233,7 +233,7 @@ def _table(kind: str, number: int, random: Random) -> LabelledTable:
     rows = random.choice(ROWS)
     recipes = [page.subject, *(PROPERTIES[name] for name in names)]
     columns = tuple(Column(None, _cells(recipe, rows, random)) for recipe in recipes)
-    # Table names end in no site: the cells belong to nobody, so no group may claim them.
+    # Table names contain no site, so that no group of real tables takes them in.
     return LabelledTable(
         Table(f"synthetic/{kind}/{number}", columns, subject=0),
         tuple((recipe.type,) if recipe.type else () for recipe in recipes),
@@ -243,7 +243,7 @@ def _table(kind: str, number: int, random: Random) -> LabelledTable:
 
 
 def _properties(page: Page, random: Random) -> list[str]:
-    """Some of the page's properties, scarce types first in line, in any order."""
+    """Return some of the page's properties in random order, preferring those of scarce types."""
     count = min(len(page.properties), random.randint(3, 8))
     ranked = sorted(
         page.properties,
