@@ -7,7 +7,7 @@ import pytest
 
 from aegir.annotators.rules.judge import RULES
 from aegir.data.generators.tables import PAGES, PROPERTIES
-from aegir.data.header_types import MEANINGS
+from aegir.data.headers import MEANINGS
 from aegir.vocabulary.terms import FINE_TYPES, RELATIONS, TYPE_NAMES
 
 ROOT = Path(__file__).parent.parent

@@ -14,6 +14,7 @@ Nested values become flat names: `record(7, loss={"policy": 0.5})` writes `{"ste
 Limit: flushed to the operating system, not to the disk; a power cut may lose the last seconds.
 """
 
+import contextlib
 import datetime
 import importlib.metadata
 import json
@@ -32,7 +33,11 @@ from typing import Any
 from aegir.errors import UsageError
 from aegir.files import replace_file
 
+if sys.platform != "win32":
+    import fcntl
+
 METRICS, CONFIG, ENVIRONMENT = "metrics.jsonl", "config.toml", "environment.json"
+LOCK = ".lock"
 VERSIONS_OF = ("aegir", "numpy", "torch", "gymnasium", "safetensors")
 UNUSUAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -60,17 +65,19 @@ class RunFolder:
     @classmethod
     def create(cls, path: Path | str, config: Mapping[str, Any] | None = None) -> "RunFolder":
         """Begin a run: make the folder, write its settings and where it runs. A run is never overwritten."""
-        folder = Path(path)
-        if (folder / METRICS).exists():
-            raise UsageError(
-                f"{folder} holds a run already; choose another folder, or continue it with RunFolder"
-            )
+        folder, settings = Path(path), render_toml(config or {})
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / CONFIG).write_text(render_toml(config or {}), encoding="utf-8")
+            try:
+                (folder / METRICS).touch(exist_ok=False)  # of two processes, one gets the folder
+            except FileExistsError:
+                raise UsageError(
+                    f"{folder} holds a run already; choose another folder, "
+                    "or continue it with RunFolder"
+                ) from None
+            (folder / CONFIG).write_text(settings, encoding="utf-8")
             text = json.dumps(describe_environment(), indent=1) + "\n"
             (folder / ENVIRONMENT).write_text(text, encoding="utf-8")
-            (folder / METRICS).touch()
         except OSError as error:
             raise UsageError(f"cannot write run folder {folder}: {error.strerror}") from None
         return cls(folder)
@@ -116,6 +123,46 @@ class RunFolder:
             else:
                 steps.append(row)
         return RunHistory(tuple(steps), tuple(notes))
+
+
+@contextlib.contextmanager
+def hold_lock(target: Path) -> Iterator[None]:
+    """Keep other processes from writing to a run folder or an output file; raise if one is doing so now.
+
+    The lock is flock's on a hidden file in the folder, or beside the output file. The system releases it when the
+    process ends, however it ends. Limit: Windows and file systems without flock are not locked.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    path = target / LOCK if target.is_dir() else target.with_name(f".{target.name}{LOCK}")
+    handle = _locked(path, target)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(path: Path, target: Path) -> int:
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UsageError(f"cannot write {target}: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise UsageError(
+                f"another process is writing to {target}; wait for it, or choose another --out"
+            ) from None
+        except OSError:
+            return handle  # this file system has no locks
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        os.close(handle)  # the last holder removed the file after it was opened here
 
 
 def describe_environment() -> dict[str, Any]:

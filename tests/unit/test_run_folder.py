@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from aegir.errors import UsageError
-from aegir.run_folder import RunFolder
+from aegir.run_folder import RunFolder, hold_lock
 
 
 @dataclass
@@ -127,3 +127,48 @@ def test_a_run_is_never_overwritten(run):
 def test_what_cannot_be_done_is_said_in_a_sentence(run, call, sentence):
     with pytest.raises(UsageError, match=sentence):
         call(run)
+
+
+@pytest.mark.parametrize("name", ["run", "model.safetensors"])
+def test_a_folder_or_file_is_locked_by_one_holder_at_a_time_and_left_as_it_was(tmp_path, name):
+    target = tmp_path / name
+    if name == "run":
+        target.mkdir()
+    refused = pytest.raises(
+        UsageError, match=f"another process is writing to {target}; wait for it"
+    )
+    with hold_lock(target), refused, hold_lock(target):
+        pass
+    with hold_lock(target):
+        pass
+    assert [path.name for path in tmp_path.rglob("*")] == (["run"] if name == "run" else [])
+
+
+def test_a_killed_process_leaves_no_lock(tmp_path):
+    code = (
+        "import os, pathlib, signal, sys; from aegir.run_folder import hold_lock\n"
+        "with hold_lock(pathlib.Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / ".lock").exists()  # the file is there, its lock is not
+    with hold_lock(tmp_path):
+        pass
+
+
+def test_of_two_runs_started_at_once_one_gets_the_folder(tmp_path):
+    code = (
+        "import sys; from aegir.errors import UsageError; from aegir.run_folder import RunFolder\n"
+        "input()\n"
+        "try: RunFolder.create(sys.argv[1])\n"
+        "except UsageError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "run")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    for process in started:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    answers = sorted(process.communicate()[0] for process in started)
+    assert answers[0] == ""
+    assert all("holds a run already" in answer for answer in answers[1:])

@@ -18,6 +18,7 @@ from aegir.data.engine import build_tables
 from aegir.data.report import EngineReport
 from aegir.data.sources import raw_files, read_training_tables
 from aegir.errors import AegirError, UsageError
+from aegir.run_folder import hold_lock
 from aegir.training.ngrams import NgramTraining, train_ngrams
 
 data_option = click.option(
@@ -102,8 +103,11 @@ def ngrams(
     for path in (out, keep_answers or out):
         path.parent.mkdir(parents=True, exist_ok=True)
     raw_tables = raw_files(raw or data)
-    model = train_ngrams(tables, raw_tables, config, lambda line: say(line, err=True), keep_answers)
-    model.save(out)
+    with hold_lock(out):
+        model = train_ngrams(
+            tables, raw_tables, config, lambda line: say(line, err=True), keep_answers
+        )
+        model.save(out)
     size = out.stat().st_size / 1e6
     say(f"saved {out} ({size:.1f} MB)", err=True)
     if as_json:
@@ -138,6 +142,7 @@ def data_report(
     switches: Mapping[str, bool | int] = dict(map(_switch, sources))
     if config is None and not switches:
         raise UsageError("give a configuration or at least one --source, such as gold")
+    teacher = None
     with training_packages():  # also around the work: what makes tables up is loaded when needed
         if config is not None:
             from aegir.training.byte_network.config import read_byte_training
@@ -146,7 +151,8 @@ def data_report(
             seed = settings.seed if seed is None else seed
             switches = switches or settings.data.sources
             data = data or tuple(map(Path, settings.data.folders))
-        report = EngineReport.of(build_tables(data, switches, seed or 0))
+            teacher = settings.data.teacher
+        report = EngineReport.of(build_tables(data, switches, seed or 0, teacher))
     say(*([json.dumps(asdict(report))] if as_json else str(report).split("\n")))
 
 

@@ -13,20 +13,25 @@ Promises
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from aegir.annotators.scores import Annotator
-from aegir.data.auxiliary import VOCABULARIES, auxiliary_tables
+from aegir.annotators.registry import DEFAULT, load_annotator
 from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.data.generators.tables import TABLES, synthetic_tables
-from aegir.data.header_types import typed_by_header
-from aegir.data.headers import header_tables
+from aegir.data.headers import header_tables, typed_by_header
 from aegir.data.raw_tables import read_raw_tables
-from aegir.data.self_training import SelfTraining, pseudo_labelled
-from aegir.data.sources import Source, TrainingTable, raw_files, read_training_tables
+from aegir.data.self_training import pseudo_labelled
+from aegir.data.sources import (
+    VOCABULARIES,
+    Source,
+    TrainingTable,
+    auxiliary_tables,
+    raw_files,
+    read_training_tables,
+)
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
 from aegir.tables.table import Table
@@ -42,11 +47,20 @@ DERIVED = Source(
 """Tables labelled with relations by people, and from those with types by rule."""
 
 
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """The annotator whose sure answers label the tables of the source "pseudo"."""
+
+    name: str = DEFAULT
+    weights: Path | None = None
+    """Instead of those that ship."""
+
+
 def build_tables(
-    data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None = None
+    data: Sequence[Path], wanted: Switches, seed: int, teacher: Teacher | None = None
 ) -> list[TrainingTable]:
-    """The tables of all sources switched on, source by source; the annotator is for "pseudo" alone."""
-    makers = _Workshop(data, wanted, seed, annotator).makers()
+    """Return the tables of all sources switched on, source by source."""
+    makers = _Sources(data, wanted, seed, teacher or Teacher()).makers()
     for name in wanted:
         if name not in makers:
             near = get_close_matches(name, makers, 1)
@@ -59,19 +73,16 @@ def build_tables(
     return tables
 
 
-class _Workshop:
-    """What the sources share, read once and only when asked for."""
+class _Sources:
+    """Makes the tables of each source; files that several share are read once, when first needed."""
 
-    def __init__(
-        self, data: Sequence[Path], wanted: Switches, seed: int, annotator: Annotator | None
-    ) -> None:
-        self._data, self._wanted, self._seed = data, wanted, seed
-        self._annotator = annotator
+    def __init__(self, data: Sequence[Path], wanted: Switches, seed: int, teacher: Teacher) -> None:
+        self._data, self._wanted, self._seed, self._teacher = data, wanted, seed, teacher
         self._labelled: list[TrainingTable] | None = None
         self._raw: list[Table] | None = None
 
     def makers(self) -> dict[str, Callable[[], list[TrainingTable]]]:
-        """How the tables of each source are made, in the order they are returned."""
+        """Return the function that makes each source's tables, in the order they are returned."""
         return {
             "gold": self.gold,
             "derived": self.derived,
@@ -114,9 +125,8 @@ class _Workshop:
         return rebuild_tables(entities, self._seed, {site for site in sites if site})
 
     def pseudo(self) -> list[TrainingTable]:
-        if self._annotator is None:
-            raise UsageError("source 'pseudo' needs an annotator whose answers become labels")
-        return pseudo_labelled(self.raw(), self._annotator, SelfTraining(), self._seed)
+        teacher = load_annotator(self._teacher.name, self._teacher.weights)
+        return pseudo_labelled(self.raw(), teacher, self._seed)
 
     def auxiliary(self, name: str) -> list[TrainingTable]:
         vocabulary = VOCABULARIES[name]
@@ -127,7 +137,7 @@ class _Workshop:
         ]
 
     def files(self, name: str) -> list[Path]:
-        """The file of that name in each folder given."""
+        """Return the file of that name in each folder that has it."""
         found = [folder / name for folder in self._data if (folder / name).is_file()]
         if not found:
             places = ", ".join(map(str, self._data))
@@ -136,7 +146,7 @@ class _Workshop:
 
 
 def _made(wanted: bool | int) -> int:
-    """Made-up tables are never drawn from a stock: as many are made as are asked for."""
+    """Return how many tables to make up: exactly as many as asked for."""
     return TABLES if wanted is True else int(wanted)
 
 

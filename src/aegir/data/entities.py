@@ -1,11 +1,23 @@
-"""Tables rebuilt from publishers' Schema.org entities, the way SOTAB was built from the same kind of markup.
+"""Tables rebuilt from publishers' Schema.org entities, as SOTAB was built from the same kind of markup.
 
     {"type": "Recipe", "site": "…", "props": {"name": …, "prepTime": …}}   x 47,000
         -- one site, one kind, about five entities --> a table without headers, subject first
 
+What a property says about its column (`labels_of`), where that is near-certain:
+
+    offers.price          -> relation price,     type price
+    author.name           -> relation author,    type Person/name
+    nutrition.fatContent  -> relation nutrition, type Mass
+    name of a Recipe      -> no relation (it is the subject), type Recipe/name
+
+A nested property counts as its last part, because SOTAB flattened markup the same way: containers such as
+`address` and `offers` are dropped, and the `name` of an author or brand is the author or brand itself.
+A type is given (schema_org.tsv) where at least nine in ten SOTAB columns of the relation have it, and where the
+columns of these publishers looked like that type to a reader (docs/data-engine.md has the figures).
+
 Promises
-  - a table holds entities of one kind and, where a site has three or more of them, of one site; the site stands
-    in the table's name, so `leakage.group_tables` keeps it with other tables of that site;
+  - a table holds entities of one kind and, where a site has three or more of them, of one site; the site is part of
+    the table's name, so `leakage.group_tables` keeps it with other tables of that site;
   - sites with one or two entities of a main kind are pooled, but never a site that gold tables come from;
   - cells are cut to twenty words and missing cells stay empty, as in SOTAB;
   - the same seed gives the same tables.
@@ -23,12 +35,13 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.data.schema_properties import NAME_TYPES, flat_name, labels_of
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Column, Table
+from aegir.tsv import read_tsv
+from aegir.vocabulary.terms import RELATION_NAMES
 
 ENTITIES = Source("labelled/schemaorg_entities.jsonl.gz", cta_weight=0.5, cpa_weight=0.5, weak=True)
 TABLES_PER_SITE = 6
@@ -43,6 +56,28 @@ POOLED_KINDS = frozenset(["Recipe", "Product", "LocalBusiness", "Event", "Person
 TABLES_PER_POOL = 200
 _NOT_IN_A_SITE = re.compile(r"[^a-z0-9.-]+")
 
+_HERE = Path(__file__).parent
+
+
+def _schema_org(role: str) -> dict[str, str | None]:
+    rows = [fields for _, fields in read_tsv(_HERE / "schema_org.tsv", "role type names")]
+    return {name: kind or None for of, kind, names in rows if of == role for name in names.split()}
+
+
+_PROPERTIES = _schema_org("property")
+"""Property to the type of its column."""
+KINDS = _schema_org("kind")
+"""The kinds of entity worth a table, and the type of their names, if it is one of ours."""
+_CONTAINERS = _schema_org("container").keys()
+"""Properties whose parts count as parts of the entity itself."""
+_THINGS = _schema_org("thing").keys()
+"""Properties whose value is a thing; SOTAB shows the thing's name."""
+_DATES = _schema_org("date").keys()
+"""A Date or a DateTime, as the cells say."""
+_DESCRIBED = _schema_org("described kind").keys()
+_HAS_TIME = re.compile(r"\d[T ]\d{1,2}:\d\d")
+_SAME_KIND = {"product": "Product", "MusicEvent": "Event"}
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -54,13 +89,13 @@ class Entity:
 
 
 def read_entities(path: Path) -> list[Entity]:
-    """The distinct entities of a file, of the kinds we make tables of."""
+    """Return the distinct entities of a file that are of the kinds in KINDS."""
     found: dict[Entity, None] = {}
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 record = json.loads(line)
-                if record["type"] in NAME_TYPES:
+                if record["type"] in KINDS:
                     cells = ((name, _cut(str(text))) for name, text in record["props"].items())
                     filled = tuple((name, text) for name, text in cells if text)
                     found[Entity(record["type"], _as_site(record["site"]), filled)] = None
@@ -75,7 +110,7 @@ def read_entities(path: Path) -> list[Entity]:
 def rebuild_tables(
     entities: Sequence[Entity], seed: int, gold_sites: Iterable[str] = ()
 ) -> list[TrainingTable]:
-    """Tables of one site and kind each, then tables pooled from sites too small for one."""
+    """Return tables of one site and kind each, then tables pooled from sites too small for one."""
     groups: dict[tuple[str, str], list[Entity]] = defaultdict(list)
     for entity in entities:
         groups[entity.kind, entity.site].append(entity)
@@ -98,7 +133,7 @@ def rebuild_tables(
 
 
 def site_of(name: str) -> str | None:
-    """The site in a table name such as `Book_books.example.com_3`; None where there is none."""
+    """Return the site in a table name such as `Book_books.example.com_3`, if any."""
     parts = name.split("_")
     return parts[1] if len(parts) > 2 and "." in parts[1] else None
 
@@ -117,7 +152,7 @@ def _draw_tables(
 
 
 def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None:
-    """The rows as a labelled table; None when nothing in it is labelled."""
+    """Return the rows as a labelled table, or None when no column has a type."""
     records = [dict(entity.properties) for entity in rows]
     columns = [
         (path, tuple(record.get(path, "") for record in records))
@@ -137,7 +172,7 @@ def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None
 
 
 def _columns_kept(kind: str, records: Sequence[dict[str, str]]) -> list[str]:
-    """The name first, then properties that two rows or more fill, one column per flattened name."""
+    """Return the name, then properties that at least two rows have, one column per flattened name."""
     filled = Counter(path for record in records for path in record)
     seen: set[str] = set()
     kept, unlabelled = [], 0
@@ -160,5 +195,48 @@ def _cut(text: str) -> str:
 
 
 def _as_site(site: str) -> str:
-    """A site, or the file a page was kept in, as table names spell it."""
+    """Return a site, or the file a page was kept in, as table names spell it."""
     return _NOT_IN_A_SITE.sub("-", site.lower().removeprefix("www."))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLabels:
+    """Our labels for one column; None where the property does not settle it."""
+
+    type: str | None = None
+    relation: str | None = None
+
+
+def labels_of(kind: str, path: str, cells: Sequence[str]) -> ColumnLabels:
+    """Return our labels for the column of property `path` (dotted) in a table of `kind`."""
+    name = flat_name(path)
+    if name is None:
+        return ColumnLabels()
+    relation = "nutrition" if _PROPERTIES.get(name) == "Mass" else name
+    return ColumnLabels(
+        _type_of(kind, name, cells), relation if relation in RELATION_NAMES else None
+    )
+
+
+def flat_name(path: str) -> str | None:
+    """Return the property a dotted path becomes when flattened; None if it belongs to another thing."""
+    *outer, last = path.split(".")
+    if (last == "name" and outer and outer[-1] in _THINGS) or (
+        last in ("url", "contentUrl") and outer and outer[-1] in ("image", "logo")
+    ):
+        last = outer.pop()
+    if not outer:
+        return last
+    return last if last != "name" and set(outer) <= _CONTAINERS else None
+
+
+def _type_of(kind: str, name: str, cells: Sequence[str]) -> str | None:
+    kind = _SAME_KIND.get(kind, kind)
+    of_name = KINDS.get(kind)
+    if name == "name" or (name == "headline" and of_name == "CreativeWork/name"):
+        return of_name
+    if name == "description":
+        return f"{kind}/description" if kind in _DESCRIBED else None
+    if name in _DATES:
+        return "DateTime" if any(_HAS_TIME.search(cell) for cell in cells) else "Date"
+    return _PROPERTIES.get(name)

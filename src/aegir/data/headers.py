@@ -1,31 +1,105 @@
-"""Headers as labels of their own: what kind of column do people call 'venue', 'runner up' or 'zip code'?
+"""Weak labels from headers: types by headers that mean one thing, and common headers as labels of their own.
 
-    a table of raw/ with its headers hidden  -->  each column labelled "header:venue" where the name is common
+    a column of raw/ called 'zip code'  -->  postalCode, unless the rules say its cells cannot be that
+                                        -->  "header:zip code" for an auxiliary head
+
+headers.tsv is a short map from clear names to a type and, where the header settles it whatever the subject is, a
+relation; it was pruned by hand and by measuring how often an annotator that sees the cells alone agrees
+(docs/data-engine.md). A label is dropped where the rules veto the type for the cells.
 
 Names seen in enough tables of enough collections make a label space for an auxiliary head: nobody labelled
 anything, yet telling 'stadium' from 'city' by the cells alone takes much of what telling types apart takes.
 Years, single letters and numbered names are left out: they say nothing about the cells below them.
+
+In both cases the header is hidden from the table that is labelled by it.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
+from aegir.annotators.rules.judge import judge_columns
 from aegir.data.raw_tables import plain_header, without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
+from aegir.tsv import read_tsv
 
+HEADER_TYPES = Source("raw/header types", cta_weight=0.3, cpa_weight=0.2, weak=True)
 HEADERS = Source("raw/headers", cpa_weight=0, weak=True, aux="headers")
-MOST_HEADERS = 800
+COLUMNS_PER_TYPE, COLUMNS_PER_TYPED_HEADER = 600, 300
+MOST_HEADERS, COLUMNS_PER_HEADER = 800, 400
 TABLES_SEEN, FILES_SEEN = 20, 3
-COLUMNS_PER_HEADER = 400
 _EMPTY_NAME = re.compile(r"\w|[a-z]{0,3} ?\d+|row ?names|index|unnamed.*")
+_NOTHING: tuple[str, ...] = ()
+
+
+class Meaning(NamedTuple):
+    """What a header says about its column."""
+
+    header: str
+    type: str
+    relation: str | None
+
+
+MEANINGS: Mapping[str, Meaning] = {
+    header: Meaning(header, kind, relation or None)
+    for _, (headers, kind, relation) in read_tsv(
+        Path(__file__).parent / "headers.tsv", "headers type relation"
+    )
+    for header in headers.split("|")
+}
+
+
+def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
+    """Return the tables with at least one column whose header settles its type."""
+    per_type: Counter[str] = Counter()
+    per_header: Counter[str] = Counter()
+    found = []
+    for i in Seeds(seed).generator("header types").permutation(len(tables)):
+        meanings = {
+            place: meaning
+            for place, meaning in _meanings(tables[i]).items()
+            if per_type[meaning.type] < COLUMNS_PER_TYPE
+            and per_header[meaning.header] < COLUMNS_PER_TYPED_HEADER
+        }
+        for place in _vetoed(tables[i], meanings):
+            del meanings[place]
+        if meanings:
+            per_type.update(meaning.type for meaning in meanings.values())
+            per_header.update(meaning.header for meaning in meanings.values())
+            known = [meanings.get(place) for place in range(len(tables[i].columns))]
+            types = [(meaning.type,) if meaning else _NOTHING for meaning in known]
+            relations = [
+                (meaning.relation,) if meaning and meaning.relation else _NOTHING
+                for meaning in known
+            ]
+            found.append(_labelled(tables[i], types, relations, HEADER_TYPES))
+    return found
+
+
+def header_tables(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
+    """Return the tables whose columns are labelled with their own headers."""
+    common = frozenset(common_headers(tables))
+    taken: Counter[str] = Counter()
+    found = []
+    for i in Seeds(seed).generator("header tables").permutation(len(tables)):
+        labels = []
+        for column in tables[i].columns:
+            header = plain_header(column.name)
+            wanted = header in common and taken[header] < COLUMNS_PER_HEADER and column.present
+            labels.append((f"header:{header}",) if wanted else _NOTHING)
+        if any(labels):
+            taken.update(label[0].removeprefix("header:") for label in labels if label)
+            found.append(_labelled(tables[i], labels, [_NOTHING] * len(labels), HEADERS))
+    return found
 
 
 def common_headers(tables: Sequence[Table]) -> list[str]:
-    """The most frequent normalised headers, commonest first."""
+    """Return the most frequent normalised headers, commonest first."""
     seen: Counter[str] = Counter()
     files: dict[str, set[str | None]] = defaultdict(set)
     for table in tables:
@@ -43,24 +117,34 @@ def common_headers(tables: Sequence[Table]) -> list[str]:
     return sorted(enough, key=lambda header: (-seen[header], header))[:MOST_HEADERS]
 
 
-def header_tables(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
-    """Tables whose columns are labelled with their own headers, which are hidden."""
-    common = frozenset(common_headers(tables))
-    taken: Counter[str] = Counter()
-    found = []
-    for i in Seeds(seed).generator("header tables").permutation(len(tables)):
-        table = tables[i]
-        labels = []
-        for column in table.columns:
-            header = plain_header(column.name)
-            wanted = header in common and taken[header] < COLUMNS_PER_HEADER and column.present
-            labels.append((f"header:{header}",) if wanted else ())
-        if any(labels):
-            taken.update(label[0].removeprefix("header:") for label in labels if label)
-            found.append(_labelled(table, tuple(labels)))
-    return [TrainingTable(labelled, HEADERS) for labelled in found]
+def _meanings(table: Table) -> dict[int, Meaning]:
+    """Return the meaning of each column whose header is in the map, by the column's place."""
+    headers = [plain_header(column.name) for column in table.columns]
+    return {
+        place: MEANINGS[header]
+        for place, (header, column) in enumerate(zip(headers, table.columns, strict=True))
+        if header in MEANINGS and column.present
+    }
 
 
-def _labelled(table: Table, labels: tuple[tuple[str, ...], ...]) -> LabelledTable:
-    nothing = ((),) * len(labels)
-    return LabelledTable(without_headers(table), labels, nothing, {"source": table.source})
+def _vetoed(table: Table, meanings: Mapping[int, Meaning]) -> list[int]:
+    """Return the places whose cells cannot be of the type, as the rules see it without headers."""
+    bare = without_headers(table)
+    verdicts = judge_columns([bare.columns[place] for place in meanings])
+    return [
+        place
+        for (place, meaning), verdict in zip(meanings.items(), verdicts, strict=True)
+        if meaning.type in verdict.vetoes
+    ]
+
+
+def _labelled(
+    table: Table,
+    types: Sequence[tuple[str, ...]],
+    relations: Sequence[tuple[str, ...]],
+    source: Source,
+) -> TrainingTable:
+    labelled = LabelledTable(
+        without_headers(table), tuple(types), tuple(relations), {"source": table.source}
+    )
+    return TrainingTable(labelled, source)

@@ -1,6 +1,6 @@
-"""Which tables belong together: the same site, or the same rows under another name.
+"""Which tables must be on the same side of a split: those of one site, or with the same rows under another name.
 
-Two tables are one group when they come from the same web site or share a whole column of distinctive values.
+Two tables are in one group when they come from the same web site or share a whole column of distinctive values.
 Folds are made of groups, so that nothing about a held-out table is seen in training.
 """
 
@@ -15,12 +15,12 @@ _SITE = re.compile(r"^[A-Za-z]+_([a-z0-9.-]+\.[a-z]{2,})_")
 CELLS_COMPARED = 5
 DISTINCT_CELLS, DISTINCT_CHARACTERS = 2, 9
 """A shared column counts only when it could hardly be shared by chance. Stricter bounds (3 and 40) missed
-16 of 177 tables that stand in two files with other columns and other punctuation; these miss 3."""
+16 of 177 tables that are in two files with other columns and other punctuation; these miss 3."""
 _NOT_TEXT = re.compile(r"[\W_]+")
 
 
 def group_tables(tables: Sequence[LabelledTable]) -> list[int]:
-    """A group number for each table: the index of the group's first table."""
+    """Return a group number for each table: the index of the group's first table."""
     parent = list(range(len(tables)))
 
     def root(i: int) -> int:
@@ -45,7 +45,7 @@ def fold_of_group(groups: Sequence[int], folds: int, seed: int) -> dict[int, int
 
 
 def _marks(labelled: LabelledTable) -> Iterator[Hashable]:
-    """What identifies a table's origin: its site, and each distinctive column."""
+    """Yield what identifies a table's origin: its site, and each distinctive column."""
     if site := _SITE.match(labelled.table.name):
         yield ("site", site[1])
     for column in labelled.table.columns:

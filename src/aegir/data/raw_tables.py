@@ -23,7 +23,7 @@ _NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 def read_raw_tables(paths: Sequence[Path], seed: int) -> list[Table]:
-    """The tables of these files, cut down; `source` says which file each came from."""
+    """Return the tables of these files, cut down; `source` is the file each came from."""
     return [
         cut_table(replace(labelled.table, source=path.name), Seeds(seed))
         for path in paths
@@ -33,7 +33,7 @@ def read_raw_tables(paths: Sequence[Path], seed: int) -> list[Table]:
 
 
 def cut_table(table: Table, seeds: Seeds) -> Table:
-    """At most 16 columns, 8 rows drawn at random and kept in order, long cells cut."""
+    """Keep at most 16 columns and 8 rows, drawn at random and kept in order, and cut long cells."""
     rows = len(table.columns[0].values)
     chosen: Sequence[int] = range(rows)
     if rows > MOST_ROWS:
@@ -47,10 +47,10 @@ def cut_table(table: Table, seeds: Seeds) -> Table:
 
 
 def plain_header(header: str | None) -> str:
-    """A header in lower case with punctuation turned to spaces: 'Zip_Code ' and 'zip code' are one."""
+    """Return a header in lower case with spaces for punctuation: 'Zip_Code ' becomes 'zip code'."""
     return _NOT_A_WORD.sub(" ", header or "").strip().lower()
 
 
 def without_headers(table: Table) -> Table:
-    """The same cells with nothing above them."""
+    """Return the table without its headers."""
     return replace(table, columns=tuple(Column(None, column.values) for column in table.columns))

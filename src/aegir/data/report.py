@@ -1,4 +1,4 @@
-"""What a set of training tables holds: per source and per type, real or made up.
+"""Counts of training tables and labels per source and per type, real or made up.
 
 The first table answers "where do the labels come from", the second "which types are still scarce". Columns of
 sources with weight 0 for a task, and labels outside our vocabulary, do not count for that task.
@@ -54,7 +54,7 @@ class EngineReport:
         )
 
     def scarce_types(self, fewest: int = ENOUGH_COLUMNS) -> list[str]:
-        """Types with fewer labelled columns than this, real and synthetic together."""
+        """Return the types with fewer labelled columns than this, real and synthetic together."""
         return [name for name, counts in self.types.items() if sum(counts) < fewest]
 
     def __str__(self) -> str:

@@ -1,9 +1,16 @@
 """Where training tables come from, and how far each source is trusted.
 
-A file named on the command line is gold for whatever labels of ours it carries. A folder stands for the
+A file named on the command line is gold for whatever labels of ours it has. A folder means the
 known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
 (by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
 Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
+
+Files labelled in other vocabularies also serve auxiliary heads, each with a label space of its own, untranslated: a
+head that learns to tell 'jockey' from 'club' shapes the layers below it whether or not we have such a type.
+
+    dbpedia     the property of a column, the class of the subject column
+    sherlock    78 types named after VizNet headers; single columns
+    wikitables  several Freebase types per column; the file's validation part is left out
 """
 
 from collections import Counter, defaultdict
@@ -11,7 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aegir.data.raw_tables import cut_table, without_headers
 from aegir.errors import UsageError
+from aegir.seeding import Seeds
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 
 LABEL_MAP = "label_map.tsv"
@@ -36,11 +45,11 @@ class Source:
     calibrates: bool = True
     """Whether held-out answers on this file count towards calibration, or are only reported."""
     synthetic: bool = False
-    """The cells were made up by a generator; nobody ever published them."""
+    """The cells were made up by a generator."""
     weak: bool = False
     """The labels were guessed (from a header, a mapping, a model), not given by a person."""
     aux: str | None = None
-    """The label space of `cta` when it is not our 82 types: such labels teach an auxiliary head of this name,
+    """The label space of `cta` when it is not our 82 types: such labels train an auxiliary head of this name,
     with `cta_weight`. A label may be spelt like one of ours and mean something else."""
 
     @property
@@ -70,10 +79,10 @@ KNOWN_SOURCES = (
     Source("sotab_cta_val.jsonl", cpa_weight=0),
     Source("sotab_cpa_train.jsonl", cta_weight=0, has_subject=True),
     Source("sotab_cpa_val.jsonl", cta_weight=0, has_subject=True),
-    # The same sites with all their columns, most of them unlabelled: these teach what stands around a column.
+    # The same sites with all their columns, most of them unlabelled: these teach what surrounds a column.
     Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
     Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
-    # Types derived from relations, unverified: only tells which types the columns of a relation have.
+    # Types derived from relations, unverified: only used for which types the columns of a relation have.
     Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
     # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
     _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
@@ -93,42 +102,42 @@ class TrainingTable:
 
 
 def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
-    """All tables of the files and folders given."""
-    found = [
+    """Return all tables of the files and folders given."""
+    tables = [
         TrainingTable(_prepared(labelled, source, translation), source)
         for path, source, translation in _files(paths)
         for labelled in read_labelled_tables(path)
     ]
-    if not found:
+    if not tables:
         names = ", ".join(source.file for source in KNOWN_SOURCES)
         places = ", ".join(map(str, paths)) or "no folder at all"
         raise UsageError(f"no training tables in {places}; expected {names}")
-    return found
+    return tables
 
 
 def types_of_relations(tables: Sequence[TrainingTable]) -> dict[str, dict[str, float]]:
-    """For each relation, how its columns are spread over types, where a column has both labels."""
+    """Return for each relation the share of each type among its columns that have both labels."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in tables:
         for types, relations in zip(table.labelled.cta, table.labelled.cpa, strict=True):
             if types and relations:
                 counts[relations[0]][types[0]] += 1
     return {
-        relation: {name: count / found.total() for name, count in found.items()}
-        for relation, found in counts.items()
+        relation: {name: count / types.total() for name, count in types.items()}
+        for relation, types in counts.items()
     }
 
 
 def raw_files(paths: Sequence[Path]) -> list[Path]:
-    """Files of unlabelled tables: those named, and those in `raw/` below the folders given."""
-    found: list[Path] = []
+    """Return files of unlabelled tables: those named, and those in `raw/` below the folders given."""
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             below = path / "raw" if (path / "raw").is_dir() else path
-            found += sorted(below.glob("*.jsonl.gz"))
+            files += sorted(below.glob("*.jsonl.gz"))
         elif path.parent.name == "raw":
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, str]]]:
@@ -143,7 +152,7 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, s
 
 
 def _translation(path: Path, source: Source) -> dict[str, str]:
-    """Their label to ours, for one dataset of the label map."""
+    """Return the map from the labels of one dataset to ours."""
     if source.translated is None:
         return {}
     if not path.is_file():
@@ -168,3 +177,60 @@ def _prepared(
         for labels in labelled.cta
     )
     return replace(labelled, cta=types)
+
+
+COLUMNS_PER_LABEL = 10
+"""Labels of fewer columns are left out: an auxiliary head cannot learn from a handful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A file labelled in another vocabulary."""
+
+    file: str
+    aux: str
+    by_property: bool = False
+    """Whether a column's property, where it has one, says more than its type."""
+
+
+VOCABULARIES = {
+    "dbpedia": Vocabulary("labelled/dbpedia.jsonl.gz", "dbpedia", by_property=True),
+    "sherlock": Vocabulary("labelled/sherlock.jsonl.gz", "sherlock"),
+    "wikitables": Vocabulary("wikitables_cta_train.jsonl", "wikitables"),
+}
+
+
+def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[TrainingTable]:
+    """Return the tables of a file labelled in another vocabulary, cut down and without headers."""
+    source = Source(
+        vocabulary.file,
+        cpa_weight=0,
+        in_context=vocabulary.aux != "sherlock",
+        aux=vocabulary.aux,
+    )
+    tables = [
+        _prepared_auxiliary(table, vocabulary, Seeds(seed)) for table in read_labelled_tables(path)
+    ]
+    counts = Counter(label for table in tables for labels in table.cta for label in labels)
+    kept = frozenset(label for label, count in counts.items() if count >= COLUMNS_PER_LABEL)
+    return [
+        TrainingTable(trimmed, source)
+        for table in tables
+        if any((trimmed := _only(table, kept)).cta)
+    ]
+
+
+def _prepared_auxiliary(
+    labelled: LabelledTable, vocabulary: Vocabulary, seeds: Seeds
+) -> LabelledTable:
+    table = without_headers(cut_table(labelled.table, seeds))
+    width = len(table.columns)
+    types = labelled.cta[:width]
+    if vocabulary.by_property:
+        types = tuple(cpa or cta for cta, cpa in zip(types, labelled.cpa[:width], strict=True))
+    return replace(labelled, table=table, cta=types, cpa=((),) * width)
+
+
+def _only(table: LabelledTable, kept: frozenset[str]) -> LabelledTable:
+    types = tuple(tuple(label for label in labels if label in kept) for labels in table.cta)
+    return replace(table, cta=types)

@@ -3,7 +3,7 @@
     bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
     vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
 
-Every column is typed in the light of its siblings; the relation head sees the subject column too.
+The type of a column depends on its siblings too; the relation head also sees the subject column.
 Names of parameters are the names in the checkpoint: `aegir.model` reads the same ones.
 """
 
@@ -21,12 +21,12 @@ from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from aegir.nets.rwkv7 import Block
 
 DROPPED = 7
-"""Dropout needs this many numbers per unit of column width: the column's vector, what is around it, hidden."""
+"""Random numbers per unit of column width that dropout needs: for the vector, its surroundings, the hidden layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableBatch:
-    """Which columns of a batch stand together."""
+    """Which columns of a batch belong to which table."""
 
     columns: Tensor
     """(tables, most columns) numbers of columns; 0 where the mask is false."""
@@ -37,25 +37,25 @@ class TableBatch:
 
     @property
     def subjects(self) -> Tensor:
-        """(tables, most columns) true at the subject."""
+        """(tables, most columns) true for the subject column."""
         return self.mask & (self.roles == SUBJECT)
 
 
 class Embedding(nn.Module):  # type: ignore[misc]
-    """What a position says by itself: its symbol, and the n-grams that end there."""
+    """The embedding of a position: its symbol, and the n-grams that end there."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         width = architecture.widths[0]
         self.symbols = nn.Parameter(torch.randn(SYMBOLS, width) * 0.5)
         self.grams = nn.Parameter(torch.randn(architecture.gram_rows + 1, width) * 0.1)
-        """The last row stands for n-grams that are not kept: it is zero, and stays so."""
+        """The last row is for n-grams without one of their own: it is zero, and stays so."""
         self.norm = nn.LayerNorm(width)
         with torch.no_grad():
             self.grams[-1] = 0
 
     def forward(self, symbols: Tensor, grams: Tensor) -> Tensor:
-        """symbols (B, T), rows of n-grams (B, T, G) -> (B, T, D)"""
+        """Embed symbols (B, T) and rows of n-grams (B, T, G) as (B, T, D)."""
         batch, length = symbols.shape
         bag = functional.embedding_bag(
             grams.flatten(0, 1), self.grams, mode="sum", padding_idx=len(self.grams) - 1
@@ -65,7 +65,7 @@ class Embedding(nn.Module):  # type: ignore[misc]
 
 
 class ColumnReader(nn.Module):  # type: ignore[misc]
-    """Symbols of columns in, one vector per column out."""
+    """Reads the symbols of columns and gives one vector per column."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -77,14 +77,14 @@ class ColumnReader(nn.Module):  # type: ignore[misc]
     def forward(
         self, symbols: Tensor, grams: Tensor, state: StageState | None = None
     ) -> StageOutput:
-        """The hierarchy's answer at every position of (B, T)."""
+        """Return the hierarchy's output at every position of (B, T)."""
         x = self.embedding(symbols, grams)
         before = state or self.stage.start(len(symbols))
         output: StageOutput = self.stage(x, symbols != PAD, before)
         return output
 
     def pool(self, output: StageOutput) -> Tensor:
-        """(B, pooled width) mean and maximum at every level."""
+        """Return mean and maximum at every level (B, pooled width)."""
         parts = []
         for x, mask in output.levels:
             kept = mask[..., None]
@@ -93,12 +93,12 @@ class ColumnReader(nn.Module):  # type: ignore[misc]
         return torch.cat(parts, dim=-1)
 
     def vectors(self, output: StageOutput) -> Tensor:
-        """(B, column width)"""
+        """Return one vector per column (B, column width)."""
         return self.column(self.norm(self.pool(output)))
 
 
 class TableMixer(nn.Module):  # type: ignore[misc]
-    """Vectors of the columns of tables in, the same in the light of their siblings out."""
+    """Turns the vectors of columns into embeddings that depend on the other columns of their table."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class TableMixer(nn.Module):  # type: ignore[misc]
         self.norm = nn.LayerNorm(width)
 
     def forward(self, vectors: Tensor, tables: TableBatch, keep: Tensor | None = None) -> Tensor:
-        """(columns, width) -> (columns, width); `keep` (columns, DROPPED * width) scales or drops."""
+        """Embed vectors (columns, width) in their tables; `keep` (columns, DROPPED * width) is the dropout mask."""
         x = vectors[tables.columns] + self.roles[tables.roles]
         if keep is not None:
             width = x.shape[-1]
@@ -122,10 +122,10 @@ class TableMixer(nn.Module):  # type: ignore[misc]
         x = x * tables.mask[..., None]
         backwards = _reversal(tables.mask)
         for block in self.blocks:
-            there = block(x, block.start(len(x)), tables.mask, None)[0]
-            turned = x.gather(1, backwards[..., None].expand_as(x))
-            back = block(turned, block.start(len(x)), tables.mask, None)[0]
-            x = (there + back.gather(1, backwards[..., None].expand_as(x))) / 2
+            forwards = block(x, block.start(len(x)), tables.mask, None)[0]
+            reversed_x = x.gather(1, backwards[..., None].expand_as(x))
+            backwards_out = block(reversed_x, block.start(len(x)), tables.mask, None)[0]
+            x = (forwards + backwards_out.gather(1, backwards[..., None].expand_as(x))) / 2
         x = x * tables.mask[..., None]
         subject = (x * tables.subjects[..., None]).sum(dim=1, keepdim=True)
         subject = subject * ~tables.subjects[..., None]
@@ -138,14 +138,14 @@ class TableMixer(nn.Module):  # type: ignore[misc]
 
 
 def _reversal(mask: Tensor) -> Tensor:
-    """(tables, columns) the place that mirrors each place of the left part that counts."""
+    """Return (tables, columns) the index that reverses the unmasked left part of each row."""
     counts = mask.sum(dim=1, keepdim=True)
     places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
     return torch.where(mask, counts - 1 - places, places)
 
 
 def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and maximum over the other columns of the table; 0 where there is none."""
+    """Return mean and maximum over the other columns of the table; 0 where there is none."""
     counts = mask.sum(dim=1)[:, None, None]
     mean = (x.sum(dim=1, keepdim=True) - x) / (counts - 1).clamp(min=1)
     if x.shape[1] == 1:
@@ -159,7 +159,7 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class ByteNetwork(nn.Module):  # type: ignore[misc]
-    """Reads tables; answers with types, relations and, while training, other label spaces."""
+    """Reads tables and scores types, relations and, while training, other label spaces."""
 
     def __init__(self, architecture: Architecture, classes: Mapping[str, int]) -> None:
         super().__init__()
@@ -172,11 +172,11 @@ class ByteNetwork(nn.Module):  # type: ignore[misc]
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
 
     def read(self, parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[StageOutput]]:
-        """(columns, width) vectors of columns given in parts of similar length, and what was read."""
+        """Return vectors (columns, width) of columns given in parts of similar length, and each part's output."""
         outputs = [self.reader(symbols, grams) for symbols, grams in parts]
         return torch.cat([self.reader.vectors(output) for output in outputs]), outputs
 
     def guess_next(self, x: Tensor) -> Tensor:
-        """(..., SYMBOLS) logits of the symbol that follows, from the hierarchy's answer (..., D)."""
+        """Return logits (..., SYMBOLS) of the next symbol from the hierarchy's output (..., D)."""
         symbols = self.reader.embedding.symbols
         return x @ symbols.T / symbols.shape[1] ** 0.5 + self.next_symbol

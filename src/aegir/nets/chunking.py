@@ -1,11 +1,11 @@
-"""Dynamic chunking: find boundaries, keep what stands there, spread the chunks' answers back.
+"""Dynamic chunking: predict boundaries, keep the positions there, and spread the chunks' outputs back.
 
     p_t = (1 - cos(q_t, k_{t-1})) / 2,  p = 1 at the very first position       boundary where p_t >= 1/2
     zbar_m = P_m z_m + (1 - P_m) zbar_{m-1}                                     P_m: p at boundary m
     out_t = ste(c_t) zbar_{chunk of t}    c_t = p_t at a boundary, 1 - p_t elsewhere; ste(c) = 1 with c's gradient
     ratio loss = N / (N - 1) ((N - 1) F G + (1 - F) (1 - G))                    F: share of boundaries, G: mean p
 
-The ratio loss is least where one position in N is a boundary. Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
+The ratio loss is smallest where one position in N is a boundary. Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
 """
 
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ P_MARGIN = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Boundaries:
-    """Where a batch of sequences is cut."""
+    """Where the sequences of a batch are cut into chunks."""
 
     p: Tensor
     """(B, T)"""
     is_boundary: Tensor
     """(B, T) bool; never true where the mask is false."""
     mask: Tensor
-    """(B, T) which positions count."""
+    """(B, T) false on padding."""
 
     def ratio_loss(self, target: float) -> Tensor:
-        """1 where one position in `target` is a boundary and p agrees."""
+        """Return the ratio loss; 1 where one position in `target` is a boundary and p agrees."""
         total = self.mask.sum().clamp(min=1)
         share = self.is_boundary.sum() / total
         mean = (self.p * self.mask).sum() / total
@@ -41,12 +41,12 @@ class Boundaries:
 
     @property
     def rate(self) -> Tensor:
-        """Share of positions that are boundaries."""
+        """The share of positions that are boundaries."""
         return self.is_boundary.sum() / self.mask.sum().clamp(min=1)
 
 
 class BoundaryRouter(nn.Module):  # type: ignore[misc]
-    """Predicts boundaries from how little a position resembles the one before."""
+    """Predicts boundaries where a position is unlike the one before."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class BoundaryRouter(nn.Module):  # type: ignore[misc]
     def forward(
         self, x: Tensor, mask: Tensor, last_key: Tensor, started: Tensor
     ) -> tuple[Boundaries, Tensor]:
-        """Boundaries of x (B, T, D), and the key (B, D) to go on from."""
+        """Return the boundaries of x (B, T, D), and the last key (B, D), with which the next piece begins."""
         query, key = normalised(x @ self.query), normalised(x @ self.key)
         before = torch.cat([last_key[:, None], key[:, :-1]], dim=1)
         p = (1 - (query * before).sum(dim=-1)) / 2
@@ -66,7 +66,7 @@ class BoundaryRouter(nn.Module):  # type: ignore[misc]
 
 
 def chunk(x: Tensor, boundaries: Boundaries) -> tuple[Tensor, Tensor, Tensor]:
-    """What stands at boundaries: (B, M, D), the mask (B, M), and p there."""
+    """Return x at the boundaries (B, M, D), its mask (B, M), and p there (B, M)."""
     counts = boundaries.is_boundary.sum(dim=1)
     longest = int(counts.max()) if len(counts) else 0
     order = (~boundaries.is_boundary).to(torch.uint8).argsort(dim=1, stable=True)[:, :longest]
@@ -78,7 +78,7 @@ def chunk(x: Tensor, boundaries: Boundaries) -> tuple[Tensor, Tensor, Tensor]:
 def dechunk(
     z: Tensor, chunk_mask: Tensor, chunk_p: Tensor, boundaries: Boundaries, before: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Spread z (B, M, D) over the positions; `before` (B, D) is the average so far."""
+    """Spread z (B, M, D) over the positions (B, T, D); `before` (B, D) is the average so far."""
     smooth, last = ema(z, chunk_p.clamp(P_MARGIN, 1 - P_MARGIN), before, chunk_mask)
     everywhere = torch.cat([before[:, None], smooth], dim=1)
     chunk_of = boundaries.is_boundary.cumsum(dim=1)

@@ -3,7 +3,7 @@
     x -- encoder blocks --> e -- boundaries --> chunks -- up, inner stage, down --> dechunk + e W --> decoder blocks
 
 `forward` takes and returns the whole recurrent state, so a sequence may be cut anywhere: reading it in pieces, or
-symbol by symbol (`step`), gives what reading it at once gives, also where sequences of a batch end at different times.
+symbol by symbol (`step`), gives what reading it at once gives, also when sequences of a batch end at different times.
 """
 
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ from aegir.nets.rwkv7 import Block, BlockState
 
 @dataclass(slots=True)
 class StageState:
-    """What one stage, and those inside it, remember of each sequence of a batch."""
+    """The recurrent state of one stage and of those inside it, for each sequence of a batch."""
 
     encoder: list[BlockState]
     decoder: list[BlockState]
     started: Tensor
-    """(B,) whether a symbol was read."""
+    """(B,) whether any symbol was read."""
     router_key: Tensor
     """(B, D) the last key of the boundary router."""
     average: Tensor
@@ -31,14 +31,14 @@ class StageState:
     inner: "StageState | None" = None
 
     def blocks(self) -> list[BlockState]:
-        """All block states, outermost encoder first, outermost decoder last."""
+        """Return all block states, outermost encoder first, outermost decoder last."""
         inside = self.inner.blocks() if self.inner else []
         return [*self.encoder, *inside, *self.decoder]
 
 
 @dataclass(slots=True)
 class StageOutput:
-    """A stage's answer, and what its levels found."""
+    """The outputs of a stage and of the levels inside it."""
 
     x: Tensor
     """(B, T, D) normalised."""
@@ -68,7 +68,7 @@ class StageNet(nn.Module):  # type: ignore[misc]
             self.residual = nn.Parameter(torch.eye(width))
 
     def start(self, batch: int) -> StageState:
-        """The state before anything was read."""
+        """Return the state before the first symbol."""
         like = self.norm.weight
         return StageState(
             [block.start(batch) for block in self.encoder],
@@ -80,33 +80,34 @@ class StageNet(nn.Module):  # type: ignore[misc]
         )
 
     def forward(self, x: Tensor, mask: Tensor, state: StageState) -> StageOutput:
-        """x (B, T, D); mask (B, T) is true on a left part of each row."""
+        """Read x (B, T, D); mask (B, T) is true on a left part of each row."""
         if not x.shape[1]:  # no sequence of the batch has a boundary in this piece
             return StageOutput(x, mask, state, self._no_levels(len(x)))
         x, encoder = _run(self.encoder, x, state.encoder, mask)
-        key, average, inner, found = state.router_key, state.average, state.inner, None
+        key, average, inner = state.router_key, state.average, state.inner
+        inside: StageOutput | None = None
         if self.inner is not None:
             assert state.inner is not None, "the state is of another layout"
             boundaries, key = self.router(x, mask, state.router_key, state.started)
             kept, chunk_mask, chunk_p = chunk(x, boundaries)
-            found = self.inner(kept @ self.up, chunk_mask, state.inner)
-            inner = found.state
-            down = found.x @ self.down
+            inside = self.inner(kept @ self.up, chunk_mask, state.inner)
+            inner = inside.state
+            down = inside.x @ self.down
             spread, average = dechunk(down, chunk_mask, chunk_p, boundaries, state.average)
             x = spread + x @ self.residual
         x, decoder = _run(self.decoder, x, state.decoder, mask)
         x = self.norm(x)
         after = StageState(encoder, decoder, state.started | mask.any(dim=1), key, average, inner)
-        levels = [(x, mask), *(found.levels if found else [])]
-        cuts = [boundaries, *found.boundaries] if found else []
+        levels = [(x, mask), *(inside.levels if inside else [])]
+        cuts = [boundaries, *inside.boundaries] if inside else []
         return StageOutput(x, mask, after, levels, cuts)
 
     def step(self, x: Tensor, goes_on: Tensor, state: StageState) -> StageOutput:
-        """One position x (B, D); sequences for which `goes_on` (B,) is false have ended."""
+        """Read one position x (B, D); sequences for which `goes_on` (B,) is false have ended."""
         return self.forward(x[:, None], goes_on[:, None], state)
 
     def _no_levels(self, batch: int) -> list[tuple[Tensor, Tensor]]:
-        """Every level with no position at all."""
+        """Return the output of every level for no positions at all."""
         own = (self.norm.weight.new_zeros(batch, 0, self.width), torch.zeros(batch, 0).bool())
         return [own, *(self.inner._no_levels(batch) if self.inner is not None else [])]
 

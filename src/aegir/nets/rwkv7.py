@@ -27,7 +27,7 @@ from aegir.nets.token_mix import token_mix
 
 @dataclass(slots=True)
 class BlockState:
-    """What one block remembers of each sequence of a batch."""
+    """The recurrent state of one block, for each sequence of a batch."""
 
     time_shift: Tensor
     """(B, D) the last input of time mixing."""
@@ -38,7 +38,7 @@ class BlockState:
 
 
 def last_valid(x: Tensor, mask: Tensor, before: Tensor) -> Tensor:
-    """(B, D) the last step that counts; `before` where none does."""
+    """Return (B, D) the last unmasked step of each row; `before` where all are masked."""
     counts = mask.sum(dim=1)
     at = (counts - 1).clamp(min=0)
     last = x[torch.arange(len(x), device=x.device), at]
@@ -46,7 +46,7 @@ def last_valid(x: Tensor, mask: Tensor, before: Tensor) -> Tensor:
 
 
 class TimeMix(nn.Module):  # type: ignore[misc]
-    """The recurrence and what feeds it."""
+    """Time mixing: projections, the recurrence between them, and the output projection."""
 
     def __init__(self, width: int, head_size: int, rank: int, first: bool) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class TimeMix(nn.Module):  # type: ignore[misc]
     def forward(
         self, x: Tensor, before: Tensor, matrix: Tensor, mask: Tensor, v_first: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, T, D) out, the state after it, and the first block's values for the blocks above."""
+        """Return outputs (B, T, D), the state after them, and the first block's values for later blocks."""
         batch, length, width = x.shape
         mixed = token_mix(x, before, self.mix).flatten(1, 2)
         for_wide, for_low = mixed.split([3, len(mixed) - 3])
@@ -91,7 +91,9 @@ class TimeMix(nn.Module):  # type: ignore[misc]
             share = torch.addmm(self.value_mix_base, rest[0], self.value_mix_up)
             v = torch.lerp(v, v_first, torch.sigmoid(share).reshape(v.shape))
         heads = (batch, length, width // self.head_size, self.head_size)
-        r, k, v, decay, rate, gate = (one.reshape(heads) for one in (r, k, v, decay, rate, gate))
+        r, k, v, decay, rate, gate = (
+            tensor.reshape(heads) for tensor in (r, k, v, decay, rate, gate)
+        )
         y, matrix = time_mix_core(
             r,
             k,
@@ -120,13 +122,13 @@ class ChannelMix(nn.Module):  # type: ignore[misc]
         self.value = nn.Parameter(torch.zeros(hidden, width))
 
     def forward(self, x: Tensor, before: Tensor) -> Tensor:
-        """(B, T, D)"""
+        """Return (B, T, D)."""
         (mixed,) = token_mix(x, before, self.mix[None]).unbind()
         return torch.relu(mixed @ self.key).square() @ self.value
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """x + time mix, then + channel mix, each of a normalised input."""
+    """x plus time mixing, then plus channel mixing, each of a normalised input."""
 
     def __init__(
         self, width: int, head_size: int, hidden_ratio: int, rank: int, first: bool
@@ -138,7 +140,7 @@ class Block(nn.Module):  # type: ignore[misc]
         self.channel_mix = ChannelMix(width, width * hidden_ratio)
 
     def start(self, batch: int) -> BlockState:
-        """The state before anything was read."""
+        """Return the state before the first step."""
         like = self.time_mix.output
         heads = (batch, self.width // self.head_size, self.head_size, self.head_size)
         shift = like.new_zeros(batch, self.width)
@@ -147,7 +149,7 @@ class Block(nn.Module):  # type: ignore[misc]
     def forward(
         self, x: Tensor, state: BlockState, mask: Tensor, v_first: Tensor | None
     ) -> tuple[Tensor, BlockState, Tensor]:
-        """(B, T, D) out, the state after it, the stage's first values."""
+        """Return outputs (B, T, D), the state after them, and the stage's first values."""
         inner = self.norm1(x)
         mixed, matrix, v_first = self.time_mix(inner, state.time_shift, state.matrix, mask, v_first)
         x = x + mixed
@@ -165,5 +167,5 @@ def _orthogonal(rows: int, columns: int) -> Tensor:
 
 
 def normalised(x: Tensor, eps: float = 1e-12) -> Tensor:
-    """Rows of length 1."""
+    """Return x with rows of length 1."""
     return functional.normalize(x, dim=-1, eps=eps)

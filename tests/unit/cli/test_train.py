@@ -7,7 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
+from aegir.run_folder import hold_lock
 from command_line import run
+from small_runs import write_settings
 from synthetic_labels import write_synthetic_tables
 
 
@@ -52,6 +54,23 @@ def test_training_without_scikit_learn_says_how_to_get_it(files: list[object]):
     assert done.code == 1
     assert done.said == [
         "aegir: training needs sklearn; install it with: pip install 'aegir[train]'"
+    ]
+
+
+@pytest.mark.parametrize("verb", ["ngrams", "supervised"])
+def test_training_to_where_another_process_is_training_exits_with_2(
+    tmp_path: Path, files: list[object], verb: str
+):
+    out = tmp_path / "out"
+    given = files
+    if verb == "supervised":
+        given = [write_settings(tmp_path)]
+        out.mkdir()
+    with hold_lock(out):
+        done = run("train", verb, *given, "--out", out)
+    assert done.code == 2
+    assert done.said == [
+        f"aegir: another process is writing to {out}; wait for it, or choose another --out"
     ]
 
 

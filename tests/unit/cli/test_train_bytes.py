@@ -133,7 +133,7 @@ def test_a_collapsed_run_is_refused_with_exit_code_3(
         ("gold = true", "glod = true", "unknown source 'glod'; did you mean 'gold'?"),
         ("{ made_up_train = 8 }\nlearning", "{ other = 8 }\nlearning", "names 'other', of which"),
         ("{ made_up_train = 8 }\nlearning", "{ }\nlearning", "names no tables to learn from"),
-        ("gold = true", "gold = false", "switches no source on"),
+        ("gold = true", "gold = false", "give no table to learn from; switch another one on"),
         ("validation = false", "fold = 9", "held_out.fold is 9 of 5 folds"),
     ],
 )

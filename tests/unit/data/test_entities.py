@@ -9,13 +9,14 @@ import pytest
 from aegir.data.entities import (
     TABLES_PER_SITE,
     Entity,
+    _schema_org,
+    flat_name,
+    labels_of,
     read_entities,
     rebuild_tables,
 )
 from aegir.data.leakage import group_tables
-from aegir.data.schema_properties import HERE, NAME_TYPES, flat_name, labels_of
 from aegir.errors import UsageError
-from aegir.tsv import read_tsv
 from aegir.vocabulary.terms import TYPE_NAMES
 
 
@@ -124,7 +125,5 @@ def test_names_and_descriptions_are_those_of_their_kind():
 
 
 def test_the_types_of_properties_and_names_are_column_types():
-    properties = read_tsv(HERE / "schema_properties.tsv", "property type container named")
-    types = {name for _, (_, types, _, _) in properties for name in types.split("|") if types}
-    assert types <= set(TYPE_NAMES)
-    assert {name for name in NAME_TYPES.values() if name} <= set(TYPE_NAMES)
+    types = {name for role in ("property", "kind") for name in _schema_org(role).values()}
+    assert types - {None} <= set(TYPE_NAMES)

@@ -1,39 +1,60 @@
-"""How a made-up column comes about: a style is picked once per column, then cells are drawn in that style.
+"""How columns are made up: a style is chosen once per column, then cells are drawn in that style.
 
     generator = one_of(["a", "b", "c"])
     cell = generator(random)      # this column's style: which members it uses, how it writes them
     [cell() for _ in range(5)]    # its cells
 
 Real columns are consistent (one site, one template) while columns differ wildly from each other; drawing a style
-first imitates that. All chance comes from the `random` handed in.
+first imitates that. All randomness comes from the `random` passed in. Lists of texts are in choices.tsv.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
+
+from aegir.tsv import read_tsv
 
 Cell = Callable[[], str]
 """Makes the next cell of one column."""
 Generator = Callable[[Random], Cell]
-"""Picks a style and gives the column's cell maker."""
+"""Chooses a column's style and returns its cell maker."""
 
 
 CASINGS: tuple[Callable[[str], str], ...] = (str, str, str, str.upper)
-"""Most columns keep the usual letters; some shout."""
+"""Most columns keep the usual case; some are in capitals."""
 
 
-def options(text: str) -> tuple[str, ...]:
-    """The options of a long list, written `one|two|three` to be read at a glance."""
-    return tuple(text.split("|"))
+@cache
+def _choices() -> dict[str, list[tuple[str, float]]]:
+    lists: dict[str, list[tuple[str, float]]] = {}
+    for _, (name, weight, texts) in read_tsv(
+        Path(__file__).parent / "choices.tsv", "list weight texts"
+    ):
+        lists.setdefault(name, []).extend((text, float(weight)) for text in texts.split("|"))
+    return lists
 
 
-def choose(random: Random, weighted: Mapping[str, float]) -> str:
-    """One of the keys, by weight."""
-    return random.choices(list(weighted), list(weighted.values()))[0]
+def listed(name: str) -> tuple[str, ...]:
+    """Return the texts of a list in choices.tsv; some occur several times."""
+    return tuple(text for text, _ in _choices()[name])
 
 
-def one_of(values: Sequence[str], fewest: int = 1, most: int = 6) -> Generator:
-    """Columns that use a few of the values, each as it stands."""
+def weighted(name: str) -> dict[str, float]:
+    """Return the texts of a list in choices.tsv, each with its weight."""
+    return dict(_choices()[name])
+
+
+def choose(random: Random, texts: str | Mapping[str, float]) -> str:
+    """Return one of the texts (or of the list of that name), by weight."""
+    weights = weighted(texts) if isinstance(texts, str) else texts
+    return random.choices(list(weights), list(weights.values()))[0]
+
+
+def one_of(texts: str | Sequence[str], fewest: int = 1, most: int = 6) -> Generator:
+    """Columns that use a few of the texts (or of the list of that name), each as it is."""
+    values = listed(texts) if isinstance(texts, str) else texts
 
     def generator(random: Random) -> Cell:
         used = random.sample(values, min(len(values), random.randint(fewest, most)))
@@ -42,8 +63,9 @@ def one_of(values: Sequence[str], fewest: int = 1, most: int = 6) -> Generator:
     return generator
 
 
-def lists_of(values: Sequence[str], fewest: int, most: int) -> Generator:
-    """Columns whose cells list several of the values, joined the same way throughout."""
+def lists_of(texts: str | Sequence[str], fewest: int, most: int) -> Generator:
+    """Columns whose cells list several of the texts (or of the list of that name), joined the same way."""
+    values = listed(texts) if isinstance(texts, str) else texts
 
     def generator(random: Random) -> Cell:
         joint = random.choice([" ", " ", ", ", ",", "; "])
@@ -65,8 +87,9 @@ def mixture(parts: Mapping[Generator, float]) -> Generator:
     return lambda random: random.choices(kinds, weights)[0](random)
 
 
-def templates(parts: Mapping[str, float], fill: Callable[[Random, str], str]) -> Generator:
-    """Each column keeps one template and fills it anew for every cell."""
+def templates(texts: str | Mapping[str, float], fill: Callable[[Random, str], str]) -> Generator:
+    """Each column keeps one of the templates (or of the list of that name) and fills it anew for every cell."""
+    parts = weighted(texts) if isinstance(texts, str) else texts
 
     def generator(random: Random) -> Cell:
         template = choose(random, parts)
@@ -76,7 +99,7 @@ def templates(parts: Mapping[str, float], fill: Callable[[Random, str], str]) ->
 
 
 def repeated(generator: Generator, share: float = 0.12) -> Generator:
-    """Some columns say a value two or three times per cell, as flattened markup does."""
+    """Some columns repeat a value two or three times per cell, as flattened markup does."""
 
     def doubling(random: Random) -> Cell:
         cell = generator(random)
@@ -91,5 +114,5 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def spaced(member: str) -> str:
-    """`InStock` as people write it: `In Stock`."""
+    """Return `InStock` as `In Stock`."""
     return _INNER_CAPITAL.sub(" ", member)

@@ -7,7 +7,7 @@ into 9.78089e+12.
 from random import Random
 from string import ascii_uppercase, digits
 
-from aegir.data.generators.cells import Cell, choose, options
+from aegir.data.generators.cells import Cell, choose, listed
 
 
 def isbn(random: Random) -> Cell:
@@ -48,9 +48,7 @@ def trade_number(random: Random) -> Cell:
 
 def model_number(random: Random) -> Cell:
     """Manufacturers' model numbers: letters and digits in one pattern, or short plain numbers."""
-    pattern = random.choice(
-        options("AA-###|AA####|A###AA|####|###|AAA###A|AA##-##|#####|A-##A|AAAA####AA")
-    )
+    pattern = random.choice(listed("model number"))
     lead = "".join(random.choices(ascii_uppercase, k=random.randint(0, 3)))
 
     def cell() -> str:

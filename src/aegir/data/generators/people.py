@@ -1,36 +1,21 @@
-"""Names of people, firms, houses and teams, and what hangs on them: e-mail addresses, pages, pictures.
+"""Names of people, firms, hotels, museums and teams; e-mail addresses, web pages and pictures.
 
-Faker speaks the languages. Hotels, museums, restaurants, teams and episodes follow naming patterns; the words in
+People, firms and words come from faker in many locales. Hotels, museums, restaurants, teams and episodes follow naming patterns; the words in
 them are faker's own towns and surnames, so no real place or show is copied.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, cast
 
-from aegir.data.generators.cells import Cell, choose, options
+from aegir.data.generators.cells import Cell, choose, listed
 
 if TYPE_CHECKING:
     from faker import Faker
 
-_LOCALES = (
-    *(
-        "en_US",
-        "en_US",
-        "en_US",
-        "en_US",
-        "en_GB",
-        "en_AU",
-        "en_IN",
-        "de_DE",
-        "fr_FR",
-        "es_ES",
-        "it_IT",
-        "nl_NL",
-    ),
-    *("pt_BR", "pl_PL", "sv_SE", "ru_RU", "ja_JP", "tr_TR", "cs_CZ", "da_DK", "fi_FI", "es_MX"),
-)
+_LOCALES = listed("locales")
 _LATIN = tuple(locale for locale in _LOCALES if locale not in ("ru_RU", "ja_JP"))
 
 
@@ -46,7 +31,7 @@ def _voice(locale: str) -> "Faker":
 
 
 def speaker(random: Random, locales: tuple[str, ...] = _LOCALES) -> "Faker":
-    """A faker in one of these locales that draws from `random` alone."""
+    """Return a faker in one of these locales that draws from `random` alone."""
     voice: Any = _voice(random.choice(locales))
     voice.random = random
     return cast("Faker", voice)
@@ -95,7 +80,7 @@ def email(random: Random) -> Cell:
     role = random.choice(
         ["info", "contact", "office", "sales", "events", "hello", None, None, None]
     )
-    free = options("gmail.com|yahoo.com|hotmail.com|aol.com|outlook.com|gmx.de|orange.fr")
+    free = listed("mail hosts")
 
     def cell() -> str:
         host = (
@@ -147,25 +132,19 @@ def picture(random: Random) -> Cell:
 def hotel(random: Random) -> Cell:
     """Hotels, inns and apartments."""
     voice = speaker(random, _LATIN)
-    forms = ["Hotel {n}", "{n} Hotel", "{n} Inn & Suites", "Grand Hotel {n}", "The {n}", "{n} Resort & Spa", "Hotel {n} {c}",
-             "Villa {n}", "{n} Lodge", "Pension {n}", "{n} Apartments", "Hôtel {n}", "Park Hotel {c}", "{c} Palace Hotel",
-             "B&B {n}", "Hostal {n}", "Best {n} {c}", "{n} Guest House", "Gasthof {n}", "Agriturismo {n}"]  # fmt: skip
+    forms = listed("hotel")
     return _pattern(random, voice, random.sample(forms, random.randint(2, 6)))
 
 
 def restaurant(random: Random) -> Cell:
     """Restaurants, cafés and bars."""
-    forms = ["{n}'s Grill", "Café {n}", "{n} Bistro", "Trattoria {n}", "Ristorante {n}", "{n} Sushi Bar", "The {n} Kitchen",
-             "La Casa de {n}", "Chez {n}", "{n} BBQ", "Pizzeria {n}", "{n} Diner", "Taverna {n}", "{n} Steakhouse",
-             "Gasthaus {n}", "{n} & {m}", "Brasserie {n}", "{n} Noodle House", "El {n} Cantina"]  # fmt: skip
+    forms = listed("restaurant")
     return _pattern(random, speaker(random, _LATIN), random.sample(forms, random.randint(3, 8)))
 
 
 def museum(random: Random) -> Cell:
     """Museums, galleries, memorials."""
-    forms = ["{c} Museum of Art", "{n} Museum", "Museum of {c} History", "{c} Art Gallery", "National Museum of {c}", "Musée {n}",
-             "Museo {n}", "Museo de {c}", "{n} House Museum", "{c} Maritime Museum", "Heimatmuseum {c}", "{n} Memorial",
-             "Muzeum {n}", "{c} Railway Museum", "Centre d'Art {n}", "{n} Collection", "Stadtmuseum {c}", "{c} Science Center"]  # fmt: skip
+    forms = listed("museum")
     return _pattern(random, speaker(random, _LATIN), random.sample(forms, random.randint(4, 9)))
 
 
@@ -173,9 +152,7 @@ def local_business(random: Random) -> Cell:
     """Shops, offices and branches of one chain in many towns."""
     voice = speaker(random, _LATIN)
     chain = str(voice.company())
-    forms = ["{n} Dental", "{n} Auto Repair", "{n} & Sons Plumbing", "Law Offices of {n}", "{n} Insurance Agency", "{n} Realty",
-             "{c} Family Dentistry", "{n} Landscaping", "{n} Construction", "Salon {n}", "{n} Pharmacy", "{n} Florist",
-             "{c} Veterinary Clinic", "{n} Storage", "Bäckerei {n}", "{n} Fitness", "{n} Electric", "Garage {n}"]  # fmt: skip
+    forms: Sequence[str] = listed("local business")
     if random.random() < 0.4:
         forms = [random.choice([f"{chain} {{c}}", f"{chain} - {{c}}", f"{chain} of {{c}}"])]
     return _pattern(random, voice, random.sample(forms, min(len(forms), random.randint(1, 6))))
@@ -184,22 +161,8 @@ def local_business(random: Random) -> Cell:
 def team(random: Random) -> Cell:
     """Sports teams of one league, by town, nickname or both."""
     voice = speaker(random, _LATIN)
-    nicknames = options(
-        "Tigers|Eagles|Lions|Wolves|Bears|Rovers|United|City|Hawks|Rangers|Warriors|Bulls"
-    )
-    form = choose(
-        random,
-        {
-            "{c}": 3,
-            "{c} {k}": 4,
-            "FC {c}": 1,
-            "{c} FC": 1,
-            "SV {c}": 0.5,
-            "{c} U19": 0.4,
-            "AC {c}": 0.5,
-            "{k}": 0.3,
-        },
-    )
+    nicknames = listed("team nicknames")
+    form = choose(random, "team")
     return lambda: form.format(c=voice.city(), k=random.choice(nicknames))
 
 
@@ -207,22 +170,8 @@ def sports_event(random: Random) -> Cell:
     """Matches between two teams, fights between two people, and races."""
     side = team(random) if random.random() < 0.8 else person(random)
     voice = speaker(random, _LATIN)
-    form = choose(
-        random,
-        {
-            "{a} vs {b}": 4,
-            "{a} vs. {b}": 2.5,
-            "{a} - {b}": 2,
-            "{a} v {b}": 1,
-            "{a} at {b}": 0.7,
-            "{a} – {b}": 0.7,
-            "race": 1.5,
-        },
-    )
-    races = options(
-        "{} 5K|{} Half Marathon|{} Marathon|{} Trail Run|Tour of {}|{} Triathlon|"
-        "Grand Prix of {}|{} Open"
-    )
+    form = choose(random, "sports event")
+    races = listed("race")
 
     def cell() -> str:
         return (
@@ -243,18 +192,7 @@ def series(random: Random) -> Cell:
 def episode(random: Random) -> Cell:
     """Episodes, mostly counted within their season."""
     voice = speaker(random, ("en_US",))
-    form = choose(
-        random,
-        {
-            "{t} Season {s} Episode {e}": 4,
-            "{t}": 3,
-            "Episode {e}": 1,
-            "S{s:02}E{e:02} {t}": 1,
-            "{t} {s}x{e:02}": 0.7,
-            "{e}. {t}": 0.5,
-            "{t} - Episode {e}": 0.7,
-        },
-    )
+    form = choose(random, "episode")
     return lambda: form.format(
         t=_title(voice, random), s=random.randint(1, 20), e=random.randint(1, 24)
     )

@@ -7,62 +7,14 @@ numbering plans of phonenumbers: the example of a region with its last digits dr
 from functools import lru_cache
 from random import Random
 
-from aegir.data.generators.cells import (
-    CASINGS,
-    Cell,
-    choose,
-    mixture,
-    one_of,
-    options,
-    repeated,
-)
+from aegir.data.generators.cells import CASINGS, Cell, choose, listed, mixture, one_of, repeated
 from aegir.data.generators.people import speaker
 
-_ADDRESS_LOCALES = (
-    *(
-        "en_US",
-        "en_US",
-        "en_US",
-        "en_US",
-        "en_GB",
-        "en_GB",
-        "en_AU",
-        "en_CA",
-        "en_CA",
-        "en_IN",
-        "de_DE",
-        "de_DE",
-    ),
-    *(
-        "fr_FR",
-        "es_ES",
-        "it_IT",
-        "nl_NL",
-        "pt_BR",
-        "pl_PL",
-        "sv_SE",
-        "da_DK",
-        "fi_FI",
-        "cs_CZ",
-        "es_MX",
-        "ja_JP",
-    ),
-)
-_REAL_TOWNS = (
-    "de_DE",
-    "es_ES",
-    "it_IT",
-    "nl_NL",
-    "sv_SE",
-    "da_DK",
-    "fi_FI",
-    "cs_CZ",
-    "pl_PL",
-    "en_IN",
-)
+_ADDRESS_LOCALES = listed("locales of addresses")
+_REAL_TOWNS = listed("locales with real towns")
 """Locales in which faker's towns exist."""
-_LANGUAGES = ("en", "en", "en", "en", "de", "fr", "es", "it", "nl", "pl", "ru", "pt")
-_SHORT_NAMES = options("US|USA|U.S.A.|UK|GBR|DEU|FRA|ESP|ITA|AUS|CAN|NZL|IND|BRA|NLD|CHE|AUT|MEX")
+_LANGUAGES = listed("languages of country names")
+_SHORT_NAMES = listed("short country names")
 
 
 _NO_COUNTRIES = frozenset(["EU", "EZ", "UN", "XA", "XB", "ZZ"])
@@ -95,7 +47,7 @@ def _country_names(random: Random) -> Cell:
 
 
 def _country_codes(random: Random) -> Cell:
-    main = random.choice(["US", "US", "US", "GB", "CA", "AU", "DE", "FR", "IT", "IN", "NZ", "ZA"])
+    main = random.choice(listed("main country codes"))
     used = [main] * 6 + [code for code, _ in random.sample(_countries("en"), random.randint(1, 5))]
     return lambda: random.choice(used)
 
@@ -108,7 +60,7 @@ country = repeated(
 def language(random: Random) -> Cell:
     """Names in one language, codes, or tags with a region."""
     style = choose(random, {"name": 5, "code": 2, "tag": 2, "list": 1})
-    common = options("en|en|en|de|fr|es|it|nl|pt|ru|zh|ja|ar|pl|sv|ca")
+    common = listed("language codes")
     used = random.sample(common, random.randint(1, 4))
     if style == "code":
         return lambda: random.choice(used)
@@ -137,11 +89,8 @@ def language(random: Random) -> Cell:
     return lambda: joint.join(name(code) for code in dict.fromkeys(random.choices(common, k=3)))
 
 
-_STATES = options(
-    "AL|AK|AZ|AR|CA|CO|CT|DE|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|"
-    "NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|OR|PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY"
-)
-_OTHER_CODES = options("ON|QC|BC|AB|SK|MB|NS|NB|NL|PE|NSW|QLD|VIC|WA|SA|TAS|ACT|NT")
+_STATES = listed("states of the USA")
+_OTHER_CODES = listed("other region codes")
 
 
 def _region_names(random: Random) -> Cell:
@@ -182,25 +131,23 @@ def postal_address(random: Random) -> Cell:
         speaker(random, _ADDRESS_LOCALES),
         random.choice([", ", ", ", ", ", " ", ",", " - "]),
     )
-    layout = random.choice(
-        options(
-            "{s}{j}{t}{j}{p}|{s}{j}{p} {t}|{s}{j}{t}{j}{r} {p}|{t}{j}{r}{j}{c}|"
-            "{s}{j}{p} {t}{j}{c}|{t}{j}{r}"
-        )
-    )
-    land = random.choice(["USA", "United States", "Germany", "France", "GB", "US", "Australia"])
+    layout = random.choice(listed("postal address"))
+    land = random.choice(listed("countries in addresses"))
 
     def cell() -> str:
         return layout.format(
-            s=str(voice.street_address()).replace("\n", ", "), t=voice.city(), p=voice.postcode(),
-            r=voice.administrative_unit(), c=land, j=joint,
-        )  # fmt: skip
+            s=str(voice.street_address()).replace("\n", ", "),
+            t=voice.city(),
+            p=voice.postcode(),
+            r=voice.administrative_unit(),
+            c=land,
+            j=joint,
+        )
 
     return cell
 
 
-_REGIONS = ("US", "US", "US", "US", "CA", "GB", "GB", "AU", "NZ", "IN", "DE", "DE", "FR", "FR", "ES", "IT", "NL", "BE", "CH",
-            "AT", "SE", "NO", "DK", "FI", "PL", "CZ", "PT", "BR", "MX", "ZA", "MY", "SG", "JP", "IE", "GR", "TR", "RO")  # fmt: skip
+_REGIONS = listed("telephone regions")
 
 
 def telephone(random: Random) -> Cell:
@@ -214,18 +161,7 @@ def telephone(random: Random) -> Cell:
     assert example is not None
     form = random.choice([0, 1, 1, 2, 2, 2])  # E164, international, national
     marks = str.maketrans(random.choice([{}, {}, {" ": "-"}, {" ": "."}, {" ": "", "-": ""}]))
-    american = choose(
-        random,
-        {
-            "({}) {}-{}": 4,
-            "{}-{}-{}": 4,
-            "{}.{}.{}": 1.5,
-            "{}{}{}": 1,
-            "+1-{}-{}-{}": 1,
-            "1-{}-{}-{}": 0.5,
-            "{} {} {}": 0.5,
-        },
-    )
+    american = choose(random, "American telephone")
     areas = random.sample(range(201, 990), random.choice([1, 3, 8]))
 
     def cell() -> str:

@@ -2,7 +2,7 @@
 
     LocalBusiness --> [name, telephone, streetAddress, postalCode, openingHours] x 5 rows, some cells missing
 
-Every table says `"source": "synthetic"` and comes under a Source with `synthetic=True`. Columns of scarce types are
+Every table has the origin `"source": "synthetic"` and a Source with `synthetic=True`. Columns of scarce types are
 drawn more often, so that a few thousand tables hold every type here at least five hundred times.
 
 Limits: made-up columns teach form, not world knowledge; long texts and famous titles are left to real tables.
@@ -12,17 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from aegir.data.generators import (
-    enumerations,
-    hours,
-    identifiers,
-    measures,
-    money,
-    people,
-    places,
-    times,
-    work,
-)
+from aegir.data.generators import amounts, enumerations, identifiers, people, places, times, work
 from aegir.data.generators.cells import Generator
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
@@ -67,13 +57,13 @@ PROPERTIES: Mapping[str, Recipe] = {
     "isAccessibleForFree": _R("Boolean", enumerations.boolean, 0.4, 2),
     "contentRating": _R("Rating", enumerations.content_rating, 0.1, 3),
     "paymentAccepted": _R("paymentAccepted", enumerations.payment, 0.5, 2.5),
-    "dayOfWeek": _R("DayOfWeek", hours.weekday, 0.3, 2.5),
+    "dayOfWeek": _R("DayOfWeek", times.weekday, 0.3, 2.5),
     "opens": _R("Time", times.clock, 0.3, 1.3),
     "closes": _R("Time", times.clock, 0.3, 1.3),
     "checkInTime": _R("Time", times.clock, 0.5, 1.3),
     "checkoutTime": _R("Time", times.clock, 0.5, 1.3),
-    "openingHours": _R("openingHours", hours.opening_hours, 0.4, 2.5),
-    "workHours": _R("workHours", hours.work_hours, 0.3, 3),
+    "openingHours": _R("openingHours", times.opening_hours, 0.4, 2.5),
+    "workHours": _R("workHours", times.work_hours, 0.3, 3),
     "duration": _R("Duration", times.duration),
     "prepTime": _R("Duration", times.duration),
     "cookTime": _R("Duration", times.duration),
@@ -84,20 +74,20 @@ PROPERTIES: Mapping[str, Recipe] = {
     "datePublished": _R("Date", times.day, 0.05),
     "birthDate": _R("Date", times.day, 0.02),
     "datePosted": _R("Date", times.day, 0.1),
-    "price": _R("price", money.price, 0.15),
-    "priceCurrency": _R("currency", money.currency, 0.6),
-    "priceRange": _R("priceRange", money.price_range, 0.4, 2.5),
-    "baseSalary": _R("MonetaryAmount", money.pay, 0.15, 3),
-    "calories": _R("Energy", measures.energy, 0.02, 2),
-    "nutrition": _R("Mass", measures.mass, 0.02, 2),
-    "weight": _R("weight", measures.weight, 0.05),
-    "measurements": _R("Distance", measures.distance, 0.05),
-    "inventoryLevel": _R("QuantitativeValue", measures.quantity, 0.1, 1.5),
-    "unitCode": _R("unitCode", measures.unit_code, 0.6, 2.5),
-    "unitText": _R("unitText", measures.unit_text, 0.6, 2.5),
-    "ratingValue": _R("Number", measures.number, 0.05, 0.5),
-    "latitude": _R("CoordinateAT", measures.latitude, 0.05, 1.3),
-    "longitude": _R("CoordinateAT", measures.longitude, 0.05, 1.3),
+    "price": _R("price", amounts.price, 0.15),
+    "priceCurrency": _R("currency", amounts.currency, 0.6),
+    "priceRange": _R("priceRange", amounts.price_range, 0.4, 2.5),
+    "baseSalary": _R("MonetaryAmount", amounts.pay, 0.15, 3),
+    "calories": _R("Energy", amounts.energy, 0.02, 2),
+    "nutrition": _R("Mass", amounts.mass, 0.02, 2),
+    "weight": _R("weight", amounts.weight, 0.05),
+    "measurements": _R("Distance", amounts.distance, 0.05),
+    "inventoryLevel": _R("QuantitativeValue", amounts.quantity, 0.1, 1.5),
+    "unitCode": _R("unitCode", amounts.unit_code, 0.6, 2.5),
+    "unitText": _R("unitText", amounts.unit_text, 0.6, 2.5),
+    "ratingValue": _R("Number", amounts.number, 0.05, 0.5),
+    "latitude": _R("CoordinateAT", amounts.latitude, 0.05, 1.3),
+    "longitude": _R("CoordinateAT", amounts.longitude, 0.05, 1.3),
     "isbn": _R("IdentifierAT", identifiers.isbn, 0.02),
     "gtin": _R("IdentifierAT", identifiers.trade_number, 0.02),
     "productID": _R("IdentifierAT", identifiers.product_id, 0.02),
@@ -152,8 +142,8 @@ class Page:
         return cls(subject, tuple(properties.split()), weight)
 
 
-_UNSAID = Recipe(None, people.title, 0.0)
-"""A subject whose type we would not dare to teach with made-up words."""
+_UNLABELLED = Recipe(None, people.title, 0.0)
+"""A subject whose type cannot be taught with made-up words."""
 PAGES: Mapping[str, Page] = {
     "LocalBusiness": Page.of(
         Recipe("LocalBusiness/name", people.local_business, 0.1),
@@ -176,7 +166,7 @@ PAGES: Mapping[str, Page] = {
         3.2,
     ),
     "Event": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "startDate endDate eventStatus eventAttendanceMode organizer price priceCurrency availability validFrom url "
         "addressLocality addressCountry streetAddress telephone email duration isAccessibleForFree",
         2,
@@ -198,22 +188,22 @@ PAGES: Mapping[str, Page] = {
         2.4,
     ),
     "Product": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         f"{_SHOP} model gtin productID weight measurements unitCode unitText inventoryLevel ratingValue availableDeliveryMethod",
         3,
     ),
     "Book": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         f"{_SHOP} isbn author publisher bookFormat inLanguage datePublished isAccessibleForFree video",
         2.2,
     ),
     "Recipe": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "author prepTime cookTime totalTime calories nutrition suitableForDiet inventoryLevel datePublished image ratingValue video",
         3,
     ),
     "Movie": Page.of(
-        _UNSAID,
+        _UNLABELLED,
         "director duration contentRating datePublished image url ratingValue inLanguage video",
         1.5,
     ),
@@ -226,7 +216,7 @@ PAGES: Mapping[str, Page] = {
 
 
 def synthetic_tables(count: int, seed: int) -> list[TrainingTable]:
-    """So many made-up tables; the first ones are the same however many are asked for."""
+    """Return `count` made-up tables; the first ones do not depend on the count."""
     kinds = list(PAGES)
     weights = [PAGES[kind].weight for kind in kinds]
     tables = []
@@ -243,7 +233,7 @@ def _table(kind: str, number: int, random: Random) -> LabelledTable:
     rows = random.choice(ROWS)
     recipes = [page.subject, *(PROPERTIES[name] for name in names)]
     columns = tuple(Column(None, _cells(recipe, rows, random)) for recipe in recipes)
-    # Table names end in no site: the cells belong to nobody, so no group may claim them.
+    # Table names contain no site, so that no group of real tables takes them in.
     return LabelledTable(
         Table(f"synthetic/{kind}/{number}", columns, subject=0),
         tuple((recipe.type,) if recipe.type else () for recipe in recipes),
@@ -253,7 +243,7 @@ def _table(kind: str, number: int, random: Random) -> LabelledTable:
 
 
 def _properties(page: Page, random: Random) -> list[str]:
-    """Some of the page's properties, scarce types first in line, in any order."""
+    """Return some of the page's properties in random order, preferring those of scarce types."""
     count = min(len(page.properties), random.randint(3, 8))
     ranked = sorted(
         page.properties,

@@ -18,7 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from aegir.annotators.registry import DEFAULT
 from aegir.config.settings import check_numbers, read_settings
+from aegir.data.engine import Teacher
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.training.byte_network.batches import Augmentation
@@ -36,6 +38,10 @@ class DataSettings:
     """Folders of known files; none for sources that need none, such as synthetic tables."""
     sources: Mapping[str, Any] = field(default_factory=dict)
     """Source of the data engine to true, false or a number of tables."""
+    annotator: str = DEFAULT
+    """For the source "pseudo": whose sure answers on unlabelled tables become labels."""
+    annotator_model: str = ""
+    """Its weights, instead of those that ship."""
 
     def __post_init__(self) -> None:
         for folder in self.folders:
@@ -46,6 +52,11 @@ class DataSettings:
                 raise UsageError(
                     f"source {name!r} is {wanted!r}; expected true, false or a number of tables"
                 )
+
+    @property
+    def teacher(self) -> Teacher:
+        """The annotator for the source "pseudo"."""
+        return Teacher(self.annotator, Path(self.annotator_model) if self.annotator_model else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,11 @@ def build_corpus(config: ByteTraining) -> Corpus:
     for folder in folders:
         if not folder.exists():
             raise UsageError(f"there is no {folder}, which data.folders names")
-    tables = build_tables(folders, config.data.sources, config.seed)
+    tables = build_tables(folders, config.data.sources, config.seed, config.data.teacher)
     if not tables:
-        raise UsageError("data.sources switches no source on, so there is nothing to learn from")
+        raise UsageError(
+            "the sources in data.sources give no table to learn from; switch another one on"
+        )
     groups = group_tables([table.labelled for table in tables])
     folds = _folds(tables, groups, config)
     heads = heads_of(tables)

@@ -19,6 +19,7 @@ import torch
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
 from aegir.nets.annotator import DROPPED, ByteNetwork
+from aegir.run_folder import RunFolder
 from aegir.seeding import Seeds
 from aegir.training.byte_network.batches import Batch, GramIndex, Mixture, batch_of, draw_varied
 from aegir.training.byte_network.config import ByteTraining, Phase, PhaseName
@@ -34,7 +35,7 @@ from aegir.training.byte_network.learner import (
     start_from,
 )
 from aegir.training.byte_network.losses import ALONE
-from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, continue_run, start_run
+from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, open_run
 from aegir.training.held_out import ANSWERS, HeldOut, save_answers
 
 GRAMS = "grams.hashes"
@@ -72,10 +73,23 @@ def train(
     resume: bool = False,
 ) -> Trained:
     """Train one phase; `start` is the run folder or checkpoint whose weights to begin with."""
-    phase, processes = config.phase(name), Processes.found()
+    processes = Processes.found()
     if config.threads:
         torch.set_num_threads(config.threads)
-    run = (continue_run if resume else start_run)(folder, config, processes)
+    with open_run(folder, config, processes, resume=resume) as run:
+        return _train(config, name, run, processes, watch, start, resume)
+
+
+def _train(
+    config: ByteTraining,
+    name: PhaseName,
+    run: RunFolder,
+    processes: Processes,
+    watch: Watcher,
+    start: Path | None,
+    resume: bool,
+) -> Trained:
+    phase, folder = config.phase(name), run.path
     watch.say("reading tables")
     corpus = build_corpus(config)
     mixture = corpus.mixture(phase, config.seed)

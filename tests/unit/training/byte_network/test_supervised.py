@@ -199,6 +199,42 @@ def test_a_folder_in_which_nothing_was_learnt_can_be_begun_again(
         train_small(config, tmp_path / "run")
 
 
+class TrainsThereToo(Listener):
+    """Trains into the same folder once more while the run is at some point, as a second process would."""
+
+    def __init__(self, config: ByteTraining, folder: Path, resume: bool) -> None:
+        super().__init__()
+        self.config, self.folder, self.resume = config, folder, resume
+        self.refusals: list[str] = []
+
+    def say(self, line: str) -> None:
+        if line == "reading tables" and not self.resume:  # nothing but metrics.jsonl exists yet
+            self._train()
+
+    def step(self, step: int, figures: object) -> None:
+        if step == 3 and self.resume:
+            self._train()
+
+    def _train(self) -> None:
+        with pytest.raises(UsageError) as refused:
+            train_small(self.config, self.folder, resume=self.resume)
+        self.refusals.append(str(refused.value))
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_second_training_into_the_folder_of_a_running_one_is_refused(
+    config: ByteTraining, tmp_path: Path, resume: bool
+) -> None:
+    run = tmp_path / "run"
+    watch = TrainsThereToo(config, run, resume)
+    train(config, "supervised", run, watch)
+    assert watch.refusals == [
+        f"another process is writing to {run}; wait for it, or choose another --out"
+    ]
+    assert [row["step"] for row in metrics(run)] == [1, 2, 2, 3, 4, 4, 5, 6, 6]
+    train_small(config, run, resume=True)  # the lock ended with the run
+
+
 def test_labels_that_are_no_types_of_ours_are_counted_and_left_out(
     config: ByteTraining, tmp_path: Path
 ) -> None:

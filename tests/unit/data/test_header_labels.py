@@ -1,12 +1,17 @@
-"""Headers as labels: common names only, hidden from the table that carries them."""
+"""Weak labels from headers: types by clear names, common names as labels; hidden from the table itself."""
 
 import gzip
 import json
 from pathlib import Path
 
-from aegir.data.headers import common_headers, header_tables
+from aegir.data.headers import MEANINGS, common_headers, header_tables, typed_by_header
 from aegir.data.raw_tables import MOST_ROWS, plain_header, read_raw_tables
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+
+MAIL = ("ann@example.org", "bob@example.com", "eve@example.net")
+NUMBERS = ("17", "23", "42")
+WORDS = ("far north", "south", "near the river")
 
 
 def raw_table(number: int, header: str = "Zip_Code", file: int | None = None) -> Table:
@@ -53,3 +58,24 @@ def test_rows_are_drawn_by_seed_and_stay_in_order(tmp_path: Path):
     assert numbers == sorted(numbers)
     assert numbers != list(range(MOST_ROWS))
     assert read_raw_tables([path], seed=4) != [table]
+
+
+def test_a_clear_header_gives_type_and_relation_and_is_hidden():
+    table = Table("t", (Column("E-Mail", MAIL), Column("Remarks", NUMBERS)), source="f")
+    (typed,) = typed_by_header([table], seed=0)
+    assert typed.labelled.cta == (("email",), ())
+    assert typed.labelled.cpa == (("email",), ())
+    assert typed.labelled.table.columns[0] == Column(None, MAIL)
+    assert typed.source.weak
+    assert not typed.source.synthetic
+
+
+def test_cells_that_cannot_be_the_type_overrule_the_header():
+    assert typed_by_header([Table("t", (Column("latitude", WORDS),))], seed=0) == []
+
+
+def test_the_map_is_spelt_in_our_vocabulary():
+    for header, (name, type_name, relation) in MEANINGS.items():
+        assert header == name == plain_header(header)
+        assert type_name in TYPE_NAMES
+        assert relation is None or relation in RELATION_NAMES
