@@ -12,7 +12,7 @@ Promises
   - a model is immutable: any number of threads may share one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
 from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
+
+MIXED_AT_ONCE = 1024
+"""Columns whose tables are mixed in one call, which takes 100 KB per column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +163,13 @@ class ByteModel:
                 places += [len(chosen) + part.index(target) for target in targets]
                 chosen += [start + column for column in part]
                 counts.append(len(part))
-        numbers = np.array(chosen, np.int64)
-        mixed = self.mix(vectors[numbers], roles[numbers], np.array(counts, np.int64))
+        mixed = np.empty((len(chosen), vectors.shape[1]), np.float32)
+        start = 0
+        for group in _groups(counts):
+            span = slice(start, start + sum(group))
+            numbers = np.array(chosen[span], np.int64)
+            mixed[span] = self.mix(vectors[numbers], roles[numbers], np.array(group, np.int64))
+            start = span.stop
         return mixed.take(places, axis=0)
 
     def _parts(
@@ -187,3 +195,15 @@ class ByteModel:
     def relations(self, embeddings: F32) -> F32:
         """Return logits (columns, 108) of relations to the subject column."""
         return self.head("cpa", embeddings)
+
+
+def _groups(counts: Sequence[int]) -> Iterator[list[int]]:
+    """Yield these counts in order, in lists of `MIXED_AT_ONCE` columns or less where no single count is more."""
+    group: list[int] = []
+    for count in counts:
+        if group and sum(group) + count > MIXED_AT_ONCE:
+            yield group
+            group = []
+        group.append(count)
+    if group:
+        yield group

@@ -15,6 +15,7 @@ Limits: without PyArrow, Polars reads a file with views or dictionaries into mem
 """
 
 import io
+import math
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 
 STREAM_NAME = "aegir_arrow_stream"
+NO_DEADLINE = math.inf
+"""The time for a file depends on its size (reader_process.py); tables in memory are the caller's own."""
 FILE_MAGIC = 8
 CONTINUATION = b"\xff\xff\xff\xff"
 FRAME = 8
@@ -47,7 +50,12 @@ def read_parquet(path: Path, request: Request) -> Table:
     try:
         total = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]  # noqa: S608
         return read_relation(
-            connection, relation, request, row_number="file_row_number", total_rows=total
+            connection,
+            relation,
+            request,
+            row_number="file_row_number",
+            total_rows=total,
+            seconds=NO_DEADLINE,
         )
     except duckdb_errors() as error:
         raise UnreadableTable(
@@ -99,7 +107,9 @@ def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> T
 
         try:
             register()
-            return read_relation(connection, STREAM_NAME, request, reopen=register)
+            return read_relation(
+                connection, STREAM_NAME, request, reopen=register, seconds=NO_DEADLINE
+            )
         except _arrow_errors() as error:
             raise UnreadableTable(
                 f"{request.label} is Arrow data that cannot be read ({_reason(error)})"

@@ -13,7 +13,7 @@ from aegir.files import replace_file
 from aegir.model.architecture import Architecture, Reading
 from aegir.model.byte_encoding import PAD
 from aegir.model.hierarchy import state_from_arrays, state_to_arrays
-from aegir.model.network import ByteModel
+from aegir.model.network import ByteModel, _groups
 from aegir.model.rwkv7 import GROUP_NUMBERS
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
@@ -137,6 +137,19 @@ def test_a_table_that_fits_is_mixed_whole_and_a_wide_one_in_parts() -> None:
     )
     np.testing.assert_array_equal(both, np.concatenate([wide, narrow]))
     assert not np.allclose(wide, model.mix(vectors, roles), atol=1e-3)
+
+
+def test_many_columns_are_mixed_a_few_at_a_time_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = random_model("one level")
+    tables = [[row[row != PAD] for row in text_columns([20] * count)] for count in (3, 1, 2, 2, 5)]
+    vectors = np.random.default_rng(0).standard_normal((13, 64)).astype(np.float32)
+    roles = np.full(13, UNKNOWN)
+    at_once = model.mix_tables(vectors, roles, tables)
+    monkeypatch.setattr("aegir.model.network.MIXED_AT_ONCE", 4)
+    assert list(_groups([3, 1, 2, 2, 5])) == [[3, 1], [2, 2], [5]]
+    np.testing.assert_array_equal(model.mix_tables(vectors, roles, tables), at_once)
 
 
 def test_the_subject_is_seen_by_the_others_and_roles_matter() -> None:
