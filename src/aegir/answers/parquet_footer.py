@@ -1,4 +1,4 @@
-"""The footer of a Parquet file, taken apart and put together without losing a byte.
+"""Split the footer of a Parquet file into its fields and join them again, byte for byte.
 
     PAR1 | data pages, indexes … | FileMetaData | length of FileMetaData, 4 bytes | PAR1
                                    ^ a struct in Thrift's compact protocol

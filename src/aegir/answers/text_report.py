@@ -1,4 +1,4 @@
-"""Annotations for a person at a terminal: one calm block per table.
+"""Annotations as a report for people: one block per table.
 
     customers.csv   6 columns, subject: full name
 

@@ -114,10 +114,10 @@ def _without_output(
     return kept
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def _same_file(first: Path, second: Path) -> bool:
     try:
-        return one.samefile(other)
-    except OSError:  # one of them is not there, or may not be looked at
+        return first.samefile(second)
+    except OSError:  # one of them is missing, or may not be looked at
         return False
 
 

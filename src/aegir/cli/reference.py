@@ -18,8 +18,8 @@ EXAMPLE = "Example: "
 INTRODUCTION = """\
 # Command line
 
-Answers go to standard output, talk and progress to standard error, so pipes work. Where a verb has `--json`,
-it prints one object per line. `aegir VERB --help` says what stands here.
+Answers go to standard output, messages and progress to standard error, so pipes work. Where a verb has `--json`,
+it prints one object per line. `aegir VERB --help` prints what this page says about a verb.
 
 | exit code | meaning |
 |---|---|
@@ -33,6 +33,8 @@ it prints one object per line. `aegir VERB --help` says what stands here.
 holds its old content. When a run of `aegir annotate` is interrupted or terminated, the answers so far (formats text, jsonl
 and csv) are kept beside it in `FILE.interrupted`, and the last message says so. A run that is killed (`kill -9`) leaves a
 hidden `.aegir-….partial` file, which the next run that writes into the same folder removes.
+
+An answer that is there already also stays when no table could be annotated.
 
 A file name that is not UTF-8 is shown, in every format and message, with `\\xNN` for each byte that cannot be decoded.
 Control characters in names and values are written as escapes (`\\x1b`, `\\n`), so that no terminal obeys them; the readable
@@ -103,7 +105,7 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _unwrapped(text: str) -> str:
-    """Paragraphs on one line each, as Markdown likes them."""
+    """The text with each paragraph on one line."""
     return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
 
 

@@ -33,9 +33,9 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
         click.echo(json.dumps(report.as_dict()))
     else:
         marks = {"well": "well", "unwell": "UNWELL"}
-        for one in report.findings:
-            if one.verdict in marks:
-                say(f"{marks[one.verdict]:<7} {one.sentence}")
+        for finding in report.findings:
+            if finding.verdict in marks:
+                say(f"{marks[finding.verdict]:<7} {finding.sentence}")
         if report.unchecked:
             say(f"not recorded, so not checked: {', '.join(report.unchecked)}")
     for note in report.notes:

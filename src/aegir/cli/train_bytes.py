@@ -192,13 +192,13 @@ def calibrate(
 
 
 class TrainingProgress:
-    """Told of every step; shows loss, scores, bytes per second and time left."""
+    """Shows loss, scores, bytes per second and time left after each step."""
 
     def __init__(self, steps: int, silent: bool = False) -> None:
         self.steps, self.silent = steps, silent
         self._recent: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=STEPS_SHOWN)
         self._first: tuple[int, float] | None = None
-        self._spoken = 0.0
+        self._printed = 0.0
         self._bar: Progress | None = None
         if sys.stderr.isatty() and not silent:
             self._bar = Progress(
@@ -211,7 +211,7 @@ class TrainingProgress:
             self._bar.start()
 
     def say(self, line: str) -> None:
-        """A line of its own."""
+        """Print a line, above the bar if there is one."""
         if self.silent:
             return
         if self._bar:
@@ -220,18 +220,18 @@ class TrainingProgress:
             say(line, err=True)
 
     def step(self, step: int, figures: Mapping[str, float]) -> None:
-        """One more step."""
+        """Show the figures of a step that was taken."""
         now = time.monotonic()
         self._recent.append((now, figures))
         self._first = self._first or (step, now)
         if self._bar:
             self._bar.update(self._task, completed=step, description=self._summary())
-        elif now - self._spoken >= SECONDS_BETWEEN_LINES or step == self.steps:
-            self._spoken = now
+        elif now - self._printed >= SECONDS_BETWEEN_LINES or step == self.steps:
+            self._printed = now
             self.say(f"step {step}/{self.steps}  {self._summary()}  {self._left(step, now)} left")
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Remove the bar."""
         if self._bar:
             self._bar.stop()
 
@@ -256,7 +256,7 @@ class TrainingProgress:
     def _left(self, step: int, now: float) -> str:
         assert self._first is not None, "a step was taken"
         first, then = self._first
-        if step == first:  # one step says nothing of how long a step takes
+        if step == first:  # how long a step takes is known from the second on
             return "?"
         seconds = int((now - then) / (step - first) * (self.steps - step))
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

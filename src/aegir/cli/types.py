@@ -41,7 +41,9 @@ def list_types(
         terms = [term for term in terms if term.personal]
     taught: list[CustomType] = []
     if custom or not (fine or relations or under):  # taught types are filed under no class
-        taught = [one for one in load_types(types_folder()) if one.personal or not personal]
+        taught = [
+            custom for custom in load_types(types_folder()) if custom_type.personal or not personal
+        ]
     if as_json:
         _print_json(terms)
         _print_taught_json(taught)
@@ -54,14 +56,14 @@ def list_types(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, where it is filed."""
-    taught = [one for one in load_types(types_folder()) if one.name == name]
+    taught = [custom_type for custom_type in load_types(types_folder()) if custom_type.name == name]
     meanings = () if taught and name not in _vocabulary() else meanings_of(name)
     if as_json:
         _print_json(meanings)
         _print_taught_json(taught)
     else:
         known = [_explained(term) for term in meanings]
-        blocks = [*known, *(_explained_taught(one) for one in taught)]
+        blocks = [*known, *(_explained_taught(custom_type) for custom_type in taught)]
         for number, block in enumerate(blocks):
             say(*([""] if number else []), *block)
 
@@ -70,34 +72,34 @@ def _vocabulary() -> set[str]:
     return {*COLUMN_TYPES, *FINE_TYPES, *RELATIONS}
 
 
-def _explained_taught(one: CustomType) -> list[str]:
+def _explained_taught(custom_type: CustomType) -> list[str]:
     """A heading, the definition, where it was learnt, and how well."""
-    figures = one.figures
+    figures = custom_type.figures
     facts = {
-        "examples": ", ".join(one.examples),
-        "not": ", ".join(one.counter_examples),
+        "examples": ", ".join(custom_type.examples),
+        "not": ", ".join(custom_type.counter_examples),
         "recognised": f"{figures.get('recognised')} of {figures.get('parts')} examples, held out",
         "alarms": f"{figures.get('taken')} of {figures.get('known')} known columns, held out",
-        "weights": one.fingerprint,
-        "personal": "yes" if one.personal else "no",
+        "weights": custom_type.fingerprint,
+        "personal": "yes" if custom_type.personal else "no",
     }
-    lines = [f"{one.name}  (custom type)", *_wrapped(one.definition, "  "), ""]
+    lines = [f"{custom_type.name}  (custom type)", *_wrapped(custom_type.definition, "  "), ""]
     for fact, value in facts.items():
         lines += _wrapped(value, f"  {fact:<11}") if value else []
     return lines
 
 
 def _print_taught_json(taught: "list[CustomType]") -> None:
-    for one in taught:
+    for custom_type in taught:
         shown = {
-            "name": one.name,
+            "name": custom_type.name,
             "kind": "custom type",
-            "definition": one.definition,
-            "personal": one.personal,
-            "examples": one.examples,
-            "counter_examples": one.counter_examples,
-            "weights": one.fingerprint,
-            "figures": one.figures,
+            "definition": custom_type.definition,
+            "personal": custom_type.personal,
+            "examples": custom_type.examples,
+            "counter_examples": custom_type.counter_examples,
+            "weights": custom_type.fingerprint,
+            "figures": custom_type.figures,
         }
         click.echo(quoted_json(shown))
 

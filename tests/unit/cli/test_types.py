@@ -91,7 +91,7 @@ def test_taught_types_are_shown_without_obeying_what_their_files_hold():
         columns=1,
         about="A \x1b]0;title\x07 bed.",
     )
-    with patch("aegir.cli.types._taught", return_value=[one]):
+    with patch("aegir.cli.types.load_types", return_value=[one]):
         for arguments in (("list",), ("list", "--json"), ("show", odd), ("show", odd, "--json")):
             done = run(*arguments)
             assert done.code == 0
