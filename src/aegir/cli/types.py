@@ -42,7 +42,7 @@ def list_types(
     taught: list[CustomType] = []
     if custom or not (fine or relations or under):  # taught types are filed under no class
         taught = [
-            custom for custom in load_types(types_folder()) if custom_type.personal or not personal
+            custom for custom in load_types(types_folder()) if custom.personal or not personal
         ]
     if as_json:
         _print_json(terms)
