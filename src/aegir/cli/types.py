@@ -41,9 +41,8 @@ def list_types(
         terms = [term for term in terms if term.personal]
     taught: list[CustomType] = []
     if custom or not (fine or relations or under):  # taught types are filed under no class
-        taught = [
-            custom for custom in load_types(types_folder()) if custom.personal or not personal
-        ]
+        known = load_types(types_folder())
+        taught = [custom_type for custom_type in known if custom_type.personal or not personal]
     if as_json:
         _print_json(terms)
         _print_taught_json(taught)
