@@ -23,8 +23,9 @@ PUBLIC = {
         "krippendorff_alpha report_raters"
     ),
     "aegir.health": (
-        "HealthMonitor HealthReport check_run measure_advantages measure_entropy measure_predictions "
-        "measure_ratios measure_representation measure_rewards measure_routing"
+        "HealthMonitor HealthReport RULES Rule Unwell check_run measure_advantages measure_entropy "
+        "measure_predictions measure_ratios measure_representation measure_rewards "
+        "measure_routing"
     ),
     "aegir.rl": (
         "CriticalPath Curriculum LinearSchedule SmoothLambdas StagedLambdas Strategy "

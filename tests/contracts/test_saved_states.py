@@ -58,6 +58,19 @@ def fed_curriculum(strategy="competence"):
     return curriculum
 
 
+def fed_monitor():
+    monitor = HealthMonitor(settle=0)
+    for step in range(12):
+        figures = {
+            "kl": 0.1 + step,
+            "reward/mean": step / 12,
+            "reward/saturated": 0.5,
+            "entropy": 1.0,
+        }
+        monitor.observe(step, figures)
+    return monitor
+
+
 def fed_drift(drift):
     for value in (1.0, 2.0, 1.5):
         drift.update(value)
@@ -176,6 +189,7 @@ FED = {
     "combined reward": CombinedReward,
     "drift watch": lambda: fed_drift(DriftWatch()),
     "drift verdict": lambda: fed_drift(DriftVerdict()),
+    "monitor": fed_monitor,
     "reward adapter": lambda: AtroposReward(lambda texts: [1.0] * len(texts), name="one"),
     "ensemble": fed_ensemble,
     "curriculum": fed_curriculum,
@@ -192,6 +206,7 @@ USES = {
     CombinedReward: lambda it: it.combine([0.5], [0.5], [np.nan]),
     DriftWatch: lambda it: [it.update(value) for value in (3.0, -3.0)],
     DriftVerdict: lambda it: [it.update(value) for value in (3.0, -3.0)],
+    HealthMonitor: lambda it: it.observe(9, {"kl": 3.0, "reward/mean": 0.5, "entropy": 0.0}),
     AtroposReward: lambda it: it.compute(["x"]),
     RewardEnsemble: lambda it: (it.combine([[1, 5], [2, np.nan]]), it.report().sentences),
     Curriculum: lambda it: it.update(it.draw(4, distinct=True), [1, 0, 0.5, 1]),

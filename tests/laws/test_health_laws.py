@@ -14,7 +14,7 @@ from aegir.health.measures import (
     measure_representation,
     measure_rewards,
 )
-from aegir.health.monitor import check
+from aegir.health.report import check
 from aegir.health.rules import RULES
 
 ANY = st.lists(st.floats(), max_size=30)

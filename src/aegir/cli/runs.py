@@ -7,7 +7,7 @@ import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
-from aegir.health.monitor import Unwell
+from aegir.health.report import Unwell
 from aegir.health.run_health import check_run
 from aegir.run_folder import RunFolder
 
@@ -20,7 +20,7 @@ from aegir.run_folder import RunFolder
     default=100_000,
     show_default=True,
     metavar="STEPS",
-    help="Mean number of steps between false alarms of the drift tests, at least.",
+    help="Steps between false alarms, at least, on average.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
@@ -32,7 +32,7 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(report.as_dict()))
     else:
-        marks = {"well": "well", "unwell": "UNWELL"}
+        marks = {"well": "well", "warning": "warning", "unwell": "UNWELL"}
         for finding in report.findings:
             if finding.verdict in marks:
                 say(f"{marks[finding.verdict]:<7} {finding.sentence}")

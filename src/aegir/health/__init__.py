@@ -1,8 +1,9 @@
-"""Is training well? Figures of an update, bounds they are held against, and drift over a run.
+"""Is training healthy? Figures of an update, the rules they are held to, and reports.
 
-measures             figures from arrays: rewards, advantages, ratios, entropy, representation, routing
-rules                the bound of every figure, and the names other libraries give it
-monitor              a report per update
+measures             figures from arrays: rewards, advantages, ratios, entropy, values, lengths, embeddings, routing
+rules                the bounds of every figure, the change that is a fault, and the names other programs give it
+report               findings, and the check of one set of figures
+monitor              a report per update, and what stops a run
 run_health           a report on a run folder
 """
 
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
         measure_rewards,
         measure_routing,
     )
-    from aegir.health.monitor import HealthMonitor, HealthReport
+    from aegir.health.monitor import HealthMonitor
+    from aegir.health.report import HealthReport, Unwell
+    from aegir.health.rules import RULES, Rule
     from aegir.health.run_health import check_run
 
 __all__ = [
+    "RULES",
     "HealthMonitor",
     "HealthReport",
+    "Rule",
+    "Unwell",
     "check_run",
     "measure_advantages",
     "measure_entropy",
@@ -38,8 +44,11 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "RULES": "rules",
         "HealthMonitor": "monitor",
-        "HealthReport": "monitor",
+        "HealthReport": "report",
+        "Rule": "rules",
+        "Unwell": "report",
         "check_run": "run_health",
         "measure_advantages": "measures",
         "measure_entropy": "measures",

@@ -52,6 +52,7 @@ def measure_rewards(
         at_an_end = max(np.mean(finite == finite.min()), np.mean(finite == finite.max()))
         mean, spread = _moments(finite)
         found |= {"reward/mean": mean, "reward/std": spread, "reward/saturated": float(at_an_end)}
+        found["reward/max"] = float(finite.max())
         if expected_mean is not None and len(finite) > 1 and spread > 0:
             error = spread / (len(finite) - 1) ** 0.5
             found["reward/bias_z"] = (mean - expected_mean) / error
@@ -71,7 +72,7 @@ def measure_advantages(advantages: Numbers, *, missing: npt.ArrayLike | None = N
         mean, spread = _moments(finite)
         found["advantage/std"] = spread
         if spread > 0:
-            found["advantage/centre_z"] = mean / spread * len(finite) ** 0.5
+            found["advantage/centre"] = abs(mean) / spread
     return found
 
 

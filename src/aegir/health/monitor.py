@@ -1,169 +1,71 @@
-"""Is training well? One report per update, one for a whole run, and a stop when something is sick.
+"""Is training healthy? One report per update, and a stop when something is wrong.
 
     monitor = HealthMonitor()
     for step in range(steps):
         ...
         figures = {**measure_rewards(rewards, groups), **measure_advantages(advantages),
-                   **measure_ratios(new - old, advantages)}
+                   **measure_ratios(new - old, advantages, mask=mask)}
         run.record(step, **figures)                     # `aegir runs health RUN` reads these columns later
         monitor.observe(step, figures).raise_if_unwell()
 
-Three kinds of findings
-  - **bounds** (health_rules.py): NaN and infinities anywhere, and figures no healthy run shows;
-  - **drift** (drift_watch.py): a figure that changed for the worse, tested sequentially. Over *all* watched columns
-    together a settled run raises a false alarm at most once in `mean_steps` steps on average;
-  - **unchecked**: columns that were not given, so that silence is not taken for health.
+What stops a run (verdict "unwell")
+  - NaN and infinities in any column, at once;
+  - a **bound** (rules.py) broken so many updates in a row that it is no chance: with n updates before the streak, b of
+    them broken, chance is put at ((b + 1) / (n + 2)) per update, and the streak must be rarer than once in `mean_steps`
+    steps over all columns. After 150 good updates that takes 3 in a row, after 20 good ones 5, at the start 22;
+  - a **drift** (observe/drift_watch.py): a sudden lasting change in the direction that is a fault, larger than the
+    column usually moves and large enough to matter.
+What is only reported (verdict "warning"): a bound broken for a shorter time; rewards nearly all equal because tasks are
+still hard; and rewards, entropy or gradients that ended because the reward climbed to its top: learning is no fault.
+What is not known ("unchecked"): columns that were not given, so that silence is not taken for health.
 
-A column is watched for drift after its first `settle` values: figures move at the start of every run.
+Promise: while every column is stationary (independent values of any distribution, or a normal AR(1) with a coefficient
+up to 0.9) and breaks its bound independently with some probability, a run is stopped wrongly at most once in `mean_steps`
+steps. For runs that learn the promise is measured, not proved: benchmarks/health.py. A column is watched for drift
+after its first `settle` values: figures move at the start of every run.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-import numpy as np
+from aegir.errors import UsageError
+from aegir.health.report import Finding, HealthReport, advise, judge_all, list_unchecked
+from aegir.health.rules import RULES, Match, Rule, match_rule
+from aegir.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
+from aegir.observe.saved_state import (
+    Reader,
+    list_of,
+    number_within,
+    optional,
+    read_count,
+    read_flag,
+    read_number,
+    read_state,
+    record_of,
+    reject,
+)
 
-from aegir.errors import CheckFailed, UsageError
-from aegir.health.measures import measure_advantages as measure_advantages
-from aegir.health.measures import measure_entropy as measure_entropy
-from aegir.health.measures import measure_predictions as measure_predictions
-from aegir.health.measures import measure_ratios as measure_ratios
-from aegir.health.measures import measure_representation as measure_representation
-from aegir.health.measures import measure_rewards as measure_rewards
-from aegir.health.measures import measure_routing as measure_routing
-from aegir.health.rules import RULES, Rule
-from aegir.observe.drift_watch import Drift, DriftWatch
-from aegir.observe.saved_state import check_state
-from aegir.seeding import Seeds
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check of one column found."""
-
-    column: str
-    verdict: Literal["well", "unwell", "unchecked"]
-    sentence: str
-    value: float | None = None
-    step: int | None = None
-
-
-class Unwell(CheckFailed):
-    """Training should stop; `report` has all findings."""
-
-    def __init__(self, report: "HealthReport") -> None:
-        super().__init__("; ".join(one.sentence for one in report.unwell))
-        self.report = report
+MASTERED = "a warning only: the reward climbed to its top"
+CROWDED, NO_LONGER_CROWDED = 0.9, 0.7
+"""Share of equal rewards, or of groups with equal rewards, from which a run may have mastered its tasks; and below which
+it has not any more."""
+MASTERY = 0.8
+"""How far from its lowest to its highest the mean reward must have come."""
+USUAL_STEPS = 4.0
+"""The share and the mean reward may move by this many times their usual step; a larger one is a jump."""
+LEAST_CLIMB = 5
+"""Updates before a run can be said to have climbed."""
 
 
-@dataclass(frozen=True, slots=True)
-class HealthReport:
-    """All findings; `well` when none of them is unwell."""
-
-    findings: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def unwell(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.verdict == "unwell")
-
-    @property
-    def unchecked(self) -> tuple[str, ...]:
-        """Columns nothing is known about."""
-        return tuple(one.column for one in self.findings if one.verdict == "unchecked")
-
-    @property
-    def well(self) -> bool:
-        return not self.unwell
-
-    def raise_if_unwell(self) -> None:
-        """Raise `Unwell` with a sentence per sick column."""
-        if not self.well:
-            raise Unwell(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """One JSON-ready object; a value that is NaN or infinite is named in text."""
-        findings = [asdict(one) for one in self.findings]
-        for one in findings:
-            if one["value"] is not None and not math.isfinite(one["value"]):
-                one["value"] = str(one["value"])
-        return {"well": self.well, "findings": findings, "notes": list(self.notes)}
-
-
-def check(
-    figures: Mapping[str, Any], rules: Mapping[str, Rule] = RULES, step: int | None = None
-) -> HealthReport:
-    """Hold one set of figures against the rules; other numbers, also in arrays, are checked for NaN and infinities."""
-    findings = []
-    for column in dict.fromkeys((*rules, *figures)):
-        rule = rules.get(column) or Rule(column)
-        value = _worst(figures.get(column), rule)
-        if value is not None:
-            findings.append(judge(column, value, rule, step))
-        elif column in rules:
-            findings.append(Finding(column, "unchecked", f"{column} was not given", step=step))
-    return HealthReport(tuple(findings))
-
-
-def _worst(value: Any, rule: Rule) -> float | None:
-    """The number; of a list or an array the first that is not finite, or is out of bounds, or the last."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()  # of torch, perhaps with a gradient or on another device
-    number = as_number(value)
-    if number is not None or value is None or isinstance(value, str | bytes | Mapping):
-        return number
-    try:
-        many = np.asarray(value, np.float64).ravel()
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    for wrong in (~np.isfinite(many), (many < rule.low) | (many > rule.high)):
-        if wrong.any():
-            return float(many[wrong][0])
-    return float(many[-1]) if many.size else None
-
-
-def as_number(value: Any) -> float | None:
-    """Anything with one number in it, also of numpy or torch; None for text, lists and nothing."""
-    if value is None or isinstance(value, str | bytes | list | tuple | Mapping):
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError, RuntimeError):  # torch raises the last one for several numbers
-        return None
-
-
-def judge(column: str, value: float, rule: Rule, step: int | None = None) -> Finding:
-    """One value against one rule."""
-    where = "" if step is None else f" at step {step}"
-    if not math.isfinite(value):
-        sentence = f"{column} was {value}{where}; expected a finite number"
-        return Finding(column, "unwell", _advised(sentence, rule), value, step)
-    if rule.broken_by(value):
-        sentence = f"{column} was {value:.4g}{where}; expected {expected(rule)}"
-        return Finding(column, "unwell", _advised(sentence, rule), value, step)
-    return Finding(column, "well", f"{column} was {value:.4g}{where}", value, step)
-
-
-def expected(rule: Rule) -> str:
-    """The bounds in words."""
-    if math.isinf(rule.low) and math.isinf(rule.high):
-        return "finite"
-    if math.isinf(rule.high):
-        return f"at least {rule.low:g}"
-    if math.isinf(rule.low):
-        return f"at most {rule.high:g}"
-    return f"{rule.low:g} to {rule.high:g}"
-
-
-def moved(column: str, drift: Drift, rule: Rule, step: int) -> Finding:
-    """A drift as a finding."""
-    sentence = f"{column} moved from about {drift.before:.4g} to {drift.now:.4g} by step {step}"
-    return Finding(column, "unwell", _advised(sentence, rule), drift.now, step)
-
-
-def _advised(sentence: str, rule: Rule) -> str:
-    return f"{sentence} ({rule.advice})" if rule.advice else sentence
+CLIMB_READERS: dict[str, Reader] = {
+    **dict.fromkeys(("mean", "crowding"), read_number),
+    **dict.fromkeys(("mean_squares", "crowding_squares"), number_within(0, math.inf)),
+    **dict.fromkeys(("lowest", "highest", "top"), optional(read_number)),
+    **dict.fromkeys(("climbed", "mastered"), read_flag),
+    "updates": read_count,
+}
 
 
 class HealthMonitor:
@@ -173,67 +75,227 @@ class HealthMonitor:
         self,
         mean_steps: float = 100_000,
         *,
-        settle: int = 50,
+        settle: int = 20,
         rules: Mapping[str, Rule] = RULES,
-        seed: int = 0,
     ) -> None:
         if settle < 0:
             raise UsageError(f"settle is {settle}; expected 0 values or more")
-        self.settle, self.rules = settle, dict(rules)
-        watched = {name: rule.drift for name, rule in rules.items() if rule.drift}
-        # An alarm of any of k watches at k A implies that their mean reached A: together they keep the rate.
-        self.watches = {
-            name: DriftWatch(
-                mean_steps * len(watched), drift, seed=Seeds(seed).derive("health", name)
+        self._watched = sum(rule.drift is not None for rule in rules.values())
+        most = MOST_STEPS // 2 // max(self._watched, 1)
+        if not 1 < mean_steps <= most:
+            raise UsageError(
+                f"mean_steps is {mean_steps:g}; expected more than 1 and at most {most:,} steps "
+                "between false alarms"
             )
-            for name, drift in watched.items()
-        }
-        self._seen = dict.fromkeys(watched, 0)
-        self._checks, self._unwell = 0, 0
+        self.mean_steps, self.settle, self.rules = mean_steps, settle, dict(rules)
+        self._columns: dict[str, _Column] = {}
+        self._climb = _Climb()
+        self._checks, self._unwell, self._warnings = 0, 0, 0
 
     def observe(self, step: int, figures: Mapping[str, Any]) -> HealthReport:
         """The report for one step."""
-        report = check(figures, self.rules, step)
-        drifts = [
-            moved(name, drift, self.rules[name], step)
-            for name, drift in self.follow(figures).items()
-        ]
-        report = HealthReport((*report.findings, *drifts))
+        judged = list(judge_all(figures, self.rules, step))
+        self._climb.update({match.column: value for _, match, value in judged})
+        findings: list[Finding] = []
+        for finding, match, value in judged:
+            if match.column is None or not math.isfinite(value):
+                findings.append(finding)
+                continue
+            column = self._columns.get(finding.column) or self._make_column(match.rule)
+            self._columns[finding.column] = column
+            findings.append(self._weigh(finding, match.rule, column))
+            if drift := column.update_drift(value, self.settle):
+                findings.append(_describe_drift(finding.column, drift, match, step))
+        report = HealthReport((*findings, *list_unchecked(findings, self.rules, "given", step)))
         self._checks += 1
         self._unwell += not report.well
+        self._warnings += bool(report.warnings)
         return report
 
-    def follow(self, figures: Mapping[str, Any]) -> dict[str, Drift]:
-        """Feed the drift watches; the columns that moved just now."""
-        found = {}
-        for name, watch in self.watches.items():
-            value = as_number(figures.get(name))
-            if value is None or not math.isfinite(value):
-                continue
-            self._seen[name] += 1
-            if self._seen[name] > self.settle and (drift := watch.update(value)):
-                found[name] = drift
-        return found
+    @property
+    def mastered(self) -> bool:
+        """Whether rewards climbed until nearly all were equal."""
+        return self._climb.mastered
+
+    def _weigh(self, finding: Finding, rule: Rule, column: "_Column") -> Finding:
+        """A broken bound is a warning until it lasts too long for chance, and while it is a sign of learning."""
+        column.update_streak(finding.verdict == "unwell")
+        if finding.verdict != "unwell" or rule.stops_at_once:
+            return finding
+        needed = column.compute_needed(self.mean_steps * len(self.rules))
+        if rule.seen_in_mastery and self.mastered:
+            reason = MASTERED
+        elif rule.seen_in_hard_starts and not column.was_kept:
+            reason = "a warning only: it was so from the start"
+        elif column.streak < needed:
+            reason = f"update {column.streak} in a row, stops at {needed}"
+        else:
+            return finding
+        return replace(finding, verdict="warning", sentence=f"{finding.sentence}; {reason}")
+
+    def _make_column(self, rule: Rule) -> "_Column":
+        if rule.drift is None:
+            return _Column(None)
+        watch = DriftWatch(
+            self.mean_steps * self._watched,
+            rule.drift,
+            least_change=rule.least_change,
+            least_factor=rule.least_factor,
+            least_share=rule.least_share,
+        )
+        return _Column(watch)
 
     def state_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        watches = {name: one.state_dict() for name, one in self.watches.items()}
-        counts = [self._checks, self._unwell]
-        return {"watches": watches, "seen": dict(self._seen), "counts": counts}
+        return {
+            "columns": {name: column.state_dict() for name, column in self._columns.items()},
+            "climb": asdict(self._climb),
+            "counts": [self._checks, self._unwell, self._warnings],
+        }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where the saved monitor stood."""
-        check_state(state, "the saved monitor", "watches", "seen", "counts")
-        if set(state["watches"]) != set(self.watches):
-            raise UsageError(
-                "the saved monitor watches other columns than this one; give both the same rules"
-            )
-        for name, saved in state["watches"].items():
-            self.watches[name].load_state_dict(saved)
-        self._seen = dict(state["seen"])
-        self._checks, self._unwell = state["counts"]
+        readers = {
+            "columns": self._read_columns,
+            "climb": record_of(CLIMB_READERS),
+            "counts": list_of(read_count, 3),
+        }
+        saved = read_state(state, "the saved monitor", readers)
+        self._columns, self._climb = saved["columns"], _Climb(**saved["climb"])
+        self._checks, self._unwell, self._warnings = saved["counts"]
+
+    def _read_columns(self, value: object, where: str) -> dict[str, "_Column"]:
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            reject(value, where, "a mapping of columns")
+        columns = {}
+        for name, state in value.items():
+            match = match_rule(name, self.rules)
+            if match is None:
+                raise UsageError(
+                    f"the saved monitor has column {name!r}, for which this one has no rule; "
+                    "give both the same rules"
+                )
+            columns[name] = self._make_column(match.rule)
+            columns[name].load_state_dict(state, f"{name!r} in {where}")
+        return columns
 
     def metrics(self) -> dict[str, float]:
-        """How often it looked, how often something was unwell, and the alarms of each column."""
-        alarms = {f"health/drifts/{name}": one.alarms for name, one in self.watches.items()}
-        return {"health/checks": self._checks, "health/unwell": self._unwell, **alarms}
+        """How often it looked, how often something was unwell or worth a warning, and the drifts of each column."""
+        drifts = {
+            f"health/drifts/{name}": column.watch.alarms
+            for name, column in self._columns.items()
+            if column.watch
+        }
+        counts = {"health/checks": self._checks, "health/unwell": self._unwell}
+        return {**counts, "health/warnings": self._warnings, **drifts}
+
+
+def _describe_drift(column: str, drift: Drift, match: Match, step: int) -> Finding:
+    sentence = (
+        f"{match.label} moved from about {drift.before:.4g} to {drift.now:.4g} by step {step}"
+    )
+    sentence = advise(sentence, match.rule)
+    return Finding(column, "unwell", sentence, drift.now, step, match.column, drift.before)
+
+
+class _Column:
+    """What is remembered of one column: how often its bound was broken, and its drift watch."""
+
+    def __init__(self, watch: DriftWatch | None) -> None:
+        self.watch = watch
+        self.seen = 0
+        self.streak = 0
+        self._before, self._broken_before = 0, 0
+
+    @property
+    def was_kept(self) -> bool:
+        """Whether the bound was kept at least once."""
+        return self._before > self._broken_before
+
+    def update_streak(self, broken: bool) -> None:
+        if broken:
+            self.streak += 1
+        else:
+            self._before += self.streak + 1
+            self._broken_before += self.streak
+            self.streak = 0
+
+    def compute_needed(self, mean_steps: float) -> int:
+        """How long a streak must be to be rarer than once in `mean_steps`: 300 updates kept, 3e6 steps: 3."""
+        chance = (self._broken_before + 1) / (self._before + 2)
+        return max(1, math.ceil(math.log(mean_steps) / -math.log(chance)))
+
+    def update_drift(self, value: float, settle: int) -> Drift | None:
+        self.seen += 1
+        if self.watch is None or self.seen <= settle:
+            return None
+        return self.watch.update(value)
+
+    def state_dict(self) -> dict[str, Any]:
+        watch = self.watch.state_dict() if self.watch else None
+        counts = [self.seen, self.streak, self._before, self._broken_before]
+        return {"watch": watch, "counts": counts}
+
+    def load_state_dict(self, state: object, where: str) -> None:
+        saved = read_state(
+            state, where, {"watch": lambda watch, _: watch, "counts": list_of(read_count, 4)}
+        )
+        if self.watch:
+            self.watch.load_state_dict(saved["watch"])
+        self.seen, self.streak, self._before, self._broken_before = saved["counts"]
+        if self._broken_before > self._before:
+            reject(saved["counts"], f"'counts' of {where}", "no more broken bounds than checks")
+
+
+@dataclass(slots=True)
+class _Climb:
+    """Tells rewards that climbed until nearly all are equal (mastery) from rewards that jumped there (a broken rater)."""
+
+    updates: int = 0
+    """Updates before rewards were nearly all equal; squares are summed over these."""
+    mean: float = 0.0
+    mean_squares: float = 0.0
+    """The last mean reward, and the sum of its squared steps from one update to the next."""
+    crowding: float = 0.0
+    crowding_squares: float = 0.0
+    """The same of the share of rewards at one end, or of groups with equal rewards."""
+    lowest: float | None = None
+    highest: float | None = None
+    """Mean rewards."""
+    top: float | None = None
+    """The largest reward."""
+    climbed: bool = False
+    mastered: bool = False
+
+    def update(self, figures: Mapping[str | None, float]) -> None:
+        mean, top = figures.get("reward/mean"), figures.get("reward/max")
+        if mean is None or not math.isfinite(mean):
+            return
+        mean, top = _bound(mean), _bound(mean if top is None else top)
+        saturated = figures.get("reward/saturated", float(figures.get("reward/std") == 0))
+        crowding = max(saturated, figures.get("dead_groups", 0.0))
+        step, crowding_step = mean - self.mean, crowding - self.crowding
+        if crowding < NO_LONGER_CROWDED or (crowding < CROWDED and not self.climbed):
+            if self.updates:
+                self.mean_squares += step**2
+                self.crowding_squares += crowding_step**2
+            self.updates, self.climbed = self.updates + 1, False
+        elif self.crowding < CROWDED and not self.climbed:
+            is_usual = self._is_usual(crowding_step, self.crowding_squares)
+            self.climbed = self.updates >= LEAST_CLIMB and is_usual
+        self.climbed = self.climbed and self._is_usual(step, self.mean_squares)
+        self.mean, self.crowding = mean, crowding
+        self.lowest = mean if self.lowest is None else min(self.lowest, mean)
+        self.highest = mean if self.highest is None else max(self.highest, mean)
+        self.top = top if self.top is None else max(self.top, top)
+        # Equal rewards must be near the largest; groups of equal rewards may be solved or out of reach.
+        goal = self.top if saturated >= NO_LONGER_CROWDED else self.highest
+        self.mastered = self.climbed and mean - self.lowest >= MASTERY * (goal - self.lowest) > 0
+
+    def _is_usual(self, step: float, squares: float) -> bool:
+        return abs(step) <= USUAL_STEPS * math.sqrt(squares / max(self.updates - 1, 1))
+
+
+def _bound(number: float) -> float:
+    """Squares of larger numbers would overflow."""
+    return min(max(number, -1e150), 1e150)

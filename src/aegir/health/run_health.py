@@ -2,19 +2,21 @@
 
     report = check_run(RunFolder("runs/tiny").history())
 
-Any run folder will do: the columns it knows are those of health_rules.py, and it says which of them were missing. Every
-other number is searched for NaN and infinities. A bound counts as broken when the median of the last 20 values is outside
-(a spike that passed is not sickness; NaN is, wherever it stands). A drift counts when it has not been undone: the median
-of the last 20 values is still on the far side.
+Any run folder will do: columns are matched to the rules by name (rules.py), and the report says which rules had no
+column. Every other number is checked for NaN and infinities. A bound counts as broken when the median of the last
+20 values is outside (a spike that passed is no fault; NaN is, at any step), a drift when it has not been undone: the
+median of the last 20 values is still on the far side. As in a live run (monitor.py), what a mastered reward explains is a
+warning.
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import median
 
-from aegir.health.monitor import Finding, HealthMonitor, HealthReport, expected, judge, moved
-from aegir.health.rules import RULES, Rule
-from aegir.observe.drift_watch import Drift
+from aegir.health.monitor import MASTERED, HealthMonitor
+from aegir.health.report import Finding, HealthReport, advise, as_float, judge, list_unchecked
+from aegir.health.rules import RULES, Match, Rule, match_rule
 from aegir.run_folder import RunHistory
 
 LAST = 20
@@ -26,66 +28,85 @@ Stream = list[tuple[int, float]]
 def check_run(
     history: RunHistory, rules: Mapping[str, Rule] = RULES, mean_steps: float = 100_000
 ) -> HealthReport:
-    """All findings about a run; a run without any step is reported as unwell."""
+    """All findings about a run; a run without any step is unwell."""
     if not history.steps:
         nothing = Finding("step", "unwell", "the run recorded no step")
         return HealthReport((nothing,), history.notes)
     names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
+    matches = {name: match_rule(name, rules) or Match.without_rule(name) for name in names}
+    streams = {
+        name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
+    }
+    monitor = HealthMonitor(mean_steps, rules=rules)
+    drifts = _find_lasting_drifts(history, monitor, streams)
     findings = []
-    for name in dict.fromkeys((*rules, *names)):
-        stream = _numbers(history.column(name))
-        if stream:
-            findings.append(_judge_stream(name, stream, rules.get(name) or Rule(name)))
-        elif name in rules:
-            findings.append(Finding(name, "unchecked", f"{name} was not recorded"))
-    drifts = _lasting_drifts(history, rules, mean_steps)
-    return HealthReport((*findings, *drifts), history.notes)
+    for name, stream in streams.items():
+        if not stream:
+            continue
+        finding = _judge_stream(name, stream, matches[name])
+        if (
+            finding.verdict == "unwell"
+            and matches[name].rule.seen_in_mastery
+            and monitor.mastered
+            and math.isfinite(finding.value or 0.0)
+        ):
+            sentence = f"{finding.sentence}; {MASTERED}"
+            finding = replace(finding, verdict="warning", sentence=sentence)
+        findings.append(finding)
+    unchecked = list_unchecked(findings, rules, "recorded")
+    return HealthReport((*findings, *drifts, *unchecked), history.notes)
 
 
-def _numbers(column: list[tuple[int, object]]) -> Stream:
+def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:
     """Numbers, and the numbers in lists; text and booleans are left out."""
-    found: Stream = []
+    stream: Stream = []
     for step, value in column:
         parts = value if isinstance(value, list) else [value]
-        found += [
-            (step, float(part))
+        stream += [
+            (step, factor * as_float(part))
             for part in parts
             if isinstance(part, int | float) and not isinstance(part, bool)
         ]
-    return found
+    return stream
 
 
-def _judge_stream(name: str, stream: Stream, rule: Rule) -> Finding:
+def _judge_stream(name: str, stream: Stream, match: Match) -> Finding:
     wrong = [(step, value) for step, value in stream if not math.isfinite(value)]
     if wrong:
         step, value = wrong[0]
-        sentence = f"{name} was {value} at step {step}, and not finite {len(wrong)} times in all"
-        return Finding(name, "unwell", sentence, value, step)
-    level = median(value for _, value in stream[-LAST:])
-    last = stream[-1][0]
-    if rule.broken_by(level):
-        outside = sum(rule.broken_by(value) for _, value in stream)
-        advice = f" ({rule.advice})" if rule.advice else ""
         sentence = (
-            f"{name} was {level:.4g} at the end, and outside {outside} of {len(stream)} times; "
-            f"expected {expected(rule)}{advice}"
+            f"{match.label} was {value} at step {step}, and not finite {len(wrong)} times in all"
         )
-        return Finding(name, "unwell", sentence, level, last)
-    return judge(name, level, rule, last)
+        return Finding(name, "unwell", sentence, value, step, match.column)
+    level = _last_level(stream)
+    finding = judge(name, level, match, stream[-1][0])
+    if finding.verdict == "well":
+        return finding
+    outside = sum(match.rule.is_broken_by(value) for _, value in stream)
+    sentence = (
+        f"{match.label} was {level:.4g} at the end, and outside {outside} of {len(stream)} times; "
+        f"expected {match.rule.describe_bounds()}"
+    )
+    return replace(finding, sentence=advise(sentence, match.rule))
 
 
-def _lasting_drifts(
-    history: RunHistory, rules: Mapping[str, Rule], mean_steps: float
+def _find_lasting_drifts(
+    history: RunHistory, monitor: HealthMonitor, streams: Mapping[str, Stream]
 ) -> list[Finding]:
-    monitor = HealthMonitor(mean_steps, rules=rules)
-    latest: dict[str, tuple[int, Drift]] = {}
+    """The last drift of each column, unless its level has returned since."""
+    latest: dict[str, tuple[Finding, float, float]] = {}
     for row in history.steps:
-        for name, drift in monitor.follow(row).items():
-            latest[name] = (row["step"], drift)
-    found = []
-    for name, (step, drift) in latest.items():
-        level = median(value for _, value in _numbers(history.column(name))[-LAST:])
-        halfway = (drift.before + drift.now) / 2
-        if (level > halfway) == (drift.now > halfway):
-            found.append(moved(name, drift, rules[name], step))
-    return found
+        figures = {name: value for name, value in row.items() if name not in ALWAYS}
+        for finding in monitor.observe(row["step"], figures).unwell:
+            if finding.before is not None and finding.value is not None:
+                latest[finding.column] = (finding, finding.before, finding.value)
+    lasting = []
+    for name, (finding, before, now) in latest.items():
+        level, halfway = _last_level(streams[name]), (before + now) / 2
+        if (level > halfway) == (now > halfway):
+            lasting.append(finding)
+    return lasting
+
+
+def _last_level(stream: Stream) -> float:
+    return median(value for _, value in stream[-LAST:])

@@ -2,8 +2,8 @@
 
 performance_tracker  items per second and latency quantiles per node and operation; prometheus exports them
 latency_sketch       quantiles with an error bound
-drift_watch          alarms on a stream, with a bound on the steps between false ones
-drift_verdict        the same with a bound on the chance of ever being wrong; both bet with rank_bets
+drift_watch          alarms for sudden lasting changes of a stream, with a stated rate of false ones
+drift_verdict        whether a stream has changed, with a bound on the chance of ever being wrong
 exact_moments        mean and variance that do not depend on how a stream is cut
 plots                SVG without a library
 """

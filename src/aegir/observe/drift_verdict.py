@@ -1,48 +1,58 @@
-"""Has a stream changed? A sequential test that may be looked at after every value.
+"""Has a stream changed? A sequential test that may be read after every value.
 
     verdict = DriftVerdict(false_alarm_rate=0.01)
     for value in stream:
         if verdict.update(value): ...                  # stays True once drift was found
 
+Each value is ranked among all before it, ties broken at random. While the stream is exchangeable (independent draws of any
+one distribution) that rank is uniform and independent of the past, so its normal score z (the normal quantile of the
+rank) is a fresh standard normal number. A bet on a shift d pays exp(d z - d^2 / 2): 1 on average while nothing changes,
+more and more when z leans towards d. Worked: a value above 97.5 % of the earlier ones has z = 1.96; d = 1 pays
+exp(1.96 - 0.5) = 4.31, d = -1 pays 0.085. The bets begin with 1 unit in all, and by Ville's inequality their wealth ever
+exceeds 1/rate with a chance of at most the rate. At every value a share JUMP of the wealth is redistributed, so that
+early losses do not silence a bet for ever ("jumper", Vovk et al. 2021, "Retrain or not retrain", arXiv:2102.10439).
+
 Promises
-  - while the values are exchangeable (independent draws of any one distribution), the chance that it *ever* raises an
-    alarm, however long it runs, is at most `false_alarm_rate`; no threshold is tuned;
-  - a verdict stands: values after it are counted and change nothing;
+  - while the values are exchangeable, the chance of *ever* raising an alarm, however long it runs, is at most
+    `false_alarm_rate`; no threshold is tuned;
+  - an alarm stays: values after it are counted and change nothing;
   - nan and infinities are left out and counted (`left_out`).
 
-How: bets on shifts (rank_bets.py) begin with 1 unit in all, and by Ville's inequality their wealth exceeds 1/rate with a
-chance of at most the rate. At every value a share JUMP of the wealth is dealt out anew, so that old losses do not silence
-a bet for ever ("jumper", Vovk et al. 2021, "Retrain or not retrain", arXiv:2102.10439).
-
-Not the same as drift_watch.py, which never stops watching: it starts anew after an alarm and promises a number of
-values between false ones. This one promises a chance for the whole run and keeps its verdict, as a report needs.
-
-Limits: with 50 values before the change and a rate of 0.01 it takes about 10 values to see a shift of two
-standard deviations, about 45 for one, and half a deviation is mostly missed. It remembers at most `memory` values and
-then starts over with half the rate left (so the promise holds for ever).
+Limits: values that resemble their neighbours (a smoothed or slowly trending figure) are not exchangeable; shifts are
+looked for, not changes of spread alone. With 50 values before the change and a rate of 0.01 it takes about 10 values to see
+a shift of two standard deviations, about 45 for one, and half a deviation is mostly missed. It remembers at most `memory`
+values and then starts over with half the rate left (so the promise holds for ever).
+Not here: a watch that tolerates autocorrelation and goes on after an alarm (drift_watch.py).
+Paper: Vovk, Gammerman and Shafer 2005, "Algorithmic learning in a random world" (conformal test martingales).
 """
 
+import bisect
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from aegir.arrays import Floats
 from aegir.errors import UsageError
-from aegir.observe.rank_bets import RankedStream, compute_payoffs, read_ranks
 from aegir.observe.saved_state import (
     array_of,
     list_of,
     optional,
     read_count,
+    read_generator,
     read_number,
     read_state,
 )
 from aegir.seeding import Seeds
 
 SHIFTS = np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0])
-"""What is bet on, in standard deviations of a normal stream; 0 keeps its money."""
+"""The shifts bet on, in standard deviations of a normal stream; the bet on 0 keeps its stake."""
 JUMP = 0.01
+_NORMAL = NormalDist()
+_SURE = 1e-12
+"""Ranks are kept this far from 0 and 1, where the normal quantile is infinite."""
 
 
 class DriftVerdict:
@@ -88,16 +98,16 @@ class DriftVerdict:
 
     @property
     def wealth(self) -> float:
-        """1 is no evidence; `needed` is an alarm."""
+        """The evidence for a change: 1 is none, `needed` is an alarm."""
         return float(self._stakes.sum())
 
     @property
     def needed(self) -> float:
-        """The rate is shared out as 1/2, 1/4, … among the starts."""
+        """The wealth that is an alarm; the rate is divided as 1/2, 1/4, … among the starts."""
         return 2.0 ** min(self._starts, 1000) / self.false_alarm_rate  # 2.0**1024 overflows
 
     def metrics(self) -> dict[str, float]:
-        """How many values were taken and left out, the evidence, and the verdict."""
+        """How many values were taken and left out, the evidence, and whether drift was found."""
         return {
             "seen": self.seen,
             "left_out": self.left_out,
@@ -135,10 +145,54 @@ class DriftVerdict:
         )
 
     def _bet(self, score: float) -> None:
-        dealt_out = JUMP * self.wealth / len(SHIFTS)
-        self._stakes = ((1 - JUMP) * self._stakes + dealt_out) * compute_payoffs(SHIFTS, score)
+        redistributed = JUMP * self.wealth / len(SHIFTS)
+        stakes = (1 - JUMP) * self._stakes + redistributed
+        self._stakes = stakes * compute_payoffs(SHIFTS, score)
 
     def _start_over(self) -> None:
-        self._ranks.start_anew()
+        self._ranks.clear()
         self._starts += 1
         self._stakes = np.full(len(SHIFTS), 1 / len(SHIFTS))
+
+
+class RankedStream:
+    """Values in the order they came, and the normal score of each among the earlier ones."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self.values: list[float] = []
+        self._sorted: list[float] = []
+        self._random = random
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, value: float) -> float:
+        """Remember a finite value and return its normal score."""
+        below = bisect.bisect_left(self._sorted, value)
+        ties = bisect.bisect_right(self._sorted, value) - below + 1  # itself included
+        rank = (below + self._random.random() * ties) / (len(self._sorted) + 1)
+        self._sorted.insert(below, value)
+        self.values.append(value)
+        return _NORMAL.inv_cdf(min(max(rank, _SURE), 1 - _SURE))
+
+    def clear(self) -> None:
+        """Forget all values; ties go on being broken by the same random stream."""
+        self.values, self._sorted = [], []
+
+    def state_dict(self) -> dict[str, Any]:
+        """JSON-ready and exact."""
+        return {"values": list(self.values), "random": self._random.bit_generator.state}
+
+
+def read_ranks(state: object, where: str) -> RankedStream:
+    """A stream that continues exactly from its `state_dict`; raise for anything else."""
+    saved = read_state(state, where, {"values": list_of(read_number), "random": read_generator})
+    stream = RankedStream(saved["random"])
+    stream.values, stream._sorted = saved["values"], sorted(saved["values"])
+    return stream
+
+
+def compute_payoffs(shifts: Floats, score: float) -> Floats:
+    """What one unit on each shift becomes, (S,)."""
+    payoffs: Floats = np.exp(shifts * score - np.square(shifts) / 2)
+    return payoffs

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from aegir.health.measures import measure_rewards
 from aegir.run_folder import RunFolder
 from command_line import run
 
@@ -23,7 +24,7 @@ def test_a_well_run_leaves_with_0_and_says_what_it_could_not_check(folder):
     done = run("runs", "health", folder.path)
     assert done.code == 0
     assert "well    reward/mean was 0." in done.out
-    assert "not recorded, so not checked: reward/nonfinite" in done.out
+    assert "not recorded, so not checked: reward/max, reward/nonfinite" in done.out
     assert done.err == ""
 
 
@@ -57,6 +58,18 @@ def test_a_reward_that_fell_for_good_is_unwell_and_one_that_recovered_is_not(fol
     for step in range(200, 260):
         folder.record(step, reward={"mean": 0.5 + 0.05 * random.standard_normal()})
     assert run("runs", "health", folder.path).code == 0
+
+
+def test_a_run_that_mastered_its_tasks_gets_warnings(tmp_path):
+    folder = RunFolder.create(tmp_path / "run")
+    random = np.random.default_rng(2)
+    for step, chance in enumerate([*np.linspace(0.2, 1, 100), *[1.0] * 50]):
+        rewards = (random.random(64) < chance).astype(float)
+        folder.record(step, **measure_rewards(rewards, np.repeat(np.arange(8), 8)))
+    done = run("runs", "health", folder.path)
+    assert done.code == 0
+    assert "warning reward/std was 0 at the end" in done.out
+    assert "a warning only: the reward climbed to its top" in done.out
 
 
 def test_a_torn_line_is_noted_and_the_rest_is_judged(folder):

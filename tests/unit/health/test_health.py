@@ -14,7 +14,8 @@ from aegir.health.measures import (
     measure_rewards,
     measure_routing,
 )
-from aegir.health.monitor import HealthMonitor, Unwell, check
+from aegir.health.monitor import HealthMonitor
+from aegir.health.report import Unwell, check
 from aegir.health.rules import RULES
 
 NAN = float("nan")
@@ -53,7 +54,7 @@ def test_a_healthy_update_is_well_and_what_was_not_given_is_said():
         (measure_rewards([0.1, NAN, 0.3]), "reward/nonfinite"),
         (measure_rewards(np.arange(100) / 100, expected_mean=0.1), "reward/bias_z"),
         (measure_rewards([1, 1, 0, 0] * 9, groups=np.repeat(np.arange(18), 2)), "dead_groups"),
-        (measure_advantages([5.0, 5.1] * 50), "advantage/centre_z"),
+        (measure_advantages([5.0, 5.1] * 50), "advantage/centre"),
         (measure_advantages([1.0, float("inf")]), "advantage/nonfinite"),
         (measure_ratios(np.full(9, 2.0)), "kl"),
         (measure_ratios(np.append(np.zeros(99), 9.0)), "effective_sample_share"),
@@ -93,7 +94,7 @@ def test_rules_can_be_changed_and_figures_of_any_number_type_are_judged():
 
 @pytest.mark.parametrize("several", [list, tuple, np.array])
 def test_nan_hides_in_no_list_or_array(several):
-    report = check({"weights": several([1.0, NAN]), "kl": several([0.1, 7.0, 0.1])})
+    report = check({"kl": several([0.1, 7.0, 0.1]), "weights": several([1.0, NAN])})
     assert [one.column for one in report.unwell] == ["kl", "weights"]
     assert report.unwell[0].value == 7.0
     assert check({"weights": several([1.0, 2.0]), "kl": several([])}).well
@@ -101,7 +102,8 @@ def test_nan_hides_in_no_list_or_array(several):
 
 def test_nan_hides_in_no_tensor_even_with_a_gradient():
     torch = pytest.importorskip("torch", reason="tensors are torch's")
-    for weights in (torch.tensor([1.0, NAN]), torch.tensor([1.0, NAN], requires_grad=True)):
+    nan = torch.tensor([1.0, NAN])
+    for weights in (nan, nan.clone().requires_grad_(), nan.to(torch.bfloat16)):
         assert not check({"weights": weights}).well
     assert check({"loss": torch.tensor(0.5, requires_grad=True)}).well
 
@@ -111,54 +113,197 @@ def test_a_report_is_strict_json_also_with_nan():
     assert json.loads(text)["well"] is False
 
 
+def verdicts(monitor, column, values, start=0):
+    """The verdict on the column at every step."""
+    reports = (monitor.observe(start + n, {column: value}) for n, value in enumerate(values))
+    return [next(f.verdict for f in report.findings if f.column == column) for report in reports]
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_settled_healthy_run_raises_no_alarm(seed):
-    random, monitor = np.random.default_rng(seed), HealthMonitor(seed=seed)
+    random, monitor = np.random.default_rng(seed), HealthMonitor()
     assert all(monitor.observe(step, healthy_figures(random)).well for step in range(300))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_reward_that_falls_is_noticed_and_one_that_rises_is_not(seed):
     random = np.random.default_rng(seed)
-    for slope, sick in ((-0.5, True), (0.5, False)):
+    for change, sick in ((-0.6, True), (0.6, False)):
         monitor = HealthMonitor()
         means = 1 + 0.1 * random.standard_normal(300)
-        means[200:] += slope
+        means[200:] += change
         reports = [monitor.observe(step, {"reward/mean": m}) for step, m in enumerate(means)]
         first = [step for step, report in enumerate(reports) if not report.well][:1]
         assert bool(first) == sick
         if sick:
-            assert 200 <= first[0] < 225
-            assert "reward/mean moved from about" in reports[first[0]].unwell[0].sentence
-            assert reports[first[0]].unwell[0].value == pytest.approx(0.5, abs=0.15)
+            (finding,) = reports[first[0]].unwell
+            assert 200 <= first[0] < 215
+            assert "reward/mean moved from about" in finding.sentence
+            assert finding.value == pytest.approx(0.4, abs=0.15)
+            assert finding.before == pytest.approx(1, abs=0.1)
+
+
+def learning_figures(step, random):
+    """One update of a run that learns: reward, KL, clipping and gradient move as they do in practice."""
+    share = 1 / (1 + np.exp(-(step - 80) / 20))
+    return {
+        "reward/mean": 0.2 + 0.6 * share + 0.03 * random.standard_normal(),
+        "reward/std": 0.4,
+        "entropy": 0.9 - 0.8 * share,
+        "kl": 0.002 + 0.03 * share * random.random(),
+        "ratio/mean": 0.994 + 0.003 * share + 0.0005 * random.standard_normal(),
+        "clip_fraction/positive": 0.02 + 0.15 * share + 0.02 * random.random(),
+        "effective_sample_share": 0.99 - 0.08 * share - 0.01 * random.random(),
+        "gradient_norm": 0.5 + 2 * share + 0.2 * random.random(),
+        "representation/spread": 2.05 - 0.3 * share + 0.01 * random.standard_normal(),
+        "length/mean": 100 * (1 + 2 * share) + random.standard_normal(),
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_learning_is_no_fault(seed):
+    random, monitor = np.random.default_rng(seed), HealthMonitor()
+    reports = [monitor.observe(step, learning_figures(step, random)) for step in range(250)]
+    assert all(report.well for report in reports)
+
+
+@pytest.mark.parametrize("coefficient", [0.5, 0.9])
+def test_a_stationary_autocorrelated_run_raises_no_alarm(coefficient):
+    random = np.random.default_rng(3)
+    for _ in range(5):
+        monitor, state = HealthMonitor(), random.standard_normal(2)
+        for step in range(400):
+            figures = {"reward/mean": 1 + 0.1 * state[0], "ratio/mean": 1 + 0.02 * state[1]}
+            assert monitor.observe(step, figures).well
+            noise = np.sqrt(1 - coefficient**2) * random.standard_normal(2)
+            state = coefficient * state + noise
+
+
+def test_a_broken_bound_is_a_warning_until_it_lasts_too_long_for_chance():
+    monitor = HealthMonitor()
+    assert set(verdicts(monitor, "kl", [0.1] * 150)) == {"well"}
+    # Chance (0 + 1) / (150 + 2) per update: two in a row once in 23,000, three once in 3.5 million steps.
+    assert verdicts(monitor, "kl", [2.0] * 3, 150) == ["warning", "warning", "unwell"]
+    assert verdicts(monitor, "kl", [0.1, 2.0], 153) == ["well", "warning"]
+
+
+def test_at_the_start_a_broken_bound_stops_the_run_after_22_updates():
+    # 1 / 2 per update: 2^-22 is the first below 1 in 3 million.
+    assert verdicts(HealthMonitor(), "kl", [2.0] * 22) == ["warning"] * 21 + ["unwell"]
+
+
+def test_a_bound_that_is_often_broken_takes_a_longer_streak():
+    monitor = HealthMonitor()
+    assert "unwell" not in verdicts(monitor, "reward/std", [0.0, 0.3] * 50)
+    assert verdicts(monitor, "reward/std", [0.0] * 24, 100)[:21] == ["warning"] * 21
+
+
+@pytest.mark.parametrize("column", ["reward/nonfinite", "advantage/nonfinite", "ratio/nonfinite"])
+def test_values_that_are_not_finite_stop_a_run_at_once(column):
+    assert verdicts(HealthMonitor(), column, [0.0, 0.01]) == ["well", "unwell"]
+    assert verdicts(HealthMonitor(), "loss", [1.0, NAN]) == ["well", "unwell"]
+
+
+def test_a_warning_says_how_long_it_may_last():
+    monitor = HealthMonitor()
+    verdicts(monitor, "kl", [0.1] * 150)
+    report = monitor.observe(150, {"kl": 2.0})
+    report.raise_if_unwell()
+    assert report.well
+    assert report.warnings[0].sentence == (
+        "kl was 2 at step 150; expected at most 1 (lower the learning rate or take fewer epochs per "
+        "batch); update 1 in a row, stops at 3"
+    )
+
+
+def reward_figures(chance, random, count=64):
+    rewards = (random.random(count) < chance).astype(float)
+    groups = np.repeat(np.arange(count // 8), 8)
+    means = (np.bincount(groups, rewards) / 8)[groups]
+    return measure_rewards(rewards, groups) | measure_advantages(rewards - means)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_run_that_masters_its_tasks_is_not_stopped(seed):
+    random, monitor = np.random.default_rng(seed), HealthMonitor()
+    chances = np.append(np.linspace(0.2, 1, 150), np.ones(50))
+    reports = [
+        monitor.observe(step, reward_figures(chance, random)) for step, chance in enumerate(chances)
+    ]
+    assert all(report.well for report in reports)
+    assert monitor.mastered
+    columns = {finding.column for finding in reports[-1].warnings}
+    assert columns == {"reward/std", "reward/saturated", "dead_groups", "advantage/std"}
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.5, 1.0])
+def test_a_reward_that_suddenly_is_constant_stops_the_run(constant):
+    random, monitor = np.random.default_rng(1), HealthMonitor()
+    for step in range(100):
+        assert monitor.observe(step, reward_figures(0.2 + step / 200, random)).well
+    broken = measure_rewards(np.full(64, constant), np.repeat(np.arange(8), 8))
+    reports = [monitor.observe(100 + step, broken) for step in range(4)]
+    assert not reports[-1].well
+    assert not monitor.mastered
+
+
+def test_a_constant_reward_from_the_first_update_stops_the_run():
+    broken = measure_rewards(np.ones(64), np.repeat(np.arange(8), 8))
+    monitor = HealthMonitor()
+    reports = [monitor.observe(step, broken) for step in range(25)]
+    assert "reward/std" in {finding.column for finding in reports[-1].unwell}
+
+
+def test_hard_tasks_with_few_rewards_at_the_start_are_a_warning():
+    random, monitor = np.random.default_rng(2), HealthMonitor()
+    for step in range(150):
+        assert monitor.observe(step, reward_figures(0.005 + step / 3000, random, 512)).well
+    assert monitor.metrics()["health/warnings"] > 20
 
 
 def test_all_watches_together_keep_the_false_alarm_rate():
+    watched = sum(rule.drift is not None for rule in RULES.values())
     monitor = HealthMonitor(1000)
-    assert len(monitor.watches) == 8
-    assert {one.mean_steps for one in monitor.watches.values()} == {8000}
+    monitor.observe(0, {"kl": 0.1, "ratio/mean": 1.0})
+    assert {c.watch.mean_steps for c in monitor._columns.values()} == {1000 * watched}
 
 
 def test_figures_may_move_while_a_run_settles():
     monitor = HealthMonitor(100, settle=100)
-    assert all(monitor.observe(step, {"kl": step / 1000}).well for step in range(100))
+    jump = [0.01] * 50 + [0.9] * 50
+    assert all(monitor.observe(step, {"kl": kl}).well for step, kl in enumerate(jump))
 
 
-def test_saved_and_restored_the_monitor_goes_on():
+def test_saved_and_restored_the_monitor_continues():
     random = np.random.default_rng(3)
     first, second = HealthMonitor(settle=5), HealthMonitor(settle=5)
-    for step in range(30):
-        first.observe(step, {"kl": random.random() / 10})
-    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
-    for step in range(30, 80):
-        figures = {"kl": 0.5 + random.random() / 10}
+    for step in range(150):
+        first.observe(step, reward_figures(0.5, random) | {"kl": random.random() / 50})
+    second.load_state_dict(json.loads(json.dumps(first.state_dict(), allow_nan=False)))
+    for step in range(150, 180):
+        figures = reward_figures(1.0, random) | {"kl": 0.8 + random.random() / 10}
         assert first.observe(step, figures) == second.observe(step, figures)
     assert first.metrics() == second.metrics()
     assert first.metrics()["health/drifts/kl"] >= 1
 
 
 def test_a_monitor_of_other_columns_cannot_be_restored():
-    with pytest.raises(UsageError, match="watches other columns"):
-        HealthMonitor().load_state_dict(HealthMonitor(rules={}).state_dict())
-    with pytest.raises(UsageError, match="settle is -1"):
-        HealthMonitor(settle=-1)
+    saved = HealthMonitor()
+    saved.observe(0, {"kl": 0.1})
+    with pytest.raises(
+        UsageError, match="saved monitor has column 'kl', for which this one has no"
+    ):
+        HealthMonitor(rules={}).load_state_dict(saved.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"settle": -1}, "settle is -1"),
+        ({"mean_steps": 1}, "mean_steps is 1; expected more than 1 and at most 1,502,250"),
+        ({"mean_steps": 1e9}, "mean_steps is 1e.09"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(settings, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        HealthMonitor(**settings)

@@ -13,7 +13,7 @@ from aegir.health.measures import (
     measure_rewards,
     measure_routing,
 )
-from aegir.health.monitor import check
+from aegir.health.report import check
 
 NAN, INF = float("nan"), float("inf")
 
@@ -49,8 +49,13 @@ def test_reward_that_follows_length_is_seen():
 def test_advantages_centre_and_spread():
     found = measure_advantages([1.0, 3.0])
     assert found["advantage/std"] == 1
-    assert found["advantage/centre_z"] == pytest.approx(2 * 2**0.5)
-    assert "advantage/centre_z" not in measure_advantages([2.0, 2.0])
+    assert found["advantage/centre"] == 2  # mean 2 over deviation 1
+    assert "advantage/centre" not in measure_advantages([2.0, 2.0])
+
+
+@pytest.mark.parametrize("times", [4, 4000])
+def test_the_centre_of_advantages_does_not_grow_with_the_batch(times):
+    assert measure_advantages([0.9, -1.1] * times)["advantage/centre"] == pytest.approx(0.1)
 
 
 def test_the_worked_ratios_of_the_docstring():

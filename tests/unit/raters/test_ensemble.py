@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aegir.errors import UsageError
-from aegir.health.monitor import check
+from aegir.health.report import check
 from aegir.raters.aggregation import aggregate, item_spread
 from aegir.raters.agreement import krippendorff_alpha
 from aegir.raters.calls import RaterPool

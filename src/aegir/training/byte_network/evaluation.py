@@ -15,7 +15,8 @@ import torch
 
 from aegir.arrays import F32, I64
 from aegir.errors import CheckFailed
-from aegir.health.monitor import HealthReport, check, measure_predictions, measure_representation
+from aegir.health.measures import measure_predictions, measure_representation
+from aegir.health.report import HealthReport, check
 from aegir.health.rules import RULES, Rule
 from aegir.metrics import compute_class_f1
 from aegir.nets.annotator import ByteNetwork
@@ -120,8 +121,7 @@ def liveness(answers: Answers) -> dict[str, float]:
     common = measure_predictions(predicted.argmax(axis=1))
     if labelled.any():
         usual = measure_predictions(labels[labelled])[MOST_COMMON]
-        share = common[MOST_COMMON]
-        common["prediction/overrated"] = share / max(usual, COMMON_LABEL)
+        common["prediction/overrated"] = common[MOST_COMMON] / max(usual, COMMON_LABEL)
     return {
         **measure_representation(answers.embeddings),
         **common,
