@@ -25,7 +25,9 @@ def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_page_on_health_has_a_row_for_every_column() -> None:
-    text = (DOCS / "health.md").read_text(encoding="utf-8").split("## Columns")[1].split("## Drift")[0]
+    text = (
+        (DOCS / "health.md").read_text(encoding="utf-8").split("## Columns")[1].split("## Drift")[0]
+    )
     rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
     assert rows == [
         (name, rule.measures, rule.describe_bounds(), rule.describe_drift())
