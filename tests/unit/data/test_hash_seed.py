@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 SCRIPT = """
 import hashlib
 from aegir.data.generators.tables import synthetic_tables
@@ -26,6 +24,5 @@ def tables_under(hash_seed: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("other", ["1", "2"])
-def test_made_up_tables_do_not_depend_on_the_hash_seed(other: str):
-    assert tables_under("0") == tables_under(other)
+def test_made_up_tables_do_not_depend_on_the_hash_seed():
+    assert tables_under("1") == tables_under("2")

@@ -46,16 +46,18 @@ def read_with_torch(net: ByteNetwork, checkpoint: Checkpoint, symbols: Symbols) 
 
 
 def configured() -> dict[str, Architecture]:
-    """Every architecture of a file in configs/, with few n-grams."""
-    settings = {path.name: tomllib.loads(path.read_text()) for path in CONFIGS.glob("*.toml")}
-    return {
-        name: replace(Architecture.from_dict(one["architecture"]), gram_rows=100)
-        for name, one in settings.items()
-        if "architecture" in one
-    }
+    """Every architecture of a file in configs/, once, with few n-grams."""
+    named: dict[str, Architecture] = {}
+    for path in sorted(CONFIGS.glob("*.toml")):
+        settings = tomllib.loads(path.read_text())
+        if "architecture" in settings:
+            architecture = replace(Architecture.from_dict(settings["architecture"]), gram_rows=100)
+            if architecture not in named.values():
+                named[path.name] = architecture
+    return named
 
 
-@pytest.fixture(params=(EVERY := LAYOUTS | configured()))
+@pytest.fixture(params=(EVERY := LAYOUTS | configured()), scope="module")
 def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     return random_checkpoint(EVERY[request.param])
 

@@ -17,7 +17,7 @@ LENGTHS = [23, 9, 14, 1]
 CLOSE = {"rtol": 0, "atol": 1e-4}
 
 
-@pytest.fixture(params=LEVELS)
+@pytest.fixture(params=LEVELS, scope="module")
 def stage(request: pytest.FixtureRequest) -> StageNet:
     checkpoint = random_checkpoint(LAYOUTS[request.param], seed=5)
     net = ByteNetwork(checkpoint.architecture, CLASSES).requires_grad_(False)
