@@ -1,13 +1,13 @@
-"""Batches for the byte network: drawn by number, augmented, padded, the same wherever they are made.
+"""Batches for the byte network: tables are augmented, encoded and padded, the same way in every process.
 
-    draw(step) --> tables of that step --augment--> columns sorted by length, in parts --> tensors
+    tables of a step --augment--> columns sorted by length, in parts --> tensors
 
-Every random choice is named by seed, step and place in the batch, so a run that is resumed, or spread over
+Every random choice is derived from seed, step and place in the batch, so a run that is resumed, or spread over
 several processes, reads the same bytes with the same dropout as one that was not.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -31,22 +31,22 @@ from aegir.tables.table import Column, Table
 from aegir.training.byte_network.examples import NO_LABEL, Example
 
 PART_SYMBOLS = 6144
-"""Symbols, padding included, that are read at once: a block's working set then stays in the cache."""
+"""Symbols, padding included, in one part: a block's working set then stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """How a table is varied each time it is read; each number is a probability."""
+    """How a table is varied each time it is read; shares are probabilities."""
 
     shuffle_columns: float = 0.5
     drop_columns: float = 0.2
-    """That a table loses about a third of its columns."""
+    """Of losing about a third of the columns."""
     fewer_rows: float = 0.3
     hide_headers: float = 0.5
     hide_subject: float = 0.3
     cut_cells: float = 0.15
     drop_grams: float = 0.1
-    """That an n-gram is not looked up."""
+    """Of not looking up an n-gram."""
     most_columns: int = 12
     most_rows: int = 8
 
@@ -58,7 +58,7 @@ class Augmentation:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One table as it is read once."""
+    """One table as it is read in one step."""
 
     symbols: tuple[Symbols, ...]
     roles: tuple[int, ...]
@@ -84,13 +84,13 @@ class Batch:
     noise: Tensor
     """(columns, noise width) uniform numbers for dropout, the same wherever the column is read."""
     order: npt.NDArray[np.int64]
-    """(columns,) place of each column when counted table by table."""
+    """(columns,) index of each column when counted table by table."""
     symbols: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GramIndex:
-    """Which row of the embedding each n-gram has."""
+    """Maps n-grams to rows of the embedding."""
 
     row: npt.NDArray[np.int32]
     """(GRAM_SPACE,)"""
@@ -98,45 +98,19 @@ class GramIndex:
 
     @classmethod
     def of(cls, kept: npt.NDArray[np.int32]) -> "GramIndex":
-        """From the sorted hashes that are kept."""
+        """Make the index of the sorted hashes that are kept."""
         row = np.full(GRAM_SPACE, len(kept), np.int32)
         row[kept] = np.arange(len(kept), dtype=np.int32)
         return cls(row, len(kept))
 
     def rows(self, symbols: Symbols) -> npt.NDArray[np.int32]:
-        """(B, T, G)"""
+        """Return the rows (B, T, G) of the n-grams of symbols (B, T)."""
         hashes = gram_hashes(symbols)
         return np.where(hashes == NO_GRAM, np.int32(self.missing), self.row[hashes])
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """How many tables of each source every step reads; each source is walked through in shuffled rounds."""
-
-    examples: Mapping[str, Sequence[Example]]
-    per_step: Mapping[str, int]
-    seed: int = 0
-    rounds: dict[tuple[str, int], npt.NDArray[np.int64]] = field(default_factory=dict)
-
-    def draw(self, step: int) -> list[Example]:
-        """The tables of a step: always the same ones."""
-        return [
-            self._at(name, step * count + i)
-            for name, count in self.per_step.items()
-            for i in range(count)
-        ]
-
-    def _at(self, name: str, place: int) -> Example:
-        found = self.examples[name]
-        turn, within = divmod(place, len(found))
-        if (name, turn) not in self.rounds:
-            generator = Seeds(self.seed).generator("round", name, turn)
-            self.rounds[name, turn] = generator.permutation(len(found))
-        return found[int(self.rounds[name, turn][within])]
-
-
 def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Drawing:
-    """The table as a user would give it."""
+    """Return the table as a user would give it."""
     table = example.table
     roles = _roles(len(table.columns), table.subject)
     symbols = tuple(
@@ -155,7 +129,7 @@ def _roles(columns: int, subject: int | None) -> tuple[int, ...]:
 def draw_varied(
     example: Example, reading: Reading, how: Augmentation, seeds: Seeds, *names: str | int
 ) -> Drawing:
-    """The table with rows, columns, headers and cells varied."""
+    """Return the table with rows, columns, headers and cells varied."""
     random = seeds.generator("augment", *names)
     table = example.table
     columns = _some_columns(example, how, random)
@@ -207,7 +181,7 @@ def _at_rows(column: Column, rows: Sequence[int]) -> Column:
 def batch_of(
     drawings: Sequence[Drawing], index: GramIndex, heads: Sequence[str], noise_width: int = 0
 ) -> Batch:
-    """Tensors of the drawings."""
+    """Return the drawings as tensors."""
     symbols = [one for drawing in drawings for one in drawing.symbols]
     owner = np.repeat(np.arange(len(drawings)), [len(d.symbols) for d in drawings])
     order = np.argsort([len(one) for one in symbols], kind="stable")
@@ -243,7 +217,7 @@ def _noise(drawing: Drawing, width: int) -> npt.NDArray[np.float32]:
 
 
 def _spans(order: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
-    """Columns in order of length, cut where a part would grow too large."""
+    """Split columns, which are in order of length, where a part would grow too large."""
     found, start = [], 0
     for end in range(1, len(order) + 1):
         if end == len(order) or (end + 1 - start) * lengths[end] > PART_SYMBOLS:

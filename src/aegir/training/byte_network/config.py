@@ -8,6 +8,8 @@ folders = ["data"]
 sources = { gold = true, entities = true, headers = true }
 [held_out]              # which validation tables are kept out
 fold = 0
+[curriculum]            # supervised training: draw tables by how well they were answered
+strategy = "competence"
 [pretrain]              # one section per phase
 steps = 2000
 tables_per_step = { headers = 48 }
@@ -28,6 +30,8 @@ from aegir.training.byte_network.losses import LossWeights
 
 PhaseName = Literal["pretrain", "supervised"]
 EVERY_FOLD = -1
+OFF = "off"
+CURRICULA = (OFF, "uniform", "competence", "learning-progress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class DataSettings:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutSettings:
-    """What is kept out of training; folds are over groups of validation tables."""
+    """Which tables are kept out of training; folds are over groups of validation tables."""
 
     folds: int = 5
     fold: int = 0
@@ -72,19 +76,19 @@ class HeldOutSettings:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One way of learning, for some steps."""
+    """The settings of one training phase."""
 
     steps: int = 1000
     tables_per_step: Mapping[str, Any] = field(default_factory=dict)
     """File name of a source, without ending, to the number of its tables in each step."""
     learning_rate: float = 2e-3
     warm_up: float = 0.05
-    """Share of the steps in which the learning rate grows to its full height."""
+    """Share of the steps in which the learning rate grows to its peak."""
     weight_decay: float = 0.05
     clip: float = 1.0
-    """The gradient's length is cut to this."""
+    """Largest norm of the gradient; a longer one is scaled down."""
     check_every: int = 200
-    """Steps between looks at held-out tables; a checkpoint is written at each."""
+    """Steps between evaluations on held-out tables; a checkpoint is written at each."""
     loss: LossWeights = field(default_factory=LossWeights)
     augmentation: Augmentation = field(default_factory=Augmentation)
 
@@ -101,6 +105,33 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class CurriculumSettings:
+    """How supervised training draws its tables (docs/curriculum.md)."""
+
+    strategy: str = OFF
+    """"off" reads every table in turn; "uniform", "competence" and "learning-progress" draw."""
+    exploration: float = 0.1
+    """Weight that every table keeps, as a share of that of a table which deserves practice most."""
+    forgetting: float = 0.95
+    """What is left of earlier successes and failures of a table each time it is read."""
+
+    def __post_init__(self) -> None:
+        if self.strategy not in CURRICULA:
+            raise UsageError(
+                f"strategy is {self.strategy!r}; expected one of {', '.join(CURRICULA)}"
+            )
+        check_numbers(self, "exploration", "forgetting", at_least=0, at_most=1)
+
+    @property
+    def on(self) -> bool:
+        """Whether tables are drawn rather than read in turn."""
+        return self.strategy != OFF
+
+
+NO_CURRICULUM = CurriculumSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class ByteTraining:
     """Everything a training run depends on."""
 
@@ -110,6 +141,8 @@ class ByteTraining:
     architecture: Architecture = field(default_factory=Architecture)
     data: DataSettings = field(default_factory=DataSettings)
     held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
+    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
+    """For the supervised phase; pretraining reads every table in turn."""
     pretrain: Phase = field(default_factory=Phase)
     supervised: Phase = field(default_factory=Phase)
 
@@ -117,11 +150,11 @@ class ByteTraining:
         check_numbers(self, "threads", at_least=0)
 
     def phase(self, name: PhaseName) -> Phase:
-        """The settings of one phase."""
+        """Return the settings of one phase."""
         return self.pretrain if name == "pretrain" else self.supervised
 
     def with_steps(self, name: PhaseName, steps: int) -> "ByteTraining":
-        """The same with another number of steps in one phase."""
+        """Return these settings with another number of steps in one phase."""
         phase = replace(self.phase(name), steps=steps)
         return (
             replace(self, pretrain=phase) if name == "pretrain" else replace(self, supervised=phase)
@@ -129,5 +162,5 @@ class ByteTraining:
 
 
 def read_byte_training(path: Path) -> ByteTraining:
-    """The settings in a TOML file; folders are relative to where the command runs."""
+    """Read the settings in a TOML file; folders are relative to the current directory."""
     return read_settings(path, ByteTraining())

@@ -1,4 +1,4 @@
-"""The tables of one training run: read, grouped, split, indexed.
+"""The tables of one training run: read, grouped, and split into training and held-out tables.
 
     corpus = build_corpus(config)         corpus.mixture(phase).draw(step)         corpus.held_out
 
@@ -18,8 +18,13 @@ from aegir.data.engine import build_tables
 from aegir.data.leakage import fold_of_group, group_tables
 from aegir.data.sources import TrainingTable
 from aegir.errors import UsageError
-from aegir.training.byte_network.batches import Mixture
-from aegir.training.byte_network.config import EVERY_FOLD, ByteTraining, Phase
+from aegir.training.byte_network.config import (
+    EVERY_FOLD,
+    NO_CURRICULUM,
+    ByteTraining,
+    CurriculumSettings,
+    Phase,
+)
 from aegir.training.byte_network.examples import (
     Example,
     Heads,
@@ -28,6 +33,7 @@ from aegir.training.byte_network.examples import (
     heads_of,
     unknown_labels,
 )
+from aegir.training.byte_network.mixture import Mixture
 from aegir.training.held_out import column_names
 
 NO_FOLD = -1
@@ -35,23 +41,23 @@ NO_FOLD = -1
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Examples by use."""
+    """The examples of a run."""
 
     heads: Heads
     training: tuple[Example, ...]
     groups: tuple[int, ...]
-    """Of the training examples."""
+    """Group of each training example."""
     held_out: tuple[Example, ...]
     """Tables kept out; of validation files when there are any."""
     held_out_names: tuple[tuple[str, ...], ...]
-    """What the columns of each go by."""
+    """Names of the columns of each."""
     held_out_apart: tuple[str, ...]
-    """For each, the ending of its task's name: empty where answers count towards calibration."""
+    """For each, the suffix of its task's name: empty where answers count towards calibration."""
     unknown: Mapping[str, int]
-    """Labels that are none of our types or relations, and so are left out; with their columns."""
+    """Labels that are none of our types or relations and are left out, with their number of columns."""
 
     def fingerprint(self) -> str:
-        """The same for the same tables in the same use, whichever process read them."""
+        """Return a hash of the tables and their use, the same in every process."""
         digest = hashlib.blake2b(digest_size=8)
         for part in (self.training, self.held_out):
             digest.update(b"part")
@@ -61,12 +67,14 @@ class Corpus:
         return digest.hexdigest()
 
     def to_look_at(self, most: int) -> tuple[Example, ...]:
-        """Tables to judge a network by: those kept out, else some of the others, spread over all sources."""
+        """Return at most `most` tables to check a network on: held-out ones, else training ones of all sources."""
         tables = self.held_out or self.training
         return tables[:: -(-len(tables) // most)] if tables else ()
 
-    def mixture(self, phase: Phase, seed: int) -> Mixture:
-        """What every step reads."""
+    def mixture(
+        self, phase: Phase, seed: int, curriculum: CurriculumSettings = NO_CURRICULUM
+    ) -> Mixture:
+        """Return what every step reads; without curriculum settings, every table in turn."""
         by_source: dict[str, list[Example]] = {}
         for example in self.training:
             if example.labels or phase.loss.next_symbol:
@@ -83,17 +91,17 @@ class Corpus:
                 "tables_per_step names no tables to learn from; "
                 f"there are {', '.join(sorted(by_source)) or 'none at all'}"
             )
-        return Mixture(by_source, wanted, seed)
+        return Mixture(by_source, wanted, seed, curriculum)
 
     def grams(self, config: ByteTraining) -> npt.NDArray[np.int32]:
-        """The n-grams kept, chosen on training tables."""
+        """Return the n-grams to keep, chosen on training tables."""
         return choose_grams(
             self.training, self.groups, config.architecture.reading, config.architecture.gram_rows
         )
 
 
 def build_corpus(config: ByteTraining) -> Corpus:
-    """Read what the configuration asks for."""
+    """Read and split the tables that the configuration asks for."""
     folders = [Path(folder) for folder in config.data.folders]
     for folder in folders:
         if not folder.exists():
@@ -131,7 +139,7 @@ def build_corpus(config: ByteTraining) -> Corpus:
 
 
 def _judged(tables: Sequence[TrainingTable]) -> list[bool]:
-    """Which tables answers are measured on: those of validation files, or all when there is none."""
+    """Return which tables are evaluated: those of validation files, or all when there is none."""
     validation = [table.source.is_validation for table in tables]
     return validation if any(validation) else [True] * len(tables)
 
@@ -139,7 +147,7 @@ def _judged(tables: Sequence[TrainingTable]) -> list[bool]:
 def _folds(
     tables: Sequence[TrainingTable], groups: Sequence[int], config: ByteTraining
 ) -> Mapping[int, int]:
-    """Group to fold; NO_FOLD for groups that no fold keeps out."""
+    """Return the fold of each group; NO_FOLD for groups that no fold keeps out."""
     settings = config.held_out
     if settings.folds < 2:
         raise UsageError(f"held_out.folds is {settings.folds}; expected 2 or more")

@@ -1,9 +1,9 @@
-"""What the byte network answers on tables it was not trained on, and whether it is alive.
+"""The byte network's answers on tables it was not trained on, and checks that it has not collapsed.
 
     answers = answer(net, examples, index)     logits for every column, in the order of the tables
     liveness(answers)                          embedding spread, effective rank, most predicted class, boundary rates
 
-A network that says the same of everything can still have a falling loss for a while; these figures show it at once.
+A network that answers the same to everything can still have a falling loss for a while; these figures show it at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +30,12 @@ ALIVE = {
 }
 MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
-"""`overrated` is how many times more often the favourite answer is given than the commonest label, or than this,
-occurs: a network that answers the same to everything comes to 10 and more."""
+"""`overrated` is the share of the most frequent answer over that of the commonest label, or over this: a network
+that answers the same to everything comes to 10 and more."""
 LEAST_RANK = 20.0
-"""Of the embeddings, or as many as there are types among the labels: few types need few directions."""
+"""Least effective rank of the embeddings, or the number of types among the labels if that is lower."""
 BOUNDARY_RATE = (0.1, 0.6)
-"""Outside, chunking has stopped choosing: everything is one chunk, or every byte is its own."""
+"""Outside, chunking has collapsed: everything is one chunk, or every byte is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Answers:
 
     @property
     def types(self) -> int:
-        """How many different types the columns are labelled with."""
+        """The number of different types among the labels."""
         labels = self.labels[TYPES_HEAD]
         return len(np.unique(labels[labels != NO_LABEL]))
 
     def micro_f1(self, head: str) -> float | None:
-        """Share of labelled columns that were answered right; None without labels."""
+        """Return the share of labelled columns answered right; None without labels."""
         kept = self.labels[head] != NO_LABEL
         if not kept.any():
             return None
@@ -71,7 +71,7 @@ def answer(
     index: GramIndex,
     heads: Sequence[str] = (TYPES_HEAD, RELATIONS_HEAD),
 ) -> Answers:
-    """Answers to tables as users would give them."""
+    """Return the answers to tables as users would give them."""
     net.eval()
     parts = [_answer(net, some, index, heads) for some in _in_turn(examples)]
     counts = np.array([len(one.table.columns) for one in examples])
@@ -114,7 +114,7 @@ def _answer(
 
 
 def liveness(answers: Answers) -> dict[str, float]:
-    """The figures that tell a living network from one that collapsed."""
+    """Return the figures that tell a network that works from one that has collapsed."""
     labels = answers.labels[TYPES_HEAD]
     labelled = labels != NO_LABEL
     predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
@@ -130,7 +130,7 @@ def liveness(answers: Answers) -> dict[str, float]:
 
 
 def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
-    """Hold liveness figures against what a living network shows on columns of that many types (0: unknown)."""
+    """Check liveness figures, measured on columns of so many types (0: unknown), against their bounds."""
     low, high = BOUNDARY_RATE
     rank = "representation/effective_rank"
     rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, types or LEAST_RANK))}
@@ -143,7 +143,7 @@ def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
 
 
 def refuse_if_collapsed(figures: Mapping[str, float], what: str, types: int = 0) -> None:
-    """One sentence, and no file, for a network that does not tell its inputs apart."""
+    """Raise for a network that does not tell its inputs apart."""
     report = check_alive(figures, types)
     if not report.well:
         reasons = "; ".join(finding.sentence for finding in report.unwell)

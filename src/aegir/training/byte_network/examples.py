@@ -3,7 +3,7 @@
     TrainingTable --> Example: a table, and for every head the class of each column (NO_LABEL: none)
 
 Types and relations are two heads; a source with its own label space (`Source.aux`) gets a head of its own, so
-that header names or another collection's classes teach the same network without being mistaken for our types.
+that header names or another collection's classes train the same network without being mistaken for our types.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, T
 NO_LABEL = -1
 TYPES_HEAD, RELATIONS_HEAD = "cta", "cpa"
 RARE = 10
-"""Columns a label of another vocabulary must have to be a class of its head."""
+"""Fewest columns with which a label of another vocabulary becomes a class of its head."""
 MOST_TABLES = 40_000
 """n-grams are counted in this many tables, spread evenly."""
 
@@ -35,7 +35,7 @@ class Example:
     labels: Mapping[str, tuple[int, ...]]
     """Head to one class per column."""
     weights: Mapping[str, float]
-    """Head to what a label of this table counts."""
+    """Head to the weight of this table's labels."""
     source: str
     hide_headers: bool = False
     """Whether the label is the header, which must then not be read."""
@@ -46,7 +46,7 @@ Heads = dict[str, tuple[str, ...]]
 
 
 def heads_of(tables: Sequence[TrainingTable]) -> Heads:
-    """Our two heads, and one for every other label space among the tables."""
+    """Return our two heads, and one for every other label space among the tables."""
     counts: dict[str, Counter[str]] = {}
     for table in tables:
         if table.source.aux:
@@ -59,14 +59,14 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
 
 
 def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
-    """One example per table."""
+    """Return one example per table."""
     index = {name: {label: i for i, label in enumerate(names)} for name, names in heads.items()}
     index[TYPES_HEAD], index[RELATIONS_HEAD] = dict(TYPE_INDEX), dict(RELATION_INDEX)
     return [_example(table, index) for table in tables]
 
 
 def unknown_labels(tables: Sequence[TrainingTable]) -> Counter[str]:
-    """Labels that claim to be our types or relations and are not, with their columns."""
+    """Count the columns of labels that should be our types or relations and are not."""
     found: Counter[str] = Counter()
     for table in tables:
         source, labelled = table.source, table.labelled
@@ -95,7 +95,7 @@ def _example(given: TrainingTable, index: Mapping[str, Mapping[str, int]]) -> Ex
 def choose_grams(
     examples: Sequence[Example], groups: Sequence[int], reading: Reading, rows: int
 ) -> npt.NDArray[np.int32]:
-    """(rows,) sorted: the n-grams found in the most groups of tables.
+    """Return the n-grams that occur in the most groups of tables, sorted, at most `rows` of them.
 
     What occurs on one site only says more about the site than about its columns.
     """

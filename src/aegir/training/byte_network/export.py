@@ -1,8 +1,8 @@
-"""From a training run to the file that ships: checked for life, stripped of what only training needs.
+"""From a training run to the file that ships: checked for collapse, without what only training needs.
 
     export_run(Path("runs/bytes"), config, corpus, Path("bytes.safetensors"), calibration)
 
-The optimiser and the auxiliary heads stay behind. A network that no longer tells its inputs apart is refused.
+The optimiser and the auxiliary heads are left out. A network that no longer tells its inputs apart is refused.
 """
 
 import json
@@ -32,12 +32,12 @@ from aegir.training.byte_network.supervised import GRAMS
 SHIPPED_HEADS = frozenset(
     head + ending for head in (TYPES_HEAD, RELATIONS_HEAD) for ending in ("", ALONE)
 )
-LOOKED_AT = 400
-"""Tables on which a network must show that it is alive."""
+CHECKED_TABLES = 400
+"""Tables on which the network is checked for collapse."""
 
 
 def read_calibration(path: Path | None) -> dict[str, Any]:
-    """Temperatures and figures as `aegir train calibrate` wrote them; plain confidence without a file."""
+    """Read what `aegir train calibrate` wrote; without a file, return temperatures of 1."""
     if path is None:
         return {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}, "held_out": {}}
     try:
@@ -56,7 +56,7 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
 def export_run(
     folder: Path, config: ByteTraining, corpus: Corpus, out: Path, calibration: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Write the run's network as a checkpoint; the signs of life it showed."""
+    """Write the run's network as a checkpoint and return its liveness figures."""
     tensors, step, facts = read_learner(folder / CHECKPOINT)
     if facts.get("phase") != "supervised":
         raise UsageError(
@@ -80,7 +80,7 @@ def export_run(
             f"the network in {folder} does not fit this configuration's [architecture]; "
             f"export it with the one it was trained with, {folder / CONFIG}"
         ) from None
-    tables = corpus.to_look_at(LOOKED_AT)
+    tables = corpus.to_look_at(CHECKED_TABLES)
     answers = answer(net, tables, GramIndex.of(hashes))
     figures = liveness(answers)
     refuse_if_collapsed(figures, str(folder), answers.types)

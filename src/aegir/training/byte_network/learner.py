@@ -1,13 +1,13 @@
-"""The byte network and its optimiser: one step, one file to stop and go on from, over one process or several.
+"""The byte network and its optimiser: training steps and checkpoints, in one process or several.
 
     learner = Learner(net, phase, processes)
-    figures = learner.learn(batch, step)             # every process its part of the step
-    save_learner(path, learner, step, extra)         # safetensors, written beside and moved into place
-    step, extra = load_learner(path, learner)
+    learnt = learner.learn(batch, step)              # every process its part of the step
+    save_learner(path, learner, step, facts, arrays) # safetensors, written beside and moved into place
+    restore(learner, read_learner(path).tensors, path)
 
 Promises
-  - a run that was killed and goes on from its last file equals one that was not, bit for bit (same machine and
-    number of threads): optimiser state is in the file, and every random choice is named by its step;
+  - a run that was killed and resumed from its last file equals one that was not, bit for bit (same machine and
+    number of threads): optimiser state is in the file, and every random choice is derived from its step;
   - several processes learn what one would, within float rounding: each divides by totals of the whole step, so the
     gradients only have to be added up.
 """
@@ -18,7 +18,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 import torch
@@ -33,7 +33,7 @@ from aegir.training.byte_network.config import Phase
 from aegir.training.byte_network.losses import loss_of
 
 FINAL_SHARE = 0.02
-"""What is left of the learning rate at the last step."""
+"""The learning rate at the last step, as a share of its peak."""
 FORMAT = "aegir-learner-1"
 
 
@@ -46,7 +46,7 @@ class Processes:
 
     @classmethod
     def found(cls) -> "Processes":
-        """Those of `torchrun`, or this one alone."""
+        """Return the place of this process among those of `torchrun`, or alone."""
         count = int(os.environ.get("WORLD_SIZE", "1"))
         if count == 1:
             return cls()
@@ -55,20 +55,36 @@ class Processes:
         return cls(distributed.get_rank(), count)
 
     def add_up(self, part: Tensor) -> Tensor:
-        """The sum over processes; no gradient flows through it."""
+        """Return the sum over processes; no gradient flows through it."""
         if self.count > 1:
             part = part.detach().clone()
             distributed.all_reduce(part)
         return part
 
+    def interleave(self, own: Tensor, total: int) -> Tensor:
+        """Join the values of all processes, of which process r has those at r, r + count, r + 2 count, …"""
+        joined = torch.zeros(total, dtype=torch.float64)
+        joined[self.rank :: self.count] = own.to(joined)
+        return self.add_up(joined)
+
     def wait(self) -> None:
-        """Until all have come here."""
+        """Wait until every process reaches this point."""
         if self.count > 1:
             distributed.barrier()
 
 
+@dataclass(frozen=True, slots=True)
+class LearntStep:
+    """What one step gave."""
+
+    figures: dict[str, float]
+    """Of the whole step, over all processes."""
+    success: Tensor
+    """(tables of this process,) share of the labelled columns answered right; NaN where there are none."""
+
+
 class Learner:
-    """Takes steps."""
+    """Takes training steps."""
 
     def __init__(self, net: ByteNetwork, phase: Phase, processes: Processes) -> None:
         self.net, self.phase, self.processes = net, phase, processes
@@ -81,12 +97,12 @@ class Learner:
         ]
         self.optimizer = torch.optim.AdamW(groups, phase.learning_rate, (0.9, 0.98), fused=True)
 
-    def learn(self, batch: Batch, step: int) -> dict[str, float]:
-        """Take one step; figures are of the whole step, over all processes."""
+    def learn(self, batch: Batch, step: int) -> "LearntStep":
+        """Take one step."""
         self.net.train()
-        loss, figures = loss_of(self.net, batch, self.phase.loss, self.processes.add_up)
+        loss = loss_of(self.net, batch, self.phase.loss, self.processes.add_up)
         self.optimizer.zero_grad(set_to_none=False)
-        loss.backward()
+        loss.total.backward()
         self._add_up_gradients()
         length = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.phase.clip)
         if not math.isfinite(float(length)):
@@ -97,17 +113,18 @@ class Learner:
             group["lr"] = learning_rate(self.phase, step)
         self.optimizer.step()
         summed = self.processes.add_up(
-            torch.stack([loss.detach(), torch.tensor(float(batch.symbols))])
+            torch.stack([loss.total.detach(), torch.tensor(float(batch.symbols))])
         )
-        return {
-            **_asked(self._total(figures)),
+        figures = {
+            **_asked(self._total(loss.figures)),
             "loss": float(summed[0]),
             "symbols": float(summed[1]),
             "gradient": float(length),
         }
+        return LearntStep(figures, loss.success)
 
     def _total(self, figures: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Counts added up over processes; shares are already of the whole step."""
+        """Add up counts over processes; shares are already of the whole step."""
         counted = ("/loss", "/right", "/count")
         return {
             name: self.processes.add_up(value) if name.endswith(counted) else value
@@ -129,7 +146,7 @@ class Learner:
 
 
 def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
-    """Figures as numbers, without those of heads that no column of the step had a label for."""
+    """Return figures as numbers, without those of heads for which no column of the step had a label."""
     idle = tuple(
         name.removesuffix("count")
         for name, value in figures.items()
@@ -139,12 +156,12 @@ def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
 
 
 def _decays(name: str, parameter: Tensor) -> bool:
-    """Matrices are pulled towards zero; embeddings of n-grams, mixes, norms and biases are not."""
+    """Return whether weight decay applies: to matrices, not to n-gram embeddings, mixes, norms and biases."""
     return parameter.ndim > 1 and not name.endswith((".grams", ".mix", ".roles"))
 
 
 def learning_rate(phase: Phase, step: int) -> float:
-    """Grows to its full height, then falls along half a cosine."""
+    """Return the learning rate of a step: a linear warm-up, then half a cosine."""
     grown = min(1.0, (step + 1) / max(1.0, phase.warm_up * phase.steps))
     fallen = 0.5 + 0.5 * math.cos(math.pi * step / phase.steps)
     return phase.learning_rate * grown * (FINAL_SHARE + (1 - FINAL_SHARE) * fallen)
@@ -157,7 +174,7 @@ def save_learner(
     facts: Mapping[str, Any],
     arrays: Mapping[str, npt.NDArray[Any]],
 ) -> None:
-    """Write network and optimiser after `step` steps; the file there survives until this one is whole."""
+    """Write network and optimiser after `step` steps; an existing file is replaced only when the new one is whole."""
     from safetensors.torch import save
 
     tensors = {f"net.{name}": p.detach().contiguous() for name, p in learner.parameters.items()}
@@ -169,8 +186,16 @@ def save_learner(
     replace_file(path, save(tensors, metadata=metadata))
 
 
-def read_learner(path: Path) -> tuple[dict[str, Tensor], int, dict[str, Any]]:
-    """Tensors, steps taken and facts of a file written by `save_learner`."""
+class Checkpoint(NamedTuple):
+    """What `save_learner` wrote."""
+
+    tensors: dict[str, Tensor]
+    step: int
+    facts: dict[str, Any]
+
+
+def read_learner(path: Path) -> Checkpoint:
+    """Read a file written by `save_learner`."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -184,11 +209,11 @@ def read_learner(path: Path) -> tuple[dict[str, Tensor], int, dict[str, Any]]:
             f"{path} is no training checkpoint (format {metadata.get('format')!r}, expected "
             f"{FORMAT!r}); give the checkpoint.safetensors of a run folder"
         )
-    return tensors, int(metadata["step"]), json.loads(metadata["facts"])
+    return Checkpoint(tensors, int(metadata["step"]), json.loads(metadata["facts"]))
 
 
 def restore(learner: Learner, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Network and optimiser exactly as they were saved."""
+    """Set network and optimiser to what was saved."""
     for name, parameter in learner.parameters.items():
         saved = tensors.get(f"net.{name}")
         if saved is None or saved.shape != parameter.shape:
@@ -208,7 +233,7 @@ def restore(learner: Learner, tensors: Mapping[str, Tensor], path: Path) -> None
 
 
 def start_from(net: ByteNetwork, tensors: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
-    """Take over every parameter that fits; the names taken and those left as they were."""
+    """Copy every saved parameter that fits; return the names copied and the names left as they were."""
     taken, left = [], []
     for name, parameter in net.named_parameters():
         saved = tensors.get(f"net.{name}")

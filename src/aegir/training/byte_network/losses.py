@@ -1,4 +1,4 @@
-"""What the byte network is asked to do better, and the figures of one step.
+"""The training loss of the byte network, and the figures of one step.
 
     loss = sum over heads of share * cross-entropy(columns with a label)
          + column-alone heads + subject + ratio loss per level of chunking + next symbol
@@ -22,20 +22,20 @@ from aegir.training.byte_network.batches import Batch
 from aegir.training.byte_network.examples import NO_LABEL
 
 ALONE = "_alone"
-"""Ending of the heads that judge a column without its table."""
+"""Suffix of the heads that see a column without its table."""
 SumOverProcesses = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
-    """What each term counts."""
+    """The weight of each term."""
 
     alone: float = 0.3
     subject: float = 0.1
     ratio: float = 0.05
     next_symbol: float = 0.0
     chunk_symbols: float = 4.5
-    """Symbols per chunk, at every level, that the ratio loss aims at."""
+    """Symbols per chunk that the ratio loss aims at, at every level."""
     smoothing: float = 0.05
     auxiliary: float = 0.5
     dropout: float = 0.2
@@ -46,10 +46,21 @@ class LossWeights:
         check_numbers(self, "chunk_symbols", above=1)
 
 
+@dataclass(frozen=True, slots=True)
+class StepLoss:
+    """The loss of this process's part of a step, and how well it was answered."""
+
+    total: Tensor
+    figures: dict[str, Tensor]
+    """For the log; counts are of this process and are still to be added up."""
+    success: Tensor
+    """(tables,) share of the labelled columns answered right; NaN for a table without any."""
+
+
 def loss_of(
     net: ByteNetwork, batch: Batch, weights: LossWeights, add_up: SumOverProcesses
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """The loss of this process's part of a step, and figures to add up over processes."""
+) -> StepLoss:
+    """Return the loss and the figures of this process's part of a step."""
     vectors, outputs = net.read(batch.parts)
     keep = None
     if weights.dropout and batch.noise.shape[1]:
@@ -58,12 +69,17 @@ def loss_of(
     columns = add_up(torch.tensor(float(len(vectors))))
     figures: dict[str, Tensor] = {"columns": columns}
     loss = vectors.new_zeros(())
+    right, asked = vectors.new_zeros(len(vectors)), vectors.new_zeros(len(vectors))
     for name, head in net.heads.items():
         task, alone = name.removesuffix(ALONE), name.endswith(ALONE)
         share = weights.alone if alone else 1.0 if task in ("cta", "cpa") else weights.auxiliary
-        term = _head_loss(head, vectors if alone else embedded, batch, task, weights.smoothing)
-        loss = loss + share * term[0] / columns
-        figures |= {f"{name}/loss": term[1], f"{name}/right": term[2], f"{name}/count": term[3]}
+        inputs = vectors if alone else embedded
+        answer = _head_loss(head, inputs, batch, task, weights.smoothing)
+        loss = loss + share * answer.weighted / columns
+        figures[f"{name}/loss"] = answer.plain
+        figures[f"{name}/right"], figures[f"{name}/count"] = answer.right.sum(), answer.asked.sum()
+        if not alone:
+            right, asked = right + answer.right, asked + answer.asked
     if weights.subject:
         loss = loss + weights.subject * _subject_loss(net, vectors, batch) / columns
     ratio, rates = _ratio_loss(outputs, weights.chunk_symbols, add_up)
@@ -73,28 +89,42 @@ def loss_of(
         total = add_up(count)
         loss = loss + weights.next_symbol * term / total
         figures |= {"next/loss": term.detach(), "next/count": count}
-    return loss, figures | rates
+    places, counted = batch.tables.columns, batch.tables.mask
+    per_table = (torch.stack([right, asked])[:, places] * counted).sum(dim=-1)  # (2, tables)
+    return StepLoss(loss, figures | rates, per_table[0] / per_table[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _HeadLoss:
+    weighted: Tensor
+    """Sum of cross-entropies, each weighted by how far its source is trusted."""
+    plain: Tensor
+    """Their plain sum, for the log."""
+    right: Tensor
+    """(columns,) 1 where the answer is right."""
+    asked: Tensor
+    """(columns,) 1 where the column has a label."""
 
 
 def _head_loss(
     head: torch.nn.Module, inputs: Tensor, batch: Batch, task: str, smoothing: float
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Weighted sum of cross-entropies; then, for the log, its plain sum, right answers, columns.
+) -> _HeadLoss:
+    """Return the loss of one head; zeros where no column has a label.
 
-    All are 0 where no column has a label: processes add up their figures one by one, so each must have them all.
+    Processes add up their figures one by one, so each must have those of every head.
     """
     labels = batch.labels[task]
     kept = labels != NO_LABEL
+    right = inputs.new_zeros(len(inputs))
     if not kept.any():
-        nothing = inputs.new_zeros(())
-        return nothing, nothing, nothing, nothing
+        return _HeadLoss(right.sum(), right.sum(), right, kept.float())
     logits = head(inputs[kept])
     each = functional.cross_entropy(
         logits, labels[kept], reduction="none", label_smoothing=smoothing
     )
-    right = (logits.argmax(dim=1) == labels[kept]).sum()
+    right[kept] = (logits.argmax(dim=1) == labels[kept]).float()
     trust = batch.weights[task][kept]
-    return (each * trust).sum(), each.detach().sum(), right.float(), kept.sum().float()
+    return _HeadLoss((each * trust).sum(), each.detach().sum(), right, kept.float())
 
 
 def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:

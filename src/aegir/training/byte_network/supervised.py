@@ -1,19 +1,20 @@
-"""Training the byte network: next symbols and headers of unlabelled tables first, then types and relations.
+"""Training the byte network: on next symbols and headers of unlabelled tables, then on types and relations.
 
     aegir train pretrain configs/tiny.toml --out runs/pretrained
     aegir train supervised configs/tiny.toml --from runs/pretrained --out runs/bytes
 
-A run folder holds config.toml, environment.json, metrics.jsonl and checkpoint.safetensors: network, optimiser and step.
-Killed at any moment and resumed, a run ends with the bits of one that was not. Under `torchrun` every process reads
-its share of each step.
+A run folder holds config.toml, environment.json, metrics.jsonl and checkpoint.safetensors: network, optimiser, step and
+the state of the curriculum, if there is one. Killed at any moment and resumed, a run ends with the bits of one that was
+not. Under `torchrun` every process reads its share of each step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from aegir.errors import AegirError, UsageError
@@ -21,12 +22,19 @@ from aegir.health.rules import RULES
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.run_folder import RunFolder
 from aegir.seeding import Seeds
-from aegir.training.byte_network.batches import Batch, GramIndex, Mixture, batch_of, draw_varied
-from aegir.training.byte_network.config import ByteTraining, Phase, PhaseName
+from aegir.training.byte_network.batches import Batch, GramIndex, batch_of, draw_varied
+from aegir.training.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.training.byte_network.corpus import Corpus, build_corpus
 from aegir.training.byte_network.evaluation import answer, check_alive, liveness
-from aegir.training.byte_network.examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Heads
+from aegir.training.byte_network.examples import (
+    NO_LABEL,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+    Example,
+    Heads,
+)
 from aegir.training.byte_network.learner import (
+    Checkpoint,
     Learner,
     Processes,
     read_learner,
@@ -35,25 +43,28 @@ from aegir.training.byte_network.learner import (
     start_from,
 )
 from aegir.training.byte_network.losses import ALONE
+from aegir.training.byte_network.mixture import Mixture
 from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, open_run
 from aegir.training.held_out import ANSWERS, HeldOut, save_answers
 
 GRAMS = "grams.hashes"
+CURRICULUM = "curriculum/"
+SUPERVISED: PhaseName = "supervised"
 
 
 class Watcher(Protocol):
-    """Who is told how training goes."""
+    """Receives progress reports."""
 
     def say(self, line: str) -> None:
-        """Something happened."""
+        """Report an event."""
 
     def step(self, step: int, figures: Mapping[str, float]) -> None:
-        """One step was taken."""
+        """Report the figures of a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a finished run left."""
+    """The result of a finished run."""
 
     net: ByteNetwork
     index: GramIndex
@@ -89,43 +100,18 @@ def _train(
     start: Path | None,
     resume: bool,
 ) -> Trained:
-    phase, folder = config.phase(name), run.path
+    phase, path = config.phase(name), run.path / CHECKPOINT
     watch.say("reading tables")
     corpus = build_corpus(config)
-    mixture = corpus.mixture(phase, config.seed)
+    curriculum = config.curriculum if name == SUPERVISED else NO_CURRICULUM
+    mixture = corpus.mixture(phase, config.seed, curriculum)
     tables = corpus.fingerprint()
-    _refuse_other_tables(processes, tables)
-    saved = read_learner(folder / CHECKPOINT) if resume else None
+    _check_same_tables(processes, tables)
+    saved = read_learner(path) if resume else None
     before = read_learner(checkpoint_of(start)) if start and not saved else None
     grams = _grams(corpus, config, saved or before)
-    net = build_network(config, corpus.heads, len(grams))
+    net, index = build_network(config, corpus.heads, len(grams)), GramIndex.of(grams)
     learner = Learner(net, phase, processes)
-    first = 0
-    if saved:
-        _refuse_other_phase(saved[2], name, folder)
-        if saved[2].get("tables", tables) != tables:
-            raise UsageError(
-                f"the tables are not those {folder} began with; resume it with the same data"
-            )
-        restore(learner, saved[0], folder / CHECKPOINT)
-        first = saved[1]
-        if processes.rank == 0:
-            run.cut(first)
-        watch.say(f"going on after step {first} of {phase.steps}")
-    elif before:
-        taken, left = start_from(net, before[0])
-        if not taken:
-            raise UsageError(
-                f"nothing in {start} fits this configuration; start from a run of the same architecture"
-            )
-        watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
-    index = GramIndex.of(grams)
-    watch.say(_describe(corpus, mixture, net))
-    if corpus.unknown:
-        watch.say(
-            f"{sum(corpus.unknown.values())} labels are none of our types or relations and are left "
-            f"out, such as {max(corpus.unknown, key=lambda label: corpus.unknown[label])!r}"
-        )
     facts = {
         "phase": name,
         "tables": tables,
@@ -134,39 +120,101 @@ def _train(
 
     def keep(step: int) -> None:
         if processes.rank == 0:
-            save_learner(folder / CHECKPOINT, learner, step, facts, {GRAMS: grams})
+            kept, arrays = _packed(mixture.state_dict())
+            save_learner(path, learner, step, facts | kept, arrays | {GRAMS: grams})
         processes.wait()
 
-    if not resume:
-        keep(0)  # from here on, a run that is killed can go on
-    figures: dict[str, float] = {}
-    for step in range(first, phase.steps):
-        batch = _batch(mixture, step, phase, config, index, corpus.heads, processes)
-        taken_step = learner.learn(batch, step)
+    if saved:
+        _check_same_run(saved, facts, run.path)
+        restore(learner, saved.tensors, path)
+        mixture.load_state_dict(_unpacked(saved))
         if processes.rank == 0:
-            run.record(step + 1, **taken_step)
-        watch.step(step + 1, taken_step)
+            run.cut(saved.step)
+        watch.say(f"going on after step {saved.step} of {phase.steps}")
+    elif before:
+        taken, left = start_from(net, before.tensors)
+        if not taken:
+            raise UsageError(
+                f"nothing in {start} fits this configuration; start from a run of the same architecture"
+            )
+        watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
+    watch.say(_describe(corpus, mixture, net))
+    if corpus.unknown:
+        watch.say(
+            f"{sum(corpus.unknown.values())} labels are none of our types or relations and are left "
+            f"out, such as {max(corpus.unknown, key=lambda label: corpus.unknown[label])!r}"
+        )
+    if not saved:
+        keep(0)  # from here on, a run that is killed can be resumed
+    figures: dict[str, float] = {}
+    for step in range(saved.step if saved else 0, phase.steps):
+        draws = mixture.draw(step)
+        batch = _batch(
+            [draw.example for draw in draws], step, config, phase, corpus, index, processes
+        )
+        learnt = learner.learn(batch, step)
+        mixture.update(draws, processes.interleave(learnt.success, len(draws)).numpy())
+        if processes.rank == 0:
+            run.record(step + 1, **learnt.figures)
+        watch.step(step + 1, learnt.figures)
         if (step + 1) % phase.check_every == 0 or step + 1 == phase.steps:
             if processes.rank == 0:
                 figures = _look(net, corpus, index, name, watch)
-                run.record(step + 1, **_named(figures))
+                run.record(step + 1, **_named(figures), **mixture.metrics())
             keep(step + 1)
-    if first >= phase.steps:
+    if saved and saved.step >= phase.steps:
         figures = _look(net, corpus, index, name, watch)
-    if name == "supervised" and corpus.held_out and processes.rank == 0:
-        save_answers(folder / ANSWERS, held_out_answers(net, corpus, index))
+    if name == SUPERVISED and corpus.held_out and processes.rank == 0:
+        save_answers(run.path / ANSWERS, held_out_answers(net, corpus, index))
     return Trained(net, index, grams, corpus.heads, corpus, figures)
 
 
-def _refuse_other_tables(processes: Processes, fingerprint: str) -> None:
-    """Processes that read other tables would learn from what another keeps out."""
+def _check_same_tables(processes: Processes, fingerprint: str) -> None:
+    """Raise if processes read different tables: one would learn from what another keeps out."""
     own = torch.tensor(float(int(fingerprint[:12], 16)), dtype=torch.float64)
     if float(processes.add_up(own)) != float(own) * processes.count:
         raise AegirError("the processes of this run read different tables; give all the same data")
 
 
+def _check_same_run(saved: Checkpoint, facts: Mapping[str, Any], folder: Path) -> None:
+    """Raise if the checkpoint is of another phase or of other tables."""
+    phase = saved.facts.get("phase")
+    if phase != facts["phase"]:
+        raise UsageError(f"{folder} is a {phase} run; resume it with: aegir train {phase}")
+    if saved.facts.get("tables", facts["tables"]) != facts["tables"]:
+        raise UsageError(
+            f"the tables are not those {folder} began with; resume it with the same data"
+        )
+
+
+def _packed(
+    states: Mapping[str, Mapping[str, Any]],
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Split states of curricula into what is kept as JSON and what as arrays."""
+    arrays = {
+        f"{CURRICULUM}{source}/{key}": value
+        for source, state in states.items()
+        for key, value in state.items()
+        if isinstance(value, np.ndarray)
+    }
+    facts = {
+        source: {k: v for k, v in state.items() if not isinstance(v, np.ndarray)}
+        for source, state in states.items()
+    }
+    return {CURRICULUM: facts} if facts else {}, arrays
+
+
+def _unpacked(saved: Checkpoint) -> dict[str, dict[str, Any]]:
+    states: dict[str, dict[str, Any]] = saved.facts.get(CURRICULUM, {})
+    for name, tensor in saved.tensors.items():
+        if name.startswith(CURRICULUM):
+            source, _, key = name.removeprefix(CURRICULUM).rpartition("/")
+            states[source][key] = tensor.numpy()
+    return states
+
+
 def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNetwork:
-    """A fresh network; its weights depend on the seed alone."""
+    """Return a new network; its weights depend on the seed alone."""
     torch.manual_seed(Seeds(config.seed).derive("weights") >> 1)
     classes = {name: len(names) for name, names in heads.items()}
     classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
@@ -174,31 +222,23 @@ def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNet
     return ByteNetwork(type(config.architecture).from_dict(settings), classes)
 
 
-def _refuse_other_phase(facts: Mapping[str, Any], name: PhaseName, folder: Path) -> None:
-    if facts.get("phase") != name:
-        raise UsageError(
-            f"{folder} is a {facts.get('phase')} run; resume it with: aegir train {facts.get('phase')}"
-        )
-
-
 def _grams(corpus: Corpus, config: ByteTraining, saved: Any) -> Any:
-    """The n-grams of the run that is continued, or those the training tables suggest."""
+    """Return the n-grams of the run that is continued, or those chosen on the training tables."""
     if saved:
         return saved[0][GRAMS].numpy()
     return corpus.grams(config) if config.architecture.gram_rows else np.zeros(0, np.int32)
 
 
 def _batch(
-    mixture: Mixture,
+    examples: Sequence[Example],
     step: int,
-    phase: Phase,
     config: ByteTraining,
+    phase: Phase,
+    corpus: Corpus,
     index: GramIndex,
-    heads: Heads,
     processes: Processes,
 ) -> Batch:
-    """This process's share of a step."""
-    examples = mixture.draw(step)
+    """Return this process's share of a step."""
     if len(examples) < processes.count:
         raise UsageError(
             f"a step reads {len(examples)} tables, fewer than the {processes.count} processes; "
@@ -211,13 +251,13 @@ def _batch(
         if place % processes.count == processes.rank
     ]
     noise = DROPPED * config.architecture.column_width if phase.loss.dropout else 0
-    return batch_of(drawings, index, list(heads), noise)
+    return batch_of(drawings, index, list(corpus.heads), noise)
 
 
 def _look(
     net: ByteNetwork, corpus: Corpus, index: GramIndex, phase: PhaseName, watch: Watcher
 ) -> dict[str, float]:
-    """Scores on held-out tables, and signs of life; a collapse is said at once."""
+    """Return scores on held-out tables and liveness figures, and report a collapse."""
     answers = answer(net, corpus.held_out or corpus.to_look_at(200), index)
     figures = liveness(answers)
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
@@ -232,12 +272,12 @@ def _look(
 
 
 def _named(figures: Mapping[str, float]) -> dict[str, float]:
-    """Figures under the names `aegir runs health` knows; those it does not know are `held_out/…`."""
+    """Return figures under the names that `aegir runs health` knows; the others become `held_out/…`."""
     return {name if name in RULES else f"held_out/{name}": value for name, value in figures.items()}
 
 
 def held_out_answers(net: ByteNetwork, corpus: Corpus, index: GramIndex) -> dict[str, HeldOut]:
-    """Answers to labelled columns that were kept out: per task, and apart where a source only reports."""
+    """Return the answers to held-out labelled columns, per task and, for sources that only report, per source."""
     answers = answer(net, corpus.held_out, index)
     names = np.array([name for some in corpus.held_out_names for name in some])
     apart = np.repeat(corpus.held_out_apart, [len(some) for some in corpus.held_out_names])

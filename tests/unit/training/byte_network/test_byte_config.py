@@ -60,6 +60,11 @@ def test_steps_of_one_phase_can_be_replaced() -> None:
         ({"data": {"folders": [3]}}, "folders name 3; expected the path of a folder ([data] of"),
         ({"data": {"sources": {"gold": "yes"}}}, "source 'gold' is 'yes'; expected true, false"),
         ({"data": {"sources": {"gold": -4}}}, "source 'gold' is -4; expected"),
+        (
+            {"curriculum": {"strategy": "easy-first"}},
+            "strategy is 'easy-first'; expected one of off, uniform, competence, learning-progress",
+        ),
+        ({"curriculum": {"exploration": 2.0}}, "exploration is 2.0; expected a number at least 0"),
         ({"architecture": {"widths": [48]}}, "layout ['w1', ['w2'], 'w0'] has 2 levels but there"),
         ({"architecture": {"layout": ["x"]}}, "layout ['x'] has 1 levels but there are 2 widths"),
         ({"architecture": {"reading": {"cells": 0}}}, "cells is 0; expected a whole number from 1"),

@@ -5,6 +5,7 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -172,6 +173,18 @@ def test_a_gradient_that_is_not_finite_ends_training_with_a_sentence(
     with torch.no_grad():
         learner.net.heads["cta"].bias[0] = torch.nan
     mixture = trained.corpus.mixture(config.supervised, config.seed)
-    batch = _batch(mixture, 0, config.supervised, config, trained.index, trained.heads, Processes())
+    examples = [draw.example for draw in mixture.draw(0)]
+    corpus, phase = trained.corpus, config.supervised
+    batch = _batch(examples, 0, config, phase, corpus, trained.index, Processes())
     with pytest.raises(UsageError, match=r"gradient of step 0 is not finite; lower learning_rate"):
         learner.learn(batch, 0)
+
+
+def test_values_of_interleaved_processes_are_joined_in_their_order() -> None:
+    # Process 0 has places 0, 2, 4 and process 1 has 1, 3; each adds zeros for the other's.
+    with patch.object(Processes, "add_up", lambda self, part: part):
+        first = Processes(0, 2).interleave(torch.tensor([0.5, torch.nan, 1]), 5)
+        second = Processes(1, 2).interleave(torch.tensor([0.25, 0.75]), 5)
+    joined = (first + second).tolist()
+    assert joined[:2] + joined[3:] == [0.5, 0.25, 0.75, 1]
+    assert np.isnan(joined[2])

@@ -103,8 +103,8 @@ def test_two_halves_of_a_step_add_up_to_the_loss_and_gradient_of_the_whole(
 ) -> None:
     drawings = drawings_of(config, corpus, 9)
     drawings[1::2] = [replace(one, labels={}, weights={}) for one in drawings[1::2]]
-    whole, figures = loss_of(net, batch(drawings, corpus, config), EVERYTHING, lambda part: part)
-    whole.backward()
+    whole = loss_of(net, batch(drawings, corpus, config), EVERYTHING, lambda part: part)
+    whole.total.backward()
     wanted = gradients(net)
 
     parts = [batch(drawings[start::2], corpus, config) for start in (0, 1)]
@@ -112,15 +112,16 @@ def test_two_halves_of_a_step_add_up_to_the_loss_and_gradient_of_the_whole(
     for part in parts:
         loss_of(net, part, EVERYTHING, halves.note())
     found = [loss_of(net, part, EVERYTHING, halves.play()) for part in parts]
-    assert found[0][1].keys() == found[1][1].keys() == figures.keys()
-    total = sum(one for one, _ in found)
-    assert total.item() == pytest.approx(whole.item(), rel=1e-5)
+    assert found[0].figures.keys() == found[1].figures.keys() == whole.figures.keys()
+    total = sum(one.total for one in found)
+    assert total.item() == pytest.approx(whole.total.item(), rel=1e-5)
     total.backward()
     for name, gradient in gradients(net).items():
         size = float(wanted[name].abs().max())
         assert float((gradient - wanted[name]).abs().max()) <= 1e-4 * max(size, 1e-3), name
     for name in ("cta/count", "cta/loss", "next/loss"):
-        assert sum(float(one[name]) for _, one in found) == pytest.approx(float(figures[name]))
+        added = sum(float(one.figures[name]) for one in found)
+        assert added == pytest.approx(float(whole.figures[name]))
 
 
 def test_columns_without_a_label_teach_the_heads_nothing(
@@ -129,9 +130,10 @@ def test_columns_without_a_label_teach_the_heads_nothing(
     bare = [
         replace(one, labels={}, weights={}, subject=None) for one in drawings_of(config, corpus, 4)
     ]
-    loss, figures = loss_of(net, batch(bare, corpus, config), LossWeights(), lambda part: part)
-    loss.backward()
-    assert float(figures["cta/count"]) == float(figures["cpa/loss"]) == 0
+    loss = loss_of(net, batch(bare, corpus, config), LossWeights(), lambda part: part)
+    loss.total.backward()
+    assert float(loss.figures["cta/count"]) == float(loss.figures["cpa/loss"]) == 0
+    assert loss.success.isnan().all()
     heads = {name: one for name, one in gradients(net).items() if name.startswith(("heads", "sub"))}
     assert heads
     assert not any(one.any() for one in heads.values())
@@ -147,10 +149,33 @@ def test_one_label_more_or_less_changes_the_loss_by_its_own_term_alone(
     last = replace(drawing, labels={"cta": (*[NO_LABEL] * (len(labels) - 1), labels[-1])})
     every = replace(drawing, labels={"cta": labels})
     losses = [
-        loss_of(net, batch([one], corpus, config), plain, lambda part: part)[0].item()
+        loss_of(net, batch([one], corpus, config), plain, lambda part: part).total.item()
         for one in (few, last, every)
     ]
     assert losses[0] + losses[1] == pytest.approx(losses[2], rel=1e-5)
+
+
+def test_the_success_of_a_table_is_the_share_of_its_labels_answered_right(
+    config: ByteTraining, corpus: Corpus, net: ByteNetwork
+) -> None:
+    # The heads always answer class 0: of three types and two relations, right are as many as are labelled 0.
+    for name in ("cta", "cpa"):
+        with torch.no_grad():
+            net.heads[name].weight.zero_()
+            net.heads[name].bias.zero_()[0] = 1
+    drawn = drawings_of(config, corpus, 3)
+    labels = [
+        {"cta": (0, 5, 0), "cpa": (NO_LABEL, 0, 7)},  # 3 of 5
+        {"cta": (4, NO_LABEL, NO_LABEL)},  # 0 of 1
+        {},
+    ]
+    some = [
+        replace(one, labels={head: found[: len(one.roles)] for head, found in given.items()})
+        for one, given in zip(drawn, labels, strict=True)
+    ]
+    success = loss_of(net, batch(some, corpus, config), LossWeights(), lambda part: part).success
+    assert success[:2].tolist() == pytest.approx([0.6, 0])
+    assert success[2].isnan()
 
 
 def test_a_source_half_trusted_counts_half(
@@ -161,8 +186,8 @@ def test_a_source_half_trusted_counts_half(
     losses = []
     for trust in (1.0, 0.5, 0.0):
         some = [replace(one, weights=dict.fromkeys(one.weights, trust)) for one in drawings]
-        loss, _ = loss_of(net, batch(some, corpus, config), plain, lambda part: part)
-        losses.append(loss.item())
+        loss = loss_of(net, batch(some, corpus, config), plain, lambda part: part)
+        losses.append(loss.total.item())
     assert losses[1] == pytest.approx(losses[0] / 2, rel=1e-5)
     assert losses[2] == 0
 
@@ -174,7 +199,7 @@ def test_each_weight_scales_its_own_term(
     none = LossWeights(alone=0, subject=0, ratio=0, next_symbol=0, dropout=0)
 
     def loss(**weights: float) -> float:
-        return loss_of(net, given, replace(none, **weights), lambda part: part)[0].item()
+        return loss_of(net, given, replace(none, **weights), lambda part: part).total.item()
 
     base = loss()
     for name in ("alone", "subject", "ratio", "next_symbol"):
@@ -188,7 +213,7 @@ def test_dropout_is_that_of_the_batch_and_repeats(
 ) -> None:
     given = batch(drawings_of(config, corpus, 3), corpus, config)
     losses = [
-        loss_of(net, given, LossWeights(dropout=dropout), lambda part: part)[0].item()
+        loss_of(net, given, LossWeights(dropout=dropout), lambda part: part).total.item()
         for dropout in (0.2, 0.2, 0.0)
     ]
     assert losses[0] == losses[1] != losses[2]

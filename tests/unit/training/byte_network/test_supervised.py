@@ -13,7 +13,11 @@ from aegir.errors import UsageError
 from aegir.run_folder import RunFolder
 from aegir.tables.table import Table
 from aegir.training.byte_network.batches import GramIndex
-from aegir.training.byte_network.config import ByteTraining, read_byte_training
+from aegir.training.byte_network.config import (
+    ByteTraining,
+    CurriculumSettings,
+    read_byte_training,
+)
 from aegir.training.byte_network.evaluation import answer
 from aegir.training.byte_network.examples import Example
 from aegir.training.byte_network.learner import read_learner
@@ -80,6 +84,32 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not_bit_for_bit(
     assert resumed.figures == whole.figures
     kept = [(one / ANSWERS).read_bytes() for one in (tmp_path / "run", folder / "whole")]
     assert kept[0] == kept[1]
+
+
+def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_was_not(
+    config: ByteTraining, tmp_path: Path
+) -> None:
+    practised = replace(config, curriculum=CurriculumSettings("learning-progress"))
+    whole = train_small(practised, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(practised, "supervised", tmp_path / "run", StopsAfter(3))
+    resumed = train_small(practised, tmp_path / "run", resume=True)
+    saved, wanted = (read_learner(tmp_path / name / CHECKPOINT) for name in ("run", "whole"))
+    assert saved.facts == wanted.facts
+    assert all(torch.equal(saved.tensors[name], one) for name, one in wanted.tensors.items())
+    assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
+    assert resumed.figures == whole.figures
+    last = metrics(tmp_path / "run")[-1]
+    assert last["curriculum/made_up_train/drawn"] == 6 * 8
+    assert 0 < last["curriculum/made_up_train/mean_success"] < 1
+
+
+def test_a_curriculum_is_not_switched_on_or_off_by_resuming(
+    config: ByteTraining, folder: Path, whole: Trained
+) -> None:
+    practised = replace(config, curriculum=CurriculumSettings("competence"))
+    with pytest.raises(UsageError, match=r"curriculum.strategy was 'off' when .* is 'competence'"):
+        train_small(practised, folder / "whole", resume=True)
 
 
 def test_resuming_a_finished_run_only_tells_its_figures_again(
