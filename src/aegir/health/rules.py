@@ -160,6 +160,14 @@ RULES: dict[str, Rule] = {
         advice="the policy no longer explores: add an entropy bonus",
         seen_in_mastery=True,
     ),
+    "clip_fraction": Rule(
+        "share of tokens whose ratio is outside the clip range",
+        high=0.6,
+        advice="lower the learning rate",
+        drift="up",
+        least_change=0.2,  # 0.1 to 0.2 is usual
+        least_factor=2.0,
+    ),
     "clip_fraction/positive": Rule(
         "share of tokens with positive advantage that are clipped",
         high=0.6,
@@ -198,6 +206,28 @@ RULES: dict[str, Rule] = {
         drift="up",
         least_factor=10.0,  # it grows and shrinks severalfold in healthy runs
         seen_in_mastery=True,
+    ),
+    "value/explained_variance": Rule(
+        "share of the variance of returns that the value function explains",
+        # No bound: it is a little below 0 while a critic is young (-0.3 in stock PPO), and falls far below 0 when
+        # returns no longer vary.
+        advice="the value function lost track: check returns and its learning rate",
+        drift="down",
+        least_change=1.0,
+    ),
+    "length/mean": Rule(
+        "mean length of completions, in tokens",
+        low=1.0,
+        advice="completions are empty, or the reward pays for their length",
+        drift="both",
+        least_factor=3.0,  # reasoning models grow severalfold, but over hundreds of updates
+    ),
+    "length/truncated": Rule(
+        "share of completions cut off at the greatest length",
+        high=0.95,
+        advice="raise the greatest length, or check that completions can end",
+        drift="up",
+        least_change=0.3,
     ),
     "representation/spread": Rule(
         "largest distance between two embeddings over their mean norm",
