@@ -1,13 +1,22 @@
 """What a healthy figure looks like: one rule per column, for live checks and for run folders alike.
 
+    match = match_rule("router/kl")                     # the rule of `kl`, found by suffix
+    match = match_rule("train/entropy_loss")            # the rule of `entropy`, with factor -1 (aliases.tsv)
+
 A rule says what its column measures, between which bounds it must stay, which sudden change is a fault and how large it must
 be, and what to try. Bounds mark plain faults only (a constant reward, a collapsed representation). Change a rule with
 `{**RULES, "kl": replace(RULES["kl"], high=0.1)}` and pass `rules=`.
+
+Names of other programs are translated by aliases.tsv: Stable-Baselines3, TRL, verl and CleanRL. A name is looked up as
+a rule, as an alias, and then without its first parts: `router/kl` is read as `kl`.
 """
 
+import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from aegir.observe.drift_watch import Direction
 
@@ -261,6 +270,17 @@ RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Alias:
+    """What a name of another program stands for."""
+
+    column: str
+    """A column of RULES; "" when the name must not be read as any."""
+    factor: float
+    unless: str
+    """A column beside which the alias does not hold; "" for none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """The rule that a recorded column is held to, and the factor that converts its values."""
 
@@ -277,6 +297,33 @@ class Match:
         return cls(None, Rule(name), 1.0, name)
 
 
-def match_rule(name: str, rules: Mapping[str, Rule] = RULES) -> Match | None:
-    """The rule for a recorded column, None without one."""
-    return Match(name, rules[name], 1.0, name) if name in rules else None
+def match_rule(
+    name: str, rules: Mapping[str, Rule] = RULES, recorded: Collection[str] = ()
+) -> Match | None:
+    """The rule for a recorded column, None without one; `recorded` names the columns beside it."""
+    for short in _suffixes(name):
+        if short in rules:
+            return Match(short, rules[short], 1.0, name)
+        alias = load_aliases().get(short)
+        if alias is not None:
+            if alias.unless in recorded or alias.column not in rules:
+                return None
+            return Match(
+                alias.column, rules[alias.column], alias.factor, f"{name} ({alias.column})"
+            )
+    return None
+
+
+def _suffixes(name: str) -> Iterator[str]:
+    """`a/b/kl`, `b/kl`, `kl`."""
+    while name:
+        yield name
+        name = name.partition("/")[2]
+
+
+@cache
+def load_aliases() -> dict[str, Alias]:
+    """The table aliases.tsv."""
+    text = files("aegir.health").joinpath("aliases.tsv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t")
+    return {row["name"]: Alias(row["column"], float(row["factor"]), row["unless"]) for row in rows}

@@ -265,7 +265,7 @@ def test_hard_tasks_with_few_rewards_at_the_start_are_a_warning():
 def test_all_watches_together_keep_the_false_alarm_rate():
     watched = sum(rule.drift is not None for rule in RULES.values())
     monitor = HealthMonitor(1000)
-    monitor.observe(0, {"kl": 0.1, "ratio/mean": 1.0})
+    monitor.observe(0, {"kl": 0.1, "router/kl": 0.1})
     assert {c.watch.mean_steps for c in monitor._columns.values()} == {1000 * watched}
 
 
@@ -279,13 +279,13 @@ def test_saved_and_restored_the_monitor_continues():
     random = np.random.default_rng(3)
     first, second = HealthMonitor(settle=5), HealthMonitor(settle=5)
     for step in range(150):
-        first.observe(step, reward_figures(0.5, random) | {"kl": random.random() / 50})
+        first.observe(step, reward_figures(0.5, random) | {"train/approx_kl": random.random() / 50})
     second.load_state_dict(json.loads(json.dumps(first.state_dict(), allow_nan=False)))
     for step in range(150, 180):
-        figures = reward_figures(1.0, random) | {"kl": 0.8 + random.random() / 10}
+        figures = reward_figures(1.0, random) | {"train/approx_kl": 0.8 + random.random() / 10}
         assert first.observe(step, figures) == second.observe(step, figures)
     assert first.metrics() == second.metrics()
-    assert first.metrics()["health/drifts/kl"] >= 1
+    assert first.metrics()["health/drifts/train/approx_kl"] >= 1
 
 
 def test_a_monitor_of_other_columns_cannot_be_restored():
