@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Threads of numpy's matrix products: waiting threads burn CPU time, so a figure needs these beside it."""
-VERSIONS_OF = ("numpy", "duckdb", "scikit-learn", "frictionless")
+VERSIONS_OF = ("numpy", "duckdb", "scikit-learn", "frictionless", "torch", "stable-baselines3")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ BENCHMARKS = (
     "curriculum",
     "tracker",
     "drift",
+    "health",
     "time_mix",
     "byte_model",
     "accuracy",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.health.rules import RULES
+from aegir.health.rules import RULES, match_rule
 from aegir.rl import curriculum_strategies
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -33,6 +33,14 @@ def test_the_page_on_health_has_a_row_for_every_column() -> None:
         (name, rule.measures, rule.describe_bounds(), rule.describe_drift())
         for name, rule in RULES.items()
     ]
+
+
+def test_the_names_of_other_programs_on_the_page_on_health_have_a_rule() -> None:
+    text = (DOCS / "health.md").read_text(encoding="utf-8").split("## Names of other programs")[1]
+    table = text.split("Live, give")[0].split("|---|---|")[1]
+    names = re.findall(r"`([^`]+)`", table)
+    assert len(names) > 30
+    assert [name for name in names if match_rule(name) is None] == []
 
 
 def test_the_page_on_the_curriculum_names_every_strategy() -> None:

@@ -24,8 +24,8 @@ PUBLIC = {
     ),
     "aegir.health": (
         "HealthMonitor HealthReport RULES Rule Unwell check_run measure_advantages measure_entropy "
-        "measure_predictions measure_ratios measure_representation measure_rewards "
-        "measure_routing"
+        "measure_lengths measure_predictions measure_ratios measure_representation measure_rewards "
+        "measure_routing measure_values"
     ),
     "aegir.rl": (
         "CriticalPath Curriculum LinearSchedule SmoothLambdas StagedLambdas Strategy "

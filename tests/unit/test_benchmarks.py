@@ -137,3 +137,16 @@ def test_sizes_read_as_people_write_them(benchmark_module: Any, text: str, size:
 def test_a_size_that_is_none_is_refused(benchmark_module: Any, text: str) -> None:
     with pytest.raises(ValueError, match="expected a positive number"):
         benchmark_module("options").parse_size(text)
+
+
+def test_every_fault_of_the_health_benchmark_is_found(benchmark_module: Any) -> None:
+    delays = benchmark_module("health")._find_faults(1, 100)
+    assert len(delays) >= 22
+    assert {name for name, (delay,) in delays.items() if delay is None or delay > 12} == set()
+
+
+@pytest.mark.parametrize("seed", [1, 5, 9])
+def test_a_simulated_run_that_learns_is_not_stopped(benchmark_module: Any, seed: int) -> None:
+    health = benchmark_module("health")
+    (stopped, _), learnt = health._follow(health._learn(seed, 200))
+    assert (stopped, learnt) == (False, True)

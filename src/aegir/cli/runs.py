@@ -26,7 +26,8 @@ from aegir.run_folder import RunFolder
 def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
     """Say whether a run is well, from the metrics in its folder.
 
-    RUN is a folder with metrics.jsonl. Leaves with 3 when something is unwell.
+    RUN is a folder with metrics.jsonl, written by any program. Leaves with 3 when something is unwell, or when no
+    column that can be checked was recorded.
     """
     report = check_run(RunFolder(run).history(), mean_steps=false_alarm_every)
     if as_json:

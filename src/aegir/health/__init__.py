@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from aegir.health.measures import (
         measure_advantages,
         measure_entropy,
+        measure_lengths,
         measure_predictions,
         measure_ratios,
         measure_representation,
         measure_rewards,
         measure_routing,
+        measure_values,
     )
     from aegir.health.monitor import HealthMonitor
     from aegir.health.report import HealthReport, Unwell
@@ -35,11 +37,13 @@ __all__ = [
     "check_run",
     "measure_advantages",
     "measure_entropy",
+    "measure_lengths",
     "measure_predictions",
     "measure_ratios",
     "measure_representation",
     "measure_rewards",
     "measure_routing",
+    "measure_values",
 ]
 __getattr__ = lazy_names(
     __name__,
@@ -52,10 +56,12 @@ __getattr__ = lazy_names(
         "check_run": "run_health",
         "measure_advantages": "measures",
         "measure_entropy": "measures",
+        "measure_lengths": "measures",
         "measure_predictions": "measures",
         "measure_ratios": "measures",
         "measure_representation": "measures",
         "measure_rewards": "measures",
         "measure_routing": "measures",
+        "measure_values": "measures",
     },
 )

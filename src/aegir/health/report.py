@@ -101,7 +101,7 @@ def judge_all(
 ) -> Iterator[tuple[Finding, Match, float]]:
     """For every column with a number: the finding, the rule it was held to, and the value as the rule measures it."""
     for column, given in figures.items():
-        match = match_rule(column, rules) or Match.without_rule(column)
+        match = match_rule(column, rules, figures) or Match.without_rule(column)
         value = _read_worst(given, match)
         if value is not None:
             yield judge(column, value, match, step), match, value

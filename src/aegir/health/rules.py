@@ -1,13 +1,22 @@
 """What a healthy figure looks like: one rule per column, for live checks and for run folders alike.
 
+    match = match_rule("router/kl")                     # the rule of `kl`, found by suffix
+    match = match_rule("train/entropy_loss")            # the rule of `entropy`, with factor -1 (aliases.tsv)
+
 A rule says what its column measures, between which bounds it must stay, which sudden change is a fault and how large it must
 be, and what to try. Bounds mark plain faults only (a constant reward, a collapsed representation). Change a rule with
 `{**RULES, "kl": replace(RULES["kl"], high=0.1)}` and pass `rules=`.
+
+Names of other programs are translated by aliases.tsv: Stable-Baselines3, TRL, verl and CleanRL. A name is looked up as
+a rule, as an alias, and then without its first parts: `router/kl` is read as `kl`.
 """
 
+import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from aegir.observe.drift_watch import Direction
 
@@ -137,7 +146,7 @@ RULES: dict[str, Rule] = {
         high=1.25,
         advice="old log probabilities may be stale or from another model",
         drift="both",
-        least_change=0.1,  # half of the usual clip range; 0.994 to 0.997 is no fault
+        least_change=0.05,  # a quarter of the usual clip range; 0.994 to 0.997 is no fault
     ),
     "ratio/max": Rule("largest ratio", high=1e4, advice="clip ratios, lower the learning rate"),
     "ratio/nonfinite": Rule(
@@ -151,21 +160,32 @@ RULES: dict[str, Rule] = {
         high=1.0,
         advice="lower the learning rate or take fewer epochs per batch",
         drift="up",
-        least_change=0.1,  # PPO is usually held to 0.01 to 0.05
+        least_change=0.05,  # PPO is usually held to 0.01 to 0.05
         least_factor=3.0,
     ),
     "entropy": Rule(
         "entropy of the policy, 1 for uniform (other programs: in nats)",
         low=0.01,
         advice="the policy no longer explores: add an entropy bonus",
+        drift="down",  # it falls in every healthy run, but not to a third at once
+        least_change=0.05,
+        least_factor=3.0,
         seen_in_mastery=True,
+    ),
+    "clip_fraction": Rule(
+        "share of tokens whose ratio is outside the clip range",
+        high=0.6,
+        advice="lower the learning rate",
+        drift="up",
+        least_change=0.15,  # 0.1 to 0.2 is usual
+        least_factor=2.0,
     ),
     "clip_fraction/positive": Rule(
         "share of tokens with positive advantage that are clipped",
         high=0.6,
         advice="lower the learning rate",
         drift="up",
-        least_change=0.2,
+        least_change=0.15,
         least_factor=2.0,
     ),
     "clip_fraction/negative": Rule(
@@ -173,7 +193,7 @@ RULES: dict[str, Rule] = {
         high=0.6,
         advice="lower the learning rate",
         drift="up",
-        least_change=0.2,
+        least_change=0.15,
         least_factor=2.0,
     ),
     "effective_sample_share": Rule(
@@ -181,7 +201,7 @@ RULES: dict[str, Rule] = {
         low=0.1,
         advice="a few samples decide: collect fresh ones",
         drift="down",
-        least_change=0.25,  # a quarter of the batch no longer counts
+        least_change=0.2,  # a fifth of the batch no longer counts
     ),
     "dead_groups": Rule(
         "share of groups whose rewards are all equal",
@@ -196,15 +216,37 @@ RULES: dict[str, Rule] = {
         low=1e-12,
         advice="clip gradients when it grows; when it is 0, nothing is learnt: check the loss and the groups",
         drift="up",
-        least_factor=10.0,  # it grows and shrinks severalfold in healthy runs
+        least_factor=5.0,  # it doubles and halves in healthy runs
         seen_in_mastery=True,
+    ),
+    "value/explained_variance": Rule(
+        "share of the variance of returns that the value function explains",
+        # No bound: it is a little below 0 while a critic is young (-0.3 in stock PPO), and falls far below 0 when
+        # returns no longer vary.
+        advice="the value function lost track: check returns and its learning rate",
+        drift="down",
+        least_change=1.0,
+    ),
+    "length/mean": Rule(
+        "mean length of completions, in tokens",
+        low=1.0,
+        advice="completions are empty, or the reward pays for their length",
+        drift="both",
+        least_factor=3.0,  # reasoning models grow severalfold, but over hundreds of updates
+    ),
+    "length/truncated": Rule(
+        "share of completions cut off at the greatest length",
+        high=0.95,
+        advice="raise the greatest length, or check that completions can end",
+        drift="up",
+        least_change=0.3,
     ),
     "representation/spread": Rule(
         "largest distance between two embeddings over their mean norm",
         low=0.01,
         advice="the representation collapsed: pretrain first, lower the learning rate",
         drift="down",
-        least_factor=2.0,  # it moves by a few per cent while anything is learnt
+        least_factor=1.5,  # it moves by a few per cent while anything is learnt
     ),
     "representation/effective_rank": Rule(
         "exp(entropy of the singular value shares) of centred embeddings",
@@ -231,6 +273,17 @@ RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Alias:
+    """What a name of another program stands for."""
+
+    column: str
+    """A column of RULES; "" when the name must not be read as any."""
+    factor: float
+    unless: str
+    """A column beside which the alias does not hold; "" for none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """The rule that a recorded column is held to, and the factor that converts its values."""
 
@@ -247,6 +300,33 @@ class Match:
         return cls(None, Rule(name), 1.0, name)
 
 
-def match_rule(name: str, rules: Mapping[str, Rule] = RULES) -> Match | None:
-    """The rule for a recorded column, None without one."""
-    return Match(name, rules[name], 1.0, name) if name in rules else None
+def match_rule(
+    name: str, rules: Mapping[str, Rule] = RULES, recorded: Collection[str] = ()
+) -> Match | None:
+    """The rule for a recorded column, None without one; `recorded` names the columns beside it."""
+    for short in _suffixes(name):
+        if short in rules:
+            return Match(short, rules[short], 1.0, name)
+        alias = load_aliases().get(short)
+        if alias is not None:
+            if alias.unless in recorded or alias.column not in rules:
+                return None
+            return Match(
+                alias.column, rules[alias.column], alias.factor, f"{name} ({alias.column})"
+            )
+    return None
+
+
+def _suffixes(name: str) -> Iterator[str]:
+    """`a/b/kl`, `b/kl`, `kl`."""
+    while name:
+        yield name
+        name = name.partition("/")[2]
+
+
+@cache
+def load_aliases() -> dict[str, Alias]:
+    """The table aliases.tsv."""
+    text = files("aegir.health").joinpath("aliases.tsv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t")
+    return {row["name"]: Alias(row["column"], float(row["factor"]), row["unless"]) for row in rows}

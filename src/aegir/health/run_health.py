@@ -2,15 +2,15 @@
 
     report = check_run(RunFolder("runs/tiny").history())
 
-Any run folder will do: columns are matched to the rules by name (rules.py), and the report says which rules had no
-column. Every other number is checked for NaN and infinities. A bound counts as broken when the median of the last
+Any run folder will do: columns are matched to the rules by name, alias or suffix (rules.py), and the report says which rules
+had no column. Every other number is checked for NaN and infinities. A bound counts as broken when the median of the last
 20 values is outside (a spike that passed is no fault; NaN is, at any step), a drift when it has not been undone: the
 median of the last 20 values is still on the far side. As in a live run (monitor.py), what a mastered reward explains is a
 warning.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from statistics import median
 
@@ -28,12 +28,12 @@ Stream = list[tuple[int, float]]
 def check_run(
     history: RunHistory, rules: Mapping[str, Rule] = RULES, mean_steps: float = 100_000
 ) -> HealthReport:
-    """All findings about a run; a run without any step is unwell."""
+    """All findings about a run; a run without any step, or without any column that has a rule, is unwell."""
     if not history.steps:
         nothing = Finding("step", "unwell", "the run recorded no step")
         return HealthReport((nothing,), history.notes)
     names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
-    matches = {name: match_rule(name, rules) or Match.without_rule(name) for name in names}
+    matches = {name: match_rule(name, rules, names) or Match.without_rule(name) for name in names}
     streams = {
         name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
     }
@@ -54,7 +54,19 @@ def check_run(
             finding = replace(finding, verdict="warning", sentence=sentence)
         findings.append(finding)
     unchecked = list_unchecked(findings, rules, "recorded")
+    if len(unchecked) == len(rules):
+        findings.append(_describe_nothing_checked(rules, names))
     return HealthReport((*findings, *drifts, *unchecked), history.notes)
+
+
+def _describe_nothing_checked(rules: Collection[str], names: Collection[str]) -> Finding:
+    shown = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
+    sentence = (
+        f"none of the {len(rules)} columns with a rule was recorded, so nothing was checked but NaN; "
+        f"the run has {shown or 'only its steps'}, expected names such as {', '.join(list(rules)[:3])} "
+        "(docs/health.md has all, and those of other programs)"
+    )
+    return Finding("step", "unwell", sentence)
 
 
 def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:

@@ -18,7 +18,7 @@ Promises
   - on a stationary normal AR(1) stream with a coefficient of 0 to 0.9 alarms come at most once in `mean_steps` values
     on average (measured: benchmarks/drift.py);
   - nan and infinities are left out and counted (`left_out`); a constant stream raises no alarm.
-Limits: a change that takes much longer than 30 values is a trend and not reported, and so is a change within the first
+Limits: a change that takes more than about 40 values is a trend and not reported, and so is a change within the first
 60 values unless it is very large: the less is known of a stream, the more counts as usual.
 Not here: a bound on the chance of *ever* raising a false alarm, for a verdict on a whole run (drift_verdict.py).
 """

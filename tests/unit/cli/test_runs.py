@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from aegir.health.measures import measure_rewards
+from aegir.health.rules import RULES
 from aegir.run_folder import RunFolder
 from command_line import run
 
@@ -58,6 +59,38 @@ def test_a_reward_that_fell_for_good_is_unwell_and_one_that_recovered_is_not(fol
     for step in range(200, 260):
         folder.record(step, reward={"mean": 0.5 + 0.05 * random.standard_normal()})
     assert run("runs", "health", folder.path).code == 0
+
+
+def test_a_run_without_any_column_that_has_a_rule_is_unwell(tmp_path):
+    folder = RunFolder.create(tmp_path / "run")
+    for step in range(30):
+        folder.record(step, accuracy=0.5, learning_rate=0.1)
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert len(done.said) == 1
+    assert done.said[0].startswith(
+        f"aegir: none of the {len(RULES)} columns with a rule was recorded, so nothing was checked but NaN; "
+        "the run has accuracy, learning_rate, expected names such as reward/mean, "
+    )
+
+
+def test_the_columns_of_other_programs_are_checked(tmp_path):
+    folder = RunFolder.create(tmp_path / "run")
+    for step in range(30):
+        figures = {"train/approx_kl": 0.01, "train/entropy_loss": -0.001, "router/kl": 2.0}
+        folder.record(step, **figures)
+    done = run("runs", "health", folder.path)
+    assert done.code == 3
+    assert "well    train/approx_kl (kl) was 0.01" in done.out
+    assert (
+        "UNWELL  train/entropy_loss (entropy) was 0.001 at the end, and outside 30 of 30"
+        in done.out
+    )
+    assert (
+        "UNWELL  router/kl was 2 at the end, and outside 30 of 30 times; expected at most 1"
+        in done.out
+    )
+    assert " kl," not in done.out
 
 
 def test_a_run_that_mastered_its_tasks_gets_warnings(tmp_path):

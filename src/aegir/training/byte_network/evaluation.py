@@ -119,7 +119,7 @@ def liveness(answers: Answers) -> dict[str, float]:
     labelled = labels != NO_LABEL
     predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
     common = measure_predictions(predicted.argmax(axis=1))
-    if labelled.any():
+    if common and labelled.any():  # a handful of columns has no shares
         usual = measure_predictions(labels[labelled])[MOST_COMMON]
         common["prediction/overrated"] = common[MOST_COMMON] / max(usual, COMMON_LABEL)
     return {

@@ -42,15 +42,22 @@ def made_up(logits: np.ndarray, embeddings: np.ndarray, rates: tuple[float, ...]
 
 
 def test_figures_are_those_worked_out_by_hand() -> None:
-    # Four rows at the corners of a square of side 2 around (0, 0): every length is sqrt 2, the diagonal 2 sqrt 2.
-    square = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
-    logits = np.array([[1.0, 0], [1, 0], [1, 0], [0, 1]])  # three of four answers are the first
+    # Rows at the corners of a square of side 2 around (0, 0), twice: every length is sqrt 2, the diagonal 2 sqrt 2.
+    square = np.tile([[1.0, 1], [1, -1], [-1, 1], [-1, -1]], (2, 1))
+    logits = np.tile(
+        [[1.0, 0], [1, 0], [1, 0], [0, 1]], (2, 1)
+    )  # three of four answers are the first
     found = liveness(made_up(logits, square, (0.25, 0.5)))
     assert found["representation/spread"] == pytest.approx(2)
     assert found["representation/effective_rank"] == pytest.approx(2)
     assert found["prediction/most_common_share"] == 0.75
     assert found["prediction/overrated"] == pytest.approx(3)  # each label is a quarter
     assert (found["boundaries/0"], found["boundaries/1"]) == (0.25, 0.5)
+
+
+def test_a_handful_of_columns_has_a_spread_but_no_shares() -> None:
+    found = liveness(made_up(np.eye(4), np.eye(4), ()))
+    assert list(found) == ["representation/spread"]
 
 
 def test_labels_that_are_absent_count_for_no_score() -> None:
