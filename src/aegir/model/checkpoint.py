@@ -31,7 +31,6 @@ FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
 SCALES = ".scales"
 """Suffix of the tensor by which the rows of an int8 matrix are multiplied."""
-GRAM_SCALES = GRAMS + SCALES
 LARGE = 8192
 """Matrices of this many numbers are stored as int8."""
 GRAM_HASHES = "grams.hashes"

@@ -329,10 +329,10 @@ def scores_per_class(answers: Mapping[str, HeldOut]) -> dict[str, dict[str, list
                 answers[task].labels, answers[task].logits.argmax(axis=1), names
             )
             scores[task] = {
-                one.label: [
-                    one.support,
-                    *(round(x, 3) for x in (one.precision, one.recall, one.f1)),
+                score.label: [
+                    score.support,
+                    *(round(x, 3) for x in (score.precision, score.recall, score.f1)),
                 ]
-                for one in report.classes
+                for score in report.classes
             }
     return scores

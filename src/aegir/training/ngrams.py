@@ -249,19 +249,19 @@ def _predict(fitted: Fitted, examples: Examples, wanted: Bools) -> dict[str, Hel
     ]
     sources = [examples.tables[t].source for t in table]
     apart = np.array(["" if source.calibrates else f"@{source.stem}" for source in sources])
-    found = {}
+    predictions = {}
     for head, (task, part) in enumerate((("cta", slice(0, TYPES)), ("cpa", slice(TYPES, None)))):
         for suffix in np.unique(apart):
             kept = np.flatnonzero((labels[:, head] >= 0) & (apart == suffix))
             if len(kept):
-                found[f"{task}{suffix}"] = HeldOut(
+                predictions[f"{task}{suffix}"] = HeldOut(
                     logits[kept, part],
                     labels[kept, head],
                     np.unique(table[kept], return_inverse=True)[1],
                     type_logits=logits[kept, :TYPES],
                     names=tuple(names[i] for i in kept),
                 )
-    return found
+    return predictions
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:

@@ -15,9 +15,9 @@ from aegir.files import replace_file
 from aegir.model.checkpoint import (
     FORMAT,
     GRAM_HASHES,
-    GRAM_SCALES,
     GRAMS,
     LARGE,
+    SCALES,
     Checkpoint,
     load_checkpoint,
     save_checkpoint,
@@ -90,7 +90,7 @@ def test_the_file_is_small_because_large_matrices_are_bytes_and_small_ones_half(
 ) -> None:
     tensors, _ = read_safetensors(saved)
     assert tensors[GRAMS].dtype == np.int8
-    assert tensors[GRAM_SCALES].shape == (601,)
+    assert tensors[GRAMS + SCALES].shape == (601,)
     assert tensors["heads.cpa.weight"].dtype == np.float16  # 108 x 64
     assert tensors["mixer.hidden.weight"].dtype == np.int8
     assert tensors["mixer.hidden.weight.scales"].shape == (128,)
@@ -181,7 +181,7 @@ def test_a_tensor_too_many_or_too_few_is_refused(saved: Path) -> None:
 
 
 def test_n_grams_without_scales_or_with_the_wrong_ones_are_refused(saved: Path) -> None:
-    few = rewritten(saved, lambda tensors: tensors.update({GRAM_SCALES: np.ones(3, np.float32)}))
+    few = rewritten(saved, lambda tensors: tensors.update({GRAMS + SCALES: np.ones(3, np.float32)}))
     assert "expected one scale per row" in refusal(few)
 
 
