@@ -23,7 +23,7 @@ PUBLIC = {
         "krippendorff_alpha report_raters"
     ),
     "aegir.health": (
-        "HealthMonitor HealthReport RULES Rule Unwell check_run measure_advantages measure_entropy "
+        "HealthMonitor HealthReport RULES Rule Unwell check check_run measure_advantages measure_entropy "
         "measure_lengths measure_predictions measure_ratios measure_representation measure_rewards "
         "measure_routing measure_values"
     ),

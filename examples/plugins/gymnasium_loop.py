@@ -10,7 +10,7 @@ loop: watch the curriculum give them different levels.
 import gymnasium
 import numpy as np
 
-from aegir.health.monitor import check, measure_rewards
+from aegir.health import check, measure_rewards
 from aegir.observe import APIPerformanceTracker, render_prometheus
 from aegir.plugins.gymnasium import AegirWrapper
 from aegir.rl import Curriculum

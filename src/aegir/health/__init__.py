@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         measure_values,
     )
     from aegir.health.monitor import HealthMonitor
-    from aegir.health.report import HealthReport, Unwell
+    from aegir.health.report import HealthReport, Unwell, check
     from aegir.health.rules import RULES, Rule
     from aegir.health.run_health import check_run
 
@@ -34,6 +34,7 @@ __all__ = [
     "HealthReport",
     "Rule",
     "Unwell",
+    "check",
     "check_run",
     "measure_advantages",
     "measure_entropy",
@@ -53,6 +54,7 @@ __getattr__ = lazy_names(
         "HealthReport": "report",
         "Rule": "rules",
         "Unwell": "report",
+        "check": "report",
         "check_run": "run_health",
         "measure_advantages": "measures",
         "measure_entropy": "measures",
