@@ -10,7 +10,14 @@ from aegir.config.settings import settings_from
 from aegir.model.architecture import Architecture
 from aegir.run_folder import render_toml
 from aegir.training.byte_network.batches import Augmentation
-from aegir.training.byte_network.config import ByteTraining, DataSettings, HeldOutSettings, Phase
+from aegir.training.byte_network.config import (
+    CURRICULA,
+    ByteTraining,
+    CurriculumSettings,
+    DataSettings,
+    HeldOutSettings,
+    Phase,
+)
 from aegir.training.byte_network.losses import LossWeights
 
 SHARES = st.floats(0, 1)
@@ -53,6 +60,7 @@ CONFIGS = st.builds(
     ARCHITECTURES,
     DATA,
     st.builds(HeldOutSettings, st.integers(2, 9), st.integers(-1, 1), st.booleans()),
+    st.builds(CurriculumSettings, st.sampled_from(CURRICULA), SHARES, SHARES),
     PHASES,
     PHASES,
 )
