@@ -62,17 +62,17 @@ def time_mix_core_numba(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """`time_mix_core` for float32 on the CPU; the inputs are those before its mask."""
     mask = None if mask is None else mask.contiguous()
-    y, state = _TimeMix.apply(*(tensor.contiguous() for tensor in inputs), mask)
+    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
+    y, state = _TimeMix.apply(*(tensor.contiguous() for tensor in inputs), mask, keep)
     return y, state
 
 
 class _TimeMix(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Any:
-        *given, mask = inputs
+        *given, mask, keep = inputs
         r, state = given[0], given[-1]
         B, T, H, K = r.shape  # noqa: N806
-        keep = any(ctx.needs_input_grad)
         active = r.new_ones(B, T, dtype=torch.bool) if mask is None else mask
         y = torch.empty_like(r) if mask is None else torch.zeros_like(r)
         final = torch.empty_like(state)
@@ -98,7 +98,7 @@ class _TimeMix(torch.autograd.Function):  # type: ignore[misc]
         results = [*to_steps, to_parameters, to_state]
         kernel = _kernels(K)[1]
         run_kernel(kernel, B * H, *inputs, active, outputs, held_values, kept, *given, *results)
-        return *to_steps, *to_parameters.sum(dim=0).unbind(dim=1), to_state, None
+        return *to_steps, *to_parameters.sum(dim=0).unbind(dim=1), to_state, None, None
 
 
 @cache
