@@ -185,3 +185,11 @@ def test_two_python_threads_at_once_get_what_each_gets_alone() -> None:
     for thread in threads:
         thread.join()
     assert agreed == [True] * 20
+
+
+def test_without_gradients_the_outputs_are_the_same() -> None:
+    inputs = [tensor.requires_grad_() for tensor in single(draw(2, 20, 2))]
+    wanted = time_mix_core(*inputs)
+    with torch.no_grad():
+        found = time_mix_core(*inputs)
+    assert all(torch.equal(one, other) for one, other in zip(found, wanted, strict=True))
