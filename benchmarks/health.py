@@ -95,7 +95,7 @@ def run(options: Options) -> Result:
         )
     else:
         count = 1 if options.quick else 20
-        compare("stock PPO runs", [_follow(_run_ppo(sb3, seed))[0] for seed in range(count)])
+        compare("PPO runs, n_steps=256", [_follow(_run_ppo(sb3, seed))[0] for seed in range(count)])
     return Result(
         benchmark="health",
         question=QUESTION,
@@ -222,7 +222,7 @@ def _find(fault: Fault, learner: ToyGrpo, monitor: HealthMonitor, at: int) -> in
 
 
 def _run_ppo(sb3: Any, seed: int) -> list[Figures]:
-    """What the logger of stock PPO writes, and its raw advantages, in 40 updates of 256 steps."""
+    """What the logger of PPO with n_steps=256 writes, and its raw advantages, in 40 updates."""
     logger = import_module("stable_baselines3.common.logger")
     import_module("torch").set_num_threads(1)
     rows: list[Figures] = []

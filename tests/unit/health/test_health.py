@@ -193,6 +193,29 @@ def test_a_sudden_change_within_bounds_is_a_fault_and_a_gradual_one_is_not(colum
         assert all(report.well for report in reports) != sick
 
 
+def test_advantages_that_are_no_longer_centred_are_a_fault():
+    random, monitor = np.random.default_rng(5), HealthMonitor()
+    for step in range(120):
+        advantages = random.standard_normal(64)
+        figures = measure_advantages(advantages - advantages.mean())
+        assert monitor.observe(step, figures).well
+    reports = [
+        monitor.observe(step, measure_advantages(random.standard_normal(64) + 1))
+        for step in range(120, 132)
+    ]
+    assert {finding.column for report in reports for finding in report.unwell} == {
+        "advantage/centre"
+    }
+
+
+def test_raw_advantages_of_a_critic_that_lags_behind_are_no_fault():
+    # As stock PPO on CartPole: 0.5 to 2.7 while it learns, 7 from the full length of an episode on.
+    random, monitor = np.random.default_rng(6), HealthMonitor()
+    levels = np.append(random.uniform(0.5, 2.7, 150), random.uniform(6.3, 7.3, 100))
+    reports = [monitor.observe(n, {"advantage/centre": level}) for n, level in enumerate(levels)]
+    assert all(report.well for report in reports)
+
+
 @pytest.mark.parametrize("coefficient", [0.5, 0.9])
 def test_a_stationary_autocorrelated_run_raises_no_alarm(coefficient):
     random = np.random.default_rng(3)
