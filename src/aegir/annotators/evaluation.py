@@ -76,7 +76,12 @@ def evaluate(
             else labelled
             for labelled in tables
         ]
-    gold = [accepted for labelled in tables for accepted in labelled.labels(task) if accepted]
+    gold = [
+        accepted
+        for labelled in tables
+        for labels in labelled.labels
+        if (accepted := labels.accepted(task))
+    ]
     if not gold:
         raise UsageError(f"no column has a {task!r} label, so there is nothing to score")
     annotator.score([tables[0].table])  # loads what is loaded lazily, before the clock starts
@@ -119,8 +124,8 @@ def _answers(
             annotation = decide(labelled.table, table_scores, annotator.name, thresholds)
             answers += [
                 _answer(column, task)
-                for column, accepted in zip(annotation.columns, labelled.labels(task), strict=True)
-                if accepted
+                for column, labels in zip(annotation.columns, labelled.labels, strict=True)
+                if labels.accepted(task)
             ]
     return answers
 

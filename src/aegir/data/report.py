@@ -83,7 +83,9 @@ def _count(tables: Sequence[TrainingTable]) -> SourceCounts:
         len(tables),
         sum(len(_types(table)) for table in tables),
         sum(len(_relations(table)) for table in tables),
-        sum(bool(labels) for table in tables for labels in table.labelled.cta) if source.aux else 0,
+        sum(bool(labels.types) for table in tables for labels in table.labelled.labels)
+        if source.aux
+        else 0,
     )
 
 
@@ -98,10 +100,10 @@ def _kind(source: Source) -> str:
 def _types(table: TrainingTable) -> list[str]:
     if table.source.aux or table.source.cta_weight == 0:
         return []
-    return [labels[0] for labels in table.labelled.cta if labels and labels[0] in _TYPES]
+    return [labels.type for labels in table.labelled.labels if labels.type in _TYPES]
 
 
 def _relations(table: TrainingTable) -> list[str]:
     if table.source.cpa_weight == 0:
         return []
-    return [labels[0] for labels in table.labelled.cpa if labels and labels[0] in _RELATIONS]
+    return [labels.relation for labels in table.labelled.labels if labels.relation in _RELATIONS]

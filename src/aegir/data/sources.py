@@ -21,7 +21,7 @@ from pathlib import Path
 from aegir.data.raw_tables import cut_table, without_headers
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import ColumnLabels, LabelledTable, read_labelled_tables
 
 LABEL_MAP = "label_map.tsv"
 
@@ -119,9 +119,9 @@ def types_of_relations(tables: Sequence[TrainingTable]) -> dict[str, dict[str, f
     """Return for each relation the share of each type among its columns that have both labels."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in tables:
-        for types, relations in zip(table.labelled.cta, table.labelled.cpa, strict=True):
-            if types and relations:
-                counts[relations[0]][types[0]] += 1
+        for labels in table.labelled.labels:
+            if labels.type and labels.relation:
+                counts[labels.relation][labels.type] += 1
     return {
         relation: {name: count / types.total() for name, count in types.items()}
         for relation, types in counts.items()
@@ -172,11 +172,19 @@ def _prepared(
         labelled = labelled.with_subject(0)
     if source.translated is None:
         return labelled
-    types = tuple(
-        tuple(translation[label] for label in labels if label in translation)
-        for labels in labelled.cta
+    return _with_types(labelled, translation)
+
+
+def _with_types(labelled: LabelledTable, translation: Mapping[str, str]) -> LabelledTable:
+    """Return the table with its types translated; those without a translation are left out."""
+    types = (
+        tuple(translation[name] for name in labels.accepted("cta") if name in translation)
+        for labels in labelled.labels
     )
-    return replace(labelled, cta=types)
+    labels = zip(labelled.labels, types, strict=True)
+    return replace(
+        labelled, labels=tuple(replace(one, types=translated or None) for one, translated in labels)
+    )
 
 
 COLUMNS_PER_LABEL = 10
@@ -211,12 +219,14 @@ def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[Trai
     tables = [
         _prepared_auxiliary(table, vocabulary, Seeds(seed)) for table in read_labelled_tables(path)
     ]
-    counts = Counter(label for table in tables for labels in table.cta for label in labels)
-    kept = frozenset(label for label, count in counts.items() if count >= COLUMNS_PER_LABEL)
+    counts = Counter(
+        name for table in tables for labels in table.labels for name in labels.accepted("cta")
+    )
+    kept = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
     return [
         TrainingTable(trimmed, source)
         for table in tables
-        if any((trimmed := _only(table, kept)).cta)
+        if any((trimmed := _with_types(table, kept)).types)
     ]
 
 
@@ -224,13 +234,8 @@ def _prepared_auxiliary(
     labelled: LabelledTable, vocabulary: Vocabulary, seeds: Seeds
 ) -> LabelledTable:
     table = without_headers(cut_table(labelled.table, seeds))
-    width = len(table.columns)
-    types = labelled.cta[:width]
-    if vocabulary.by_property:
-        types = tuple(cpa or cta for cta, cpa in zip(types, labelled.cpa[:width], strict=True))
-    return replace(labelled, table=table, cta=types, cpa=((),) * width)
-
-
-def _only(table: LabelledTable, kept: frozenset[str]) -> LabelledTable:
-    types = tuple(tuple(label for label in labels if label in kept) for labels in table.cta)
-    return replace(table, cta=types)
+    labels = tuple(
+        ColumnLabels((labels.relations if vocabulary.by_property else None) or labels.types)
+        for labels in labelled.labels[: len(table.columns)]
+    )
+    return replace(labelled, table=table, labels=labels)

@@ -267,10 +267,10 @@ def _predict(fitted: Fitted, examples: Examples, wanted: Bools) -> dict[str, Hel
 def _targets(tables: Sequence[TrainingTable]) -> Targets:
     labels, weights = [], []
     for table in tables:
-        for cta, cpa in zip(table.labelled.cta, table.labelled.cpa, strict=True):
+        for given in table.labelled.labels:
             wanted = (
-                TYPE_INDEX.get(cta[0], -1) if cta else -1,
-                RELATION_INDEX.get(cpa[0], -1) if cpa else -1,
+                TYPE_INDEX.get(given.type or "", -1),
+                RELATION_INDEX.get(given.relation or "", -1),
             )
             trusted = (table.source.cta_weight, table.source.cpa_weight)
             labels.append(

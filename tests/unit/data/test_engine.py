@@ -59,7 +59,7 @@ def test_only_the_sources_switched_on_are_built(data: Path):
     assert build_tables([data], {}, seed=0) == []
     assert build_tables([data], {"gold": False}, seed=0) == []
     (table,) = build_tables([data], {"entities": True}, seed=0)
-    assert table.labelled.cta == (("Book/name",), ("IdentifierAT",))
+    assert table.labelled.types == ("Book/name", "IdentifierAT")
 
 
 def test_a_number_draws_that_many_tables_the_same_ones_each_time(data: Path):

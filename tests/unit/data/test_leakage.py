@@ -3,7 +3,7 @@
 from collections import Counter
 
 from aegir.data.leakage import fold_of_group, group_tables
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import UNLABELLED, LabelledTable
 from aegir.tables.table import Column, Table
 
 LONG = ("A distinctive first cell", "Another distinctive one", "And a third of them")
@@ -11,7 +11,7 @@ LONG = ("A distinctive first cell", "Another distinctive one", "And a third of t
 
 def table(name: str, *columns: tuple[str, ...]) -> LabelledTable:
     found = Table(name, tuple(Column(None, values) for values in columns))
-    return LabelledTable(found, ((),) * len(columns), ((),) * len(columns), {})
+    return LabelledTable(found, (UNLABELLED,) * len(columns), {})
 
 
 def test_tables_of_one_site_are_one_group():
