@@ -82,6 +82,8 @@ class LabelledTable:
     """What must stay on one side of a split, such as a repository; None if the file does not say."""
     domain: str | None = None
     language: str | None = None
+    unknown_names: Accepted = ()
+    """Labels of the file that are not in the vocabulary and were taken out of `labels`."""
 
     @property
     def in_open_form(self) -> bool:
@@ -145,7 +147,9 @@ def _parse(line: str, where: str) -> LabelledTable:
         Table(str(record.get("id", where)), filled, subject=subject),
         tuple(_labels(column, f"{where}, column {i}") for i, column in enumerate(columns)),
         {key: value for key, value in record.items() if key not in _TABLE_KEYS},
-        *(_text_or_none(record, key, where) for key in ("group", "domain", "language")),
+        _text_or_none(record, "group", where),
+        _text_or_none(record, "domain", where),
+        _text_or_none(record, "language", where),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import NgramCalibration
+from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
 from aegir.annotators.ngrams.annotator import pick_subject
 from aegir.annotators.ngrams.features import SparseRows, views_of
 from aegir.annotators.ngrams.model import (
@@ -117,6 +118,8 @@ def train_ngrams(
     """
     examples = Examples.of(tables)
     say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
+    if sentence := unknown_names_sentence(count_unknown_names(t.labelled for t in tables)):
+        say(sentence)
     held_out = cross_validate(examples, config, say)
     if keep_answers:
         save_answers(keep_answers, held_out)

@@ -65,20 +65,6 @@ def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
     return [_example(table, index) for table in tables]
 
 
-def unknown_labels(tables: Sequence[TrainingTable]) -> Counter[str]:
-    """Count the columns of labels that should be our types or relations and are not."""
-    found: Counter[str] = Counter()
-    for table in tables:
-        source, labelled = table.source, table.labelled
-        for known, given, weight in (
-            (TYPE_INDEX, labelled.types, 0 if source.aux else source.cta_weight),
-            (RELATION_INDEX, labelled.relations, source.cpa_weight),
-        ):
-            if weight > 0:
-                found.update(name for name in given if name and name not in known)
-    return found
-
-
 def _example(given: TrainingTable, index: Mapping[str, Mapping[str, int]]) -> Example:
     source, labelled = given.source, given.labelled
     wanted = [(source.aux or TYPES_HEAD, labelled.types, source.cta_weight)]
