@@ -65,23 +65,23 @@ def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
 
 
 def _cells(column: ColumnAnnotation) -> tuple[str, ...]:
-    if column.type is None:
+    if column.label is None:
         best = f" ({column.runners_up[0].label}?)" if column.runners_up else ""
         answer = f"unsure{best}"
     else:
-        answer = column.type + (f" ({column.fine_type})" if column.fine_type else "")
+        answer = column.label
     return (
         _shown_name(column),
         answer,
         f"{column.confidence:.2f}",
         f"{column.relation.label} {column.relation.confidence:.2f}" if column.relation else "",
         "yes" if column.personal else "",
-        "; ".join(column.evidence),
+        "; ".join(column.reasons),
     )
 
 
 def _styles(column: ColumnAnnotation) -> tuple[str, ...]:
-    if column.type is None:
+    if column.label is None:
         trust = "dim"
     elif column.confidence >= SURE:
         trust = "green"

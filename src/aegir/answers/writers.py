@@ -37,18 +37,24 @@ CSV_HEADER = (
     "index",
     "name",
     "subject",
-    "type",
+    "label",
     "confidence",
+    "kind",
+    "type",
+    "type_confidence",
     "fine_type",
     "datatype",
     "personal",
+    "personal_level",
+    "personal_reason",
     "relation",
     "relation_confidence",
     "iri",
     "relation_iri",
-    "evidence",
+    "runners_up",
+    "reasons",
 )
-"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `.
+"""Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
 A cell that a spreadsheet would compute gets an apostrophe in front; control characters other than line feeds and tabs
 are written as escapes.
@@ -111,7 +117,7 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
 LONGEST_BEGINNING = 64 << 10
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ANSWER = (
-    rf'\{{\s*"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
+    rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
     r'"subject": (?:null|\d+),\s*"annotator": "'
 )
 BEGINNINGS = {
@@ -153,16 +159,22 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
         str(column.index),
         column.name or "",
         _flag(column.index == annotation.subject),
-        column.type or "",
+        column.label or "",
         f"{column.confidence:.4f}",
+        column.kind or "",
+        column.type or "",
+        f"{column.type_confidence:.4f}",
         column.fine_type or "",
         column.datatype,
         _flag(column.personal),
+        column.personal_level or "",
+        column.personal_reason or "",
         "" if relation is None else relation.label,
         "" if relation is None else f"{relation.confidence:.4f}",
         column.iri or "",
         column.relation_iri or "",
-        " | ".join(column.evidence),
+        " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
+        " | ".join(column.reasons),
     ]
 
 

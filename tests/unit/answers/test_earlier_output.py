@@ -8,7 +8,9 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.writers import BEGINNINGS, FORMATS, is_earlier_output, render_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-COLUMN = ColumnAnnotation(0, 'a "b"\n', "Date", 0.9, (), None, "date", False, ("why",))
+COLUMN = ColumnAnnotation(
+    0, 'a "b"\n', "Date", 0.9, "time", "Date", 0.9, None, "date", False, reasons=("why",)
+)
 ANSWERS = {
     "one table": [TableAnnotation('odd "name"\n.csv', "x\\y.csv", 0, (COLUMN,), "rules")],
     "no source": [TableAnnotation("stdin", None, None, (COLUMN,), "rules")] * 2,

@@ -10,34 +10,64 @@ from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.writers import render_text
 
 NAME = ColumnAnnotation(
-    0, "full name", "Person/name", 0.972, (), None, "string", True, ("header says name",)
+    index=0,
+    name="full name",
+    label="Person/name",
+    confidence=0.972,
+    kind="person",
+    type="Person/name",
+    type_confidence=0.972,
+    fine_type=None,
+    datatype="string",
+    personal=True,
+    personal_level="direct",
+    reasons=("header says name",),
 )
 CODE = ColumnAnnotation(
-    1,
-    "book code",
-    "IdentifierAT",
-    0.64,
-    (),
-    "isbn13",
-    "integer",
-    False,
-    ("20 of 20 check digits hold", "13 digits"),
-    Guess("isbn", 0.9),
+    index=1,
+    name="book code",
+    label="isbn13",
+    confidence=0.64,
+    kind="identifier",
+    type="IdentifierAT",
+    type_confidence=0.7,
+    fine_type="isbn13",
+    datatype="integer",
+    personal=False,
+    relation=Guess("isbn", 0.9),
+    reasons=("20 of 20 check digits hold", "13 digits"),
 )
-DOUBT = ColumnAnnotation(2, None, None, 0.31, (Guess("price", 0.31),), None, "number", False, ())
+DOUBT = ColumnAnnotation(
+    index=2,
+    name=None,
+    label=None,
+    confidence=0.31,
+    kind=None,
+    type=None,
+    type_confidence=0.2,
+    fine_type=None,
+    datatype="number",
+    personal=False,
+    runners_up=(Guess("price", 0.31),),
+)
 TABLE = TableAnnotation("people.csv", None, 0, (NAME, CODE, DOUBT), "rules", ("1 row was cut",))
-LONG = replace(CODE, name="an endless header " * 9, type="EventAttendanceModeEnumeration")
+LONG = replace(
+    CODE,
+    name="an endless header " * 9,
+    label="EventAttendanceModeEnumeration",
+    type="EventAttendanceModeEnumeration",
+)
 
 
 def test_the_report_reads_like_this():
     assert render_text([TABLE], colour=False, width=100) == (
         "people.csv   3 columns, subject: full name\n"
         "\n"
-        "  column     type                   sure  relation   personal  why\n"
-        "  ---------  ---------------------  ----  ---------  --------  -------------------------------------\n"
-        "* full name  Person/name            0.97             yes       header says name\n"
-        "  book code  IdentifierAT (isbn13)  0.64  isbn 0.90            20 of 20 check digits hold; 13 digits\n"
-        "  column_3   unsure (price?)        0.31\n"
+        "  column     type             sure  relation   personal  why\n"
+        "  ---------  ---------------  ----  ---------  --------  -------------------------------------\n"
+        "* full name  Person/name      0.97             yes       header says name\n"
+        "  book code  isbn13           0.64  isbn 0.90            20 of 20 check digits hold; 13 digits\n"
+        "  column_3   unsure (price?)  0.31\n"
         "note: 1 row was cut\n"
     )
 
@@ -75,7 +105,7 @@ def test_without_colour_our_own_marks_are_ascii():
 
 
 def test_a_header_cannot_command_the_terminal():
-    evil = replace(NAME, name="x\x1b[2Jy\nz\x07\u202e", evidence=("\x1b]0;title\x07",))
+    evil = replace(NAME, name="x\x1b[2Jy\nz\x07\u202e", reasons=("\x1b]0;title\x07",))
     text = render_text([replace(TABLE, columns=(evil,))], colour=False, width=100)
     assert "x?[2Jy z??" in text
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", text)
