@@ -1,7 +1,7 @@
 """Annotations as text for people and programs: the formats behind `aegir annotate --format`.
 
     FORMATS["csv"](annotations)                        for spreadsheets and shell pipes
-    render_text(annotations, colour=True, width=100)   for people
+    render_text(annotations, colour=True, width=100)   for people, in a terminal
 
   json          one array of tables                 jsonl        one table per line
   csv           one line per column, see CSV_HEADER
@@ -120,11 +120,11 @@ _ANSWER = (
     rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
     r'"subject": (?:null|\d+),\s*"annotator": "'
 )
-BEGINNINGS = {
-    "text": r".*\n\n  column +type +sure +relation +personal|[^\n]*   0 columns\n",
+BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
+    "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
     "json": rf"\[(?:\]\n|\s*{_ANSWER})",
     "jsonl": _ANSWER,
-    "csv": re.escape(",".join(CSV_HEADER)) + "\n",
+    "csv": r"table,source,index,name,subject,(?:label,confidence,kind|type,confidence,fine_type),",
     "frictionless": r'\{\s*"name": "annotated-tables",\s*"resources": \[',
     "csvw": (
         rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['

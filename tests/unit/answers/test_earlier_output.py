@@ -37,6 +37,21 @@ def test_an_answer_is_not_recognised_in_another_format(tmp_path: Path) -> None:
         assert [name for name in BEGINNINGS if is_earlier_output(path, name)] == [format_name]
 
 
+FORM_1 = {
+    "text": "t.csv   1 column\n\n  column  type  sure  relation  personal  why\n",
+    "json": '[\n  {\n    "table": "t.csv",\n    "source": null,\n    "subject": 0,\n    "annotator": "rules",\n',
+    "jsonl": '{"table": "t.csv", "source": "t.csv", "subject": null, "annotator": "rules", "columns": []}\n',
+    "csv": "table,source,index,name,subject,type,confidence,fine_type,datatype,personal\n",
+}
+
+
+@pytest.mark.parametrize("format_name", FORM_1)
+def test_an_answer_of_the_form_before_is_recognised(tmp_path: Path, format_name: str) -> None:
+    path = tmp_path / "answers"
+    path.write_text(FORM_1[format_name], encoding="utf-8")
+    assert is_earlier_output(path, format_name)
+
+
 def test_no_example_and_no_nasty_file_is_taken_for_an_answer(nasty: dict[str, Path]) -> None:
     files = [path for path in (*EXAMPLES.iterdir(), *nasty.values()) if path.is_file()]
     for path in files:
