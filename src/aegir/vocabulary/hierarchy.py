@@ -17,7 +17,6 @@ what a column tells about its subject, not what its cells are.
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
-from itertools import islice
 
 from aegir.errors import UsageError
 from aegir.vocabulary.terms import (
@@ -45,17 +44,17 @@ def goes_with(fine_type: str, type_name: str | None) -> bool:
 def tree_path_of(name: str) -> TermPath:
     """Return the path from its kind down to this kind, column type or fine type.
 
-    A fine type hangs below the first column type it goes with that is of its own kind, if there is such a
-    type, and directly below its kind otherwise.
+    A fine type hangs below its main column type if that is of the same kind, and directly below its kind
+    otherwise: a date of birth tells about a person, though it is a Date.
     """
     if name in COLUMN_TYPES:
         return (COLUMN_TYPES[name].kind, name)
     if name in KINDS:
         return (name,)
     if name in FINE_TYPES:
-        kind = FINE_TYPES[name].kind
-        same = (each for each in FINE_TYPES[name].types if COLUMN_TYPES[each].kind == kind)
-        return (kind, *islice(same, 1), name)
+        kind, parent = FINE_TYPES[name].kind, FINE_TYPES[name].parent
+        same = parent is not None and COLUMN_TYPES[parent].kind == kind
+        return (kind, parent, name) if parent and same else (kind, name)
     raise _unknown(name, [*COLUMN_TYPES, *KINDS, *FINE_TYPES])
 
 
