@@ -12,7 +12,8 @@ from aegir.annotators.registry import load_annotator
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
+from aegir.vocabulary.hierarchy import goes_with, kind_of
+from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 CELL = st.one_of(
     st.text(max_size=12),
@@ -55,8 +56,9 @@ def test_every_column_gets_one_well_formed_answer(annotator: Annotator, some: li
                 assert (column.label, column.type, column.confidence) == (None, None, 0)
             assert column.label in (column.fine_type or column.type, None)
             assert 0 <= column.type_confidence <= 1
+            assert column.kind == (kind_of(column.label) if column.label else None)
             if column.fine_type is not None and column.type is not None:
-                assert column.type in FINE_TYPES[column.fine_type].parents
+                assert goes_with(column.fine_type, column.type)
             assert column.relation is None or column.relation.label in RELATIONS
             likelihoods = [column.confidence, *(guess.confidence for guess in column.runners_up)]
             assert likelihoods == sorted(likelihoods, reverse=True)

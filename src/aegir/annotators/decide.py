@@ -15,6 +15,7 @@ from aegir.annotators.scores import CustomGuess, Probabilities, TableScores
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
@@ -22,6 +23,7 @@ from aegir.vocabulary.terms import (
     RELATIONS,
     TYPE_INDEX,
     TYPE_NAMES,
+    PersonalMeaning,
 )
 
 RUNNERS_UP = 3
@@ -29,7 +31,7 @@ SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
 """Probability of a fine type that a rule names."""
-TAUGHT_AS_PERSONAL = "taught as personal data"
+TAUGHT_AS_PERSONAL = PersonalMeaning("direct", "taught as personal data")
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
@@ -79,28 +81,32 @@ def _decide_column(
     no_type = _rest(types, *(claim.confidence for claim in custom))
     type_guess = _likeliest(guesses, no_type, limits.types)
     labels = guesses
+    fine_guess = None
     if fine_type is not None:
-        above = [guess for guess in guesses[:1] if guess.label in FINE_TYPES[fine_type].parents]
-        labels = [Guess(fine_type, SURE_FINE_TYPE), *guesses[len(above) :]]
-    fine_guess = _likeliest(labels, 0.0, limits.types) if fine_type is not None else None
+        others = [guess for guess in guesses if not goes_with(fine_type, guess.label)]
+        labels = [Guess(fine_type, SURE_FINE_TYPE), *others]
+        fine_guess = _likeliest(labels, 0.0, limits.types)
+        if type_guess in others:
+            type_guess = None
     label = fine_guess or type_guess
     related = best_guesses(scores.relations[index], RELATION_NAMES)
     if index == scores.subject:
         related = []
     relation = _likeliest(related, _rest(scores.relations[index]), limits.relations)
-    personal_reason = _personal_reason(types, custom, fine_type, related)
+    personal = _personal_meaning(types, custom, fine_type, related)
     return ColumnAnnotation(
         index=index,
         name=column.name,
         label=label.label if label else None,
         confidence=label.confidence if label else labels[0].confidence if labels else 0.0,
-        kind=None,
+        kind=kind_of(label.label) if label and not custom else None,
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else no_type,
         fine_type=fine_guess.label if fine_guess else None,
         datatype=infer_datatype(column.values),
-        personal=personal_reason is not None,
-        personal_reason=personal_reason,
+        personal=personal is not None,
+        personal_level=personal.level if personal else None,
+        personal_reason=personal.reason if personal else None,
         relation=relation,
         iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
@@ -112,19 +118,22 @@ def _decide_column(
 
 
 def _given_fine_type(types: Probabilities, fine_type: str) -> Probabilities:
-    """Return the probabilities of the types when the fine type is as likely as rules are sure of it."""
+    """Return the probabilities of the types when a fine type is as likely as rules are sure of it.
+
+    What the types that go with it lack is given to its main type, or to none of the types.
+    """
+    term = FINE_TYPES[fine_type]
     going = np.zeros(len(types), bool)
-    going[[TYPE_INDEX[name] for name in FINE_TYPES[fine_type].parents]] = True
-    result = types.copy()
-    share = float(types[going].sum())
-    if share < SURE_FINE_TYPE:
-        if share > 0:
-            result[going] *= SURE_FINE_TYPE / share
-        elif FINE_TYPES[fine_type].parents:
-            result[TYPE_INDEX[FINE_TYPES[fine_type].parents[0]]] = SURE_FINE_TYPE
-        others = float(types[~going].sum())
-        if others > 1 - SURE_FINE_TYPE:
-            result[~going] *= (1 - SURE_FINE_TYPE) / others
+    going[[TYPE_INDEX[name] for name in term.types]] = True
+    lacking = SURE_FINE_TYPE - float(types[going].sum())
+    if term.may_have_no_type:
+        lacking -= _rest(types)
+    if lacking <= 0:
+        return types
+    others = max(float(types[~going].sum()), 1 - SURE_FINE_TYPE)
+    result = np.where(going, types, types * np.float32((1 - SURE_FINE_TYPE) / others))
+    if term.parent is not None:
+        result[TYPE_INDEX[term.parent]] += lacking
     return result
 
 
@@ -145,22 +154,22 @@ def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, .
     return tuple([guess for guess in guesses if guess is not given][:RUNNERS_UP])
 
 
-def _personal_reason(
+def _personal_meaning(
     types: Probabilities,
     custom: Sequence[CustomGuess],
     fine_type: str | None,
     related: Sequence[Guess],
-) -> str | None:
-    """Return why a column is personal, more likely than not by type or surely by fine type or relation."""
+) -> PersonalMeaning | None:
+    """Return how a column is personal, more likely than not by type or surely by fine type or relation."""
     if related and related[0].confidence >= SURE_RELATION and RELATIONS[related[0].label].personal:
-        return RELATIONS[related[0].label].personal_reason
+        return RELATIONS[related[0].label].if_personal
     if fine_type is not None:
-        return FINE_TYPES[fine_type].personal_reason
+        return FINE_TYPES[fine_type].if_personal if FINE_TYPES[fine_type].personal else None
     by_custom_type = sum(claim.confidence for claim in custom if claim.personal)
     if by_custom_type + float(types[_PERSONAL].sum()) < 0.5:
         return None
     likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))]
-    return TAUGHT_AS_PERSONAL if by_custom_type else COLUMN_TYPES[likeliest].personal_reason
+    return TAUGHT_AS_PERSONAL if by_custom_type else COLUMN_TYPES[likeliest].if_personal
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

@@ -51,6 +51,8 @@ def test_the_likeliest_label_is_the_answer_and_the_next_ones_run_up():
     assert mail.relation_runners_up == (Guess("telephone", 0.375),)
     assert mail.personal
     assert mail.iri == "https://schema.org/email"
+    assert (who.kind, mail.kind) == ("person", "person")
+    assert (mail.personal_level, mail.personal_reason) == ("direct", "reaches a person")
 
 
 def test_the_subject_has_no_relation_to_itself():
