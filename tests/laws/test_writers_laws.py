@@ -47,19 +47,25 @@ columns = st.builds(
     ColumnAnnotation,
     index=st.integers(0, 5),
     name=st.none() | texts,
-    type=st.none() | texts,
+    label=st.none() | texts,
     confidence=confidences,
-    runners_up=st.lists(guesses, max_size=2).map(tuple),
+    kind=st.none() | texts,
+    type=st.none() | texts,
+    type_confidence=confidences,
     fine_type=st.none() | texts,
     datatype=st.sampled_from(
         ["string", "integer", "number", "boolean", "date", "datetime", "empty"]
     ),
     personal=st.booleans(),
-    evidence=st.lists(texts, max_size=2).map(tuple),
+    personal_level=st.none() | texts,
+    personal_reason=st.none() | texts,
     relation=st.none() | guesses,
-    relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
     iri=st.none() | texts,
     relation_iri=st.none() | texts,
+    runners_up=st.lists(guesses, max_size=2).map(tuple),
+    type_runners_up=st.lists(guesses, max_size=1).map(tuple),
+    relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
+    reasons=st.lists(texts, max_size=2).map(tuple),
 )
 annotations = st.lists(
     st.builds(

@@ -132,7 +132,7 @@ def _answers(
 
 def _answer(column: ColumnAnnotation, task: Task) -> tuple[str | None, float]:
     if task == "cta":
-        return column.type, column.confidence
+        return column.type, column.type_confidence
     return (column.relation.label, column.relation.confidence) if column.relation else (None, 0.0)
 
 

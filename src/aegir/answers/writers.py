@@ -1,7 +1,7 @@
 """Annotations as text for people and programs: the formats behind `aegir annotate --format`.
 
     FORMATS["csv"](annotations)                        for spreadsheets and shell pipes
-    render_text(annotations, colour=True, width=100)   for people
+    render_text(annotations, colour=True, width=100)   for people, in a terminal
 
   json          one array of tables                 jsonl        one table per line
   csv           one line per column, see CSV_HEADER
@@ -37,18 +37,24 @@ CSV_HEADER = (
     "index",
     "name",
     "subject",
-    "type",
+    "label",
     "confidence",
+    "kind",
+    "type",
+    "type_confidence",
     "fine_type",
     "datatype",
     "personal",
+    "personal_level",
+    "personal_reason",
     "relation",
     "relation_confidence",
     "iri",
     "relation_iri",
-    "evidence",
+    "runners_up",
+    "reasons",
 )
-"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `.
+"""Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
 A cell that a spreadsheet would compute gets an apostrophe in front; control characters other than line feeds and tabs
 are written as escapes.
@@ -111,14 +117,14 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
 LONGEST_BEGINNING = 64 << 10
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ANSWER = (
-    rf'\{{\s*"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
+    rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
     r'"subject": (?:null|\d+),\s*"annotator": "'
 )
-BEGINNINGS = {
-    "text": r".*\n\n  column +type +sure +relation +personal|[^\n]*   0 columns\n",
+BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
+    "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
     "json": rf"\[(?:\]\n|\s*{_ANSWER})",
     "jsonl": _ANSWER,
-    "csv": re.escape(",".join(CSV_HEADER)) + "\n",
+    "csv": r"table,source,index,name,subject,(?:label,confidence,kind|type,confidence,fine_type),",
     "frictionless": r'\{\s*"name": "annotated-tables",\s*"resources": \[',
     "csvw": (
         rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['
@@ -153,16 +159,22 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
         str(column.index),
         column.name or "",
         _flag(column.index == annotation.subject),
-        column.type or "",
+        column.label or "",
         f"{column.confidence:.4f}",
+        column.kind or "",
+        column.type or "",
+        f"{column.type_confidence:.4f}",
         column.fine_type or "",
         column.datatype,
         _flag(column.personal),
+        column.personal_level or "",
+        column.personal_reason or "",
         "" if relation is None else relation.label,
         "" if relation is None else f"{relation.confidence:.4f}",
         column.iri or "",
         column.relation_iri or "",
-        " | ".join(column.evidence),
+        " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
+        " | ".join(column.reasons),
     ]
 
 

@@ -109,11 +109,11 @@ def _explained(term: Term) -> list[str]:
         "example": term.example,
         "filed at": " > ".join(term.path),
         "iri": term.iri,
-        "describes": ", ".join(term.parents) if term.kind == "relation" else "",
-        "finer": "" if term.kind == "relation" else ", ".join(children_of(term.name)),
+        "describes": ", ".join(term.parents) if term.level == "relation" else "",
+        "finer": "" if term.level == "relation" else ", ".join(children_of(term.name)),
         "personal": "likely" if term.personal else "no",
     }
-    lines = [f"{term.name}  ({term.kind})", *_wrapped(term.definition, "  "), ""]
+    lines = [f"{term.name}  ({term.level})", *_wrapped(term.definition, "  "), ""]
     for fact, value in facts.items():
         lines += _wrapped(value or "", f"  {fact:<11}")
     return lines
@@ -123,14 +123,14 @@ def _print_json(terms: Sequence[Term]) -> None:
     for term in terms:
         shown = {
             "name": term.name,
-            "kind": term.kind,
+            "kind": term.level,
             "definition": term.definition,
             "example": term.example,
             "iri": term.iri,
             "path": term.path,
             "personal": term.personal,
         }
-        if term.kind == "relation":
+        if term.level == "relation":
             shown["domain"] = term.parents
         click.echo(quoted_json(shown))
 

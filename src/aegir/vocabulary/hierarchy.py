@@ -1,4 +1,9 @@
-"""How the vocabulary nests: classes at the top, column types below them, fine types at the leaves.
+"""How the vocabulary nests: in a tree of kinds for people, and in the classes of Schema.org.
+
+    kind_of("status")               ->  "category"
+    goes_with("status", None)           True: a status has none of the column types most of the time
+    tree_path_of("salary")          ->  ("money", "MonetaryAmount", "salary")
+    tree_path_of("date_of_birth")   ->  ("person", "date_of_birth"), for its type, Date, is of another kind
 
     path_of("Book/name")       ->  ("Thing", "CreativeWork", "Book", "name")
     children_of("Quantity")    ->  ("Distance", "Duration", "Energy", …)
@@ -18,10 +23,47 @@ from aegir.vocabulary.terms import (
     CLASS_PATHS,
     COLUMN_TYPES,
     FINE_TYPES,
+    KINDS,
     RELATIONS,
     Term,
     TermPath,
 )
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a column type or fine type; a kind is its own."""
+    return tree_path_of(name)[0]
+
+
+def goes_with(fine_type: str, type_name: str | None) -> bool:
+    """Return whether a column can have this fine type and this column type, or none for None, at once."""
+    term = FINE_TYPES[fine_type]
+    return term.may_have_no_type if type_name is None else type_name in term.types
+
+
+def tree_path_of(name: str) -> TermPath:
+    """Return the path from its kind down to this kind, column type or fine type.
+
+    A fine type hangs below its main column type if that is of the same kind, and directly below its kind
+    otherwise: a date of birth tells about a person, though it is a Date.
+    """
+    if name in COLUMN_TYPES:
+        return (COLUMN_TYPES[name].kind, name)
+    if name in KINDS:
+        return (name,)
+    if name in FINE_TYPES:
+        kind, parent = FINE_TYPES[name].kind, FINE_TYPES[name].parent
+        same = parent is not None and COLUMN_TYPES[parent].kind == kind
+        return (kind, parent, name) if parent and same else (kind, name)
+    raise _unknown(name, [*COLUMN_TYPES, *KINDS, *FINE_TYPES])
+
+
+def tree_below(path: TermPath) -> tuple[str, ...]:
+    """Return the names directly below this place of the tree, sorted; () stands above the kinds.
+
+    A place is given by its path, because a kind and a column type are both called `category`.
+    """
+    return _tree().get(path, ())
 
 
 def path_of(name: str) -> TermPath:
@@ -59,6 +101,14 @@ def meanings_of(name: str) -> tuple[Term, ...]:
     if not known:
         raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *RELATIONS])
     return known
+
+
+@cache
+def _tree() -> dict[TermPath, tuple[str, ...]]:
+    below: dict[TermPath, list[str]] = {(): list(KINDS)}
+    for name in sorted([*COLUMN_TYPES, *FINE_TYPES]):
+        below.setdefault(tree_path_of(name)[:-1], []).append(name)
+    return {path: tuple(names) for path, names in below.items()}
 
 
 @cache

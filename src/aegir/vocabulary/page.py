@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, PERSONAL, RELATIONS, Term
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, NO_TYPE, PERSONAL, RELATIONS, Term
 
 INTRODUCTION = f"""\
 # Vocabulary
@@ -58,7 +58,7 @@ def _classes_above(term: Term) -> str:
 
 
 def _name_above(term: Term) -> str:
-    return term.parents[0] if term.parents else term.path[-2]
+    return term.path[-2] if term.parents[0] == NO_TYPE else term.parents[0]
 
 
 def _parents(term: Term) -> str:
@@ -67,7 +67,7 @@ def _parents(term: Term) -> str:
 
 def _personal(terms: Iterable[Term]) -> str:
     """Return the personal terms, grouped by the reason."""
-    names: dict[str, list[str]] = {reason: [] for reason in PERSONAL.values() if reason}
+    names: dict[str, list[str]] = {meaning.reason: [] for meaning in PERSONAL.values()}
     for term in terms:
         if term.personal_reason:
             names[term.personal_reason].append(f"`{term.name}`")

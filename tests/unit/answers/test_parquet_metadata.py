@@ -38,7 +38,9 @@ RICH = pyarrow.table(
         "nested": pyarrow.array([[{"k": 1}], []] * 50),
     }
 )
-COLUMN = ColumnAnnotation(0, "id", "identifier", 0.9, (), None, "integer", False, ("it's",))
+COLUMN = ColumnAnnotation(
+    0, "id", "key", 0.9, "identifier", None, 0.8, "key", "integer", False, reasons=("it's",)
+)
 
 
 def answer(warning: str) -> TableAnnotation:

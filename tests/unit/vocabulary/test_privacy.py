@@ -38,7 +38,7 @@ def test_abstention_and_names_of_a_users_own_are_not_personal():
 
 def test_a_personal_term_has_a_reason():
     assert COLUMN_TYPES["email"].personal_reason == "reaches a person"
-    assert RELATIONS["birthDate"].personal_reason == "an attribute of a person"
+    assert RELATIONS["alumniOf"].personal_reason == "an attribute of a person"
     assert FINE_TYPES["isbn"].personal_reason is None
 
 
