@@ -1,7 +1,7 @@
-"""Gold labels in the words of the vocabulary: names outside it are taken out of the labels, and kept for a warning.
+"""Gold labels in the words of the vocabulary: old names become today's, and names outside it are taken out.
 
     tables = [within_vocabulary(labelled) for labelled in read_labelled_tables(path)]
-    if sentence := unknown_names_sentence(tables): say(sentence)
+    unknown_names_sentence(count_unknown_names(tables))     # what to say about the names that were taken out
 
 Promise: a column whose names are all unknown is not labelled; that must not be read as "none of these is right".
 """
@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from aegir.tables.labelled import Accepted, ColumnLabels, LabelledTable
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS, RENAMED
 
 NAMES_SHOWN = 12
 
@@ -30,14 +30,17 @@ def within_vocabulary(labelled: LabelledTable) -> LabelledTable:
         ColumnLabels(
             known(given.types, COLUMN_TYPES),
             known(given.relations, RELATIONS),
-            known(given.fine, FINE_TYPES),
+            known(_present_names(given.fine), FINE_TYPES),
             given.personal,
         )
         for given in labelled.labels
     )
-    if not unknown:
-        return labelled
-    return replace(labelled, labels=labels, unknown_names=tuple(unknown))
+    return replace(labelled, labels=labels, unknown_names=(*labelled.unknown_names, *unknown))
+
+
+def _present_names(names: Accepted | None) -> Accepted | None:
+    """Return fine names as they are called today, each once."""
+    return names and tuple(dict.fromkeys(RENAMED.get(name, name) for name in names))
 
 
 def count_unknown_names(tables: Iterable[LabelledTable]) -> Counter[str]:
@@ -52,6 +55,4 @@ def unknown_names_sentence(counts: Mapping[str, int]) -> str | None:
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     listed = ", ".join(f"{name!r} {count}" for name, count in ranked[:NAMES_SHOWN])
     more = f" and {len(ranked) - NAMES_SHOWN} more names" if len(ranked) > NAMES_SHOWN else ""
-    return (
-        f"{sum(counts.values())} labels are not in the vocabulary and are left out: {listed}{more}"
-    )
+    return f"labels left out, because they are not in the vocabulary: {listed}{more}"

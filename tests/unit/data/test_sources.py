@@ -91,7 +91,7 @@ def test_names_outside_the_vocabulary_are_left_out_and_remembered(tmp_path: Path
     counts = count_unknown_names([table.labelled, table.labelled])
     assert counts == {"job state": 2, "Wage": 2, "pay": 2}
     assert unknown_names_sentence(counts) == (
-        "6 labels are not in the vocabulary and are left out: 'Wage' 2, 'job state' 2, 'pay' 2"
+        "labels left out, because they are not in the vocabulary: 'Wage' 2, 'job state' 2, 'pay' 2"
     )
     assert unknown_names_sentence({}) is None
     many = {f"name {number:02}": 1 for number in range(20)}

@@ -277,7 +277,7 @@ def test_labels_outside_the_vocabulary_are_listed_and_left_out(
     watch = Listener()
     train(replace(config, data=data, supervised=phase), "supervised", tmp_path / "run", watch)
     told = " ".join(watch.lines)
-    assert "3 labels are not in the vocabulary and are left out: 'Starship' 3" in told
+    assert "labels left out, because they are not in the vocabulary: 'Starship' 3" in told
     assert watch.figures[1]["cta/count"] == 3
 
 
