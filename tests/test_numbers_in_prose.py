@@ -41,6 +41,14 @@ OTHERS = {
 COUNTED = re.compile(rf"(?<![\w.,])(\d[\d,]*)\s({'|'.join(sorted(COUNTS, reverse=True))})\b")
 
 
+def present_text(path: Path) -> str:
+    """What a file says about the present; released versions of the changelog keep their counts."""
+    text = path.read_text(encoding="utf-8")
+    return (
+        re.split(r"^## \d", text, maxsplit=1, flags=re.M)[0] if path.stem == "CHANGELOG" else text
+    )
+
+
 def counts_in(text: str) -> list[tuple[int, str]]:
     """The numbers that stand before one of our nouns."""
     return [
@@ -61,7 +69,7 @@ def test_counts_in_prose_are_those_of_the_code():
     wrong = [
         f"{path.relative_to(ROOT)}: {count} {noun}, expected {COUNTS[noun]}"
         for path in PROSE
-        for count, noun in counts_in(path.read_text(encoding="utf-8"))
+        for count, noun in counts_in(present_text(path))
         if count not in COUNTS[noun]
     ]
     assert not wrong

@@ -1,20 +1,24 @@
-"""The terms Aegir answers with: column types, fine types and relations, read from the TSV files here.
+"""The terms Aegir answers with: kinds, column types, fine types and relations, read from the TSV files here.
 
     COLUMN_TYPES["price"].definition   ->  "What one thing costs its buyer: …"
+    FINE_TYPES["status"].types         ->  ("CategoryCode",), and may_have_no_type is True
     TYPE_NAMES                         ->  ("Book/description", "Book/name", …, "workHours")
 
-A column type says what the cells are, a fine type says it more narrowly, and a relation says what a column
-tells about the subject column. Types and relations are the labels of the SOTAB benchmark, which takes them
-from Schema.org; type names ending in AT ("any type") gather several Schema.org terms. Definitions and
-examples are our own, and every example is invented.
+A kind says in one word what sort of column it is, a column type says what the cells are, a fine type says it
+more narrowly, and a relation says what a column tells about the subject column. Column types and relations are
+the labels of the SOTAB benchmark, which takes them from Schema.org; type names ending in AT ("any type") gather
+several Schema.org terms. Kinds and fine types are for all tables. Definitions and examples are our own, and
+every example is invented.
 
 The files hold one term per line (to add a term, add a line):
 
-  name        sorted by code point; the models' outputs are in the order of types.tsv and relations.tsv
+  name        sorted by code point; the models' outputs are in the order of the files
+  kind        the kind of a column type or fine type, a name of kinds.tsv
   parents     what the term is filed under, the most typical first, separated by |: classes for a type or a
-              relation (for a relation, the kinds of subject it describes), a column type or nothing for a
-              fine type
-  personal    "no", or how a column of this term relates to a person: a key of `PERSONAL`
+              relation (for a relation, the kinds of subject it describes), for a fine type the column types it
+              goes with. "-" among them stands for none: the fine type fits columns that no column type fits
+  personal    "no", or how a column of this term relates to a person: a key of `PERSONAL`. With a question mark
+              the column is personal only if its rows are about persons: a city is, if someone lives there
   definition  one or two sentences
   example     one typical value
   iri         the term of the same meaning in Schema.org or another vocabulary; may be empty for a fine type
@@ -23,6 +27,7 @@ classes.tsv is Schema.org's class tree, pruned to what is needed, with two roots
 DataType (bare values). Where Schema.org gives a class several parents, the one a reader would look under first
 is kept: a hotel is a place here, though it is an organisation too. Parts of an address and coordinates are
 filed under Place, units under Quantity, contact details under Person and what a job asks for under JobPosting.
+renamed.tsv maps names of earlier versions and of label sets to the names of today.
 """
 
 from collections.abc import Mapping
@@ -36,27 +41,64 @@ from aegir.tsv import read_tsv
 HERE = Path(__file__).parent
 TermPath = tuple[str, ...]
 """Names from a root class down to a term."""
+NO_TYPE = "-"
+"""Among the parents of a fine type: columns of it may have none of the column types."""
 
-PERSONAL: Mapping[str, str | None] = {
-    "no": None,
-    "names": "names a person",
-    "reaches": "reaches a person",
-    "locates": "where someone lives or works",
-    "describes": "an attribute of a person",
-    "identifies": "identifies a person or something of theirs",
+PERSONAL_LEVELS = ("direct", "indirect", "about")
+"""Whether a personal column identifies a person by itself, together with other columns, or only describes one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalMeaning:
+    """How a personal column relates to its person."""
+
+    level: str
+    """One of `PERSONAL_LEVELS`."""
+    reason: str
+
+
+PERSONAL: Mapping[str, PersonalMeaning] = {
+    "names": PersonalMeaning("direct", "names a person"),
+    "reaches": PersonalMeaning("direct", "reaches a person"),
+    "identifies": PersonalMeaning("direct", "identifies a person or something of theirs"),
+    "traces": PersonalMeaning("indirect", "leads to a device, vehicle or account of a person"),
+    "locates": PersonalMeaning("indirect", "where someone lives or works"),
+    "distinguishes": PersonalMeaning(
+        "indirect", "singles a person out together with other columns"
+    ),
+    "health": PersonalMeaning("about", "the health or body of a person"),
+    "earns": PersonalMeaning("about", "what a person earns, pays or owns"),
+    "believes": PersonalMeaning("about", "what a person believes"),
+    "describes": PersonalMeaning("about", "an attribute of a person"),
 }
-"""The words of the column `personal` and the reasons they stand for; privacy.py has the policy."""
+"""The words of the column `personal`; privacy.py has the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A sort of columns, the widest answer there is."""
+
+    level: ClassVar[str] = "kind"
+    name: str
+    if_personal: PersonalMeaning
+    """How such a column relates to a person when it does."""
+    definition: str
+    example: str
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """A name of the vocabulary and what is known about it."""
 
-    kind: ClassVar[str]
+    level: ClassVar[str]
+    columns: ClassVar[str]
+    """The columns of its file."""
     name: str
     parents: tuple[str, ...]
-    personal_reason: str | None
-    """Why such columns are likely to hold personal data; None when they are not."""
+    personal: bool
+    """Whether a column of this term is likely to hold personal data, whatever table it is in."""
+    if_personal: PersonalMeaning
+    """How such a column relates to a person when it does."""
     definition: str
     example: str
     iri: str | None
@@ -64,35 +106,60 @@ class Term:
     """Where it is filed: the classes above it, for a fine type also the column type, and its own name."""
 
     @property
-    def personal(self) -> bool:
-        """Whether a column of this term is likely to hold personal data."""
-        return self.personal_reason is not None
+    def personal_level(self) -> str | None:
+        """How closely such columns identify a person; None when they are not likely to be personal."""
+        return self.if_personal.level if self.personal else None
+
+    @property
+    def personal_reason(self) -> str | None:
+        """Why such columns are likely to hold personal data; None when they are not."""
+        return self.if_personal.reason if self.personal else None
 
 
-class ColumnType(Term):
+@dataclass(frozen=True, slots=True)
+class TypeTerm(Term):
+    """A column type or a fine type."""
+
+    columns = "name kind parents personal definition example iri"
+    kind: str
+    """One of `KIND_NAMES`."""
+
+
+class ColumnType(TypeTerm):
     """An answer to "what is this column?"; `X/name` is what an X is called, `X/description` prose about it."""
 
     __slots__ = ()
-    kind = "column type"
+    level = "column type"
 
 
-class FineType(Term):
-    """A narrower type, named by a rule or by the header rather than learnt; snake_case."""
+class FineType(TypeTerm):
+    """A narrower type; snake_case."""
 
     __slots__ = ()
-    kind = "fine type"
+    level = "fine type"
 
     @property
     def parent(self) -> str | None:
-        """The column type it refines; None where none fits."""
-        return self.parents[0] if self.parents else None
+        """The column type it refines most often; None where that is none of them."""
+        return None if self.parents[0] == NO_TYPE else self.parents[0]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The column types it goes with, the most typical first."""
+        return tuple(name for name in self.parents if name != NO_TYPE)
+
+    @property
+    def may_have_no_type(self) -> bool:
+        """Whether a column of it may have none of the column types."""
+        return NO_TYPE in self.parents
 
 
 class Relation(Term):
     """An answer to "what does this column say about the subject?"."""
 
     __slots__ = ()
-    kind = "relation"
+    level = "relation"
+    columns = "name parents personal definition example iri"
 
     @property
     def domain(self) -> tuple[str, ...]:
@@ -101,6 +168,16 @@ class Relation(Term):
 
 
 AnyTerm = TypeVar("AnyTerm", bound=Term)
+
+
+def load_kinds(path: Path) -> dict[str, Kind]:
+    """Return the kinds of a file by name."""
+    kinds: dict[str, Kind] = {}
+    for place, fields in read_tsv(path, "name personal definition example"):
+        name, word, definition, example = fields
+        _check_order(place, name, kinds)
+        kinds[name] = Kind(name, _if_personal(place, name, word), definition, example)
+    return kinds
 
 
 def load_classes(path: Path) -> dict[str, TermPath]:
@@ -128,26 +205,57 @@ def load_terms(
 ) -> dict[str, AnyTerm]:
     """Return the terms of a file by name; `above` holds the paths of the parents they may have."""
     terms: dict[str, AnyTerm] = {}
-    for place, fields in read_tsv(path, "name parents personal definition example iri"):
-        name, parents_field, personal, definition, example, iri = fields
-        _check_order(place, name, terms)
-        if personal not in PERSONAL:
-            raise AegirError(
-                f"{place}: personal is {personal!r} for {name!r}; expected {', '.join(PERSONAL)}"
-            )
-        parents = tuple(parents_field.split("|")) if parents_field else ()
-        for parent in parents:
-            if parent not in above:
-                raise AegirError(
-                    f"{place}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
-                    "types.tsv, of types and relations in classes.tsv"
-                )
-        top = above[parents[0]] if parents else UNFILED
-        # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.
-        term_path = top if parents[:1] == (name,) else (*top, name.rpartition("/")[2])
-        reason = PERSONAL[personal]
-        terms[name] = term_class(name, parents, reason, definition, example, iri or None, term_path)
+    for place, fields in read_tsv(path, term_class.columns):
+        given = dict(zip(term_class.columns.split(), fields, strict=True))
+        _check_order(place, given["name"], terms)
+        terms[given["name"]] = term_class(**_parsed(place, given, above))
     return terms
+
+
+def load_renamed(path: Path) -> dict[str, str]:
+    """Return the names of today by the names that a file says they had before."""
+    renamed: dict[str, str] = {}
+    for place, (old, name) in read_tsv(path, "old_name name"):
+        _check_order(place, old, renamed)
+        if old in FINE_TYPES or name not in FINE_TYPES:
+            raise AegirError(f"{place}: {old!r} is a fine type still, or {name!r} is none")
+        renamed[old] = name
+    return renamed
+
+
+def _parsed(place: str, given: Mapping[str, str], above: Mapping[str, TermPath]) -> dict[str, Any]:
+    """Return the fields of a term from the cells of its line."""
+    name, parents, word = given["name"], tuple(given["parents"].split("|")), given["personal"]
+    if "kind" in given and given["kind"] not in KINDS:
+        raise AegirError(
+            f"{place}: kind is {given['kind']!r} for {name!r}; expected {', '.join(KINDS)}"
+        )
+    for parent in parents:
+        if parent not in above:
+            raise AegirError(
+                f"{place}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
+                "types.tsv, of types and relations in classes.tsv"
+            )
+    top = above[parents[0]]
+    return {
+        **given,
+        "parents": parents,
+        "personal": word in PERSONAL,
+        "if_personal": _if_personal(place, name, word),
+        "iri": given["iri"] or None,
+        # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.
+        "path": top if parents[0] == name else (*top, name.rpartition("/")[2]),
+    }
+
+
+def _if_personal(place: str, name: str, word: str) -> PersonalMeaning:
+    """Return what the word of the column `personal` means; what is not personal by itself describes at most."""
+    if word != "no" and word.removesuffix("?") not in PERSONAL:
+        raise AegirError(
+            f"{place}: personal is {word!r} for {name!r}; expected no, {', '.join(PERSONAL)}, "
+            "or one of these with a question mark"
+        )
+    return PERSONAL["describes" if word == "no" else word.removesuffix("?")]
 
 
 def _check_order(place: str, name: str, before: dict[str, Any]) -> None:
@@ -158,17 +266,24 @@ def _check_order(place: str, name: str, before: dict[str, Any]) -> None:
         raise AegirError(f"{place}: {name!r} stands after {last!r}; sort the lines by code point")
 
 
+KINDS = load_kinds(HERE / "kinds.tsv")
 CLASS_PATHS: Mapping[str, TermPath] = load_classes(HERE / "classes.tsv")
-UNFILED = CLASS_PATHS["Intangible"]
-"""Where fine types without a column type are filed."""
-
 COLUMN_TYPES = load_terms(HERE / "types.tsv", ColumnType, CLASS_PATHS)
 RELATIONS = load_terms(HERE / "relations.tsv", Relation, CLASS_PATHS)
+UNFILED = CLASS_PATHS["Intangible"]
+"""Where fine types are filed that go with no column type most of the time."""
 FINE_TYPES = load_terms(
-    HERE / "fine_types.tsv", FineType, {name: each.path for name, each in COLUMN_TYPES.items()}
+    HERE / "fine_types.tsv",
+    FineType,
+    {NO_TYPE: UNFILED, **{name: each.path for name, each in COLUMN_TYPES.items()}},
 )
+RENAMED: Mapping[str, str] = load_renamed(HERE / "renamed.tsv")
+"""Fine types by the names they had in earlier versions or have in label sets."""
 
+KIND_NAMES: tuple[str, ...] = tuple(KINDS)
 TYPE_NAMES: tuple[str, ...] = tuple(COLUMN_TYPES)
+FINE_NAMES: tuple[str, ...] = tuple(FINE_TYPES)
 RELATION_NAMES: tuple[str, ...] = tuple(RELATIONS)
 TYPE_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(TYPE_NAMES)}
+FINE_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(FINE_NAMES)}
 RELATION_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(RELATION_NAMES)}

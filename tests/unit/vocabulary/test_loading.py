@@ -7,10 +7,21 @@ from pathlib import Path
 import pytest
 
 from aegir.errors import AegirError
-from aegir.vocabulary.terms import HERE, FineType, load_classes, load_terms
+from aegir.vocabulary.terms import (
+    HERE,
+    FineType,
+    load_classes,
+    load_kinds,
+    load_renamed,
+    load_terms,
+)
 
-HEADER = "name\tparents\tpersonal\tdefinition\texample\tiri"
-ABOVE = {"price": ("Thing", "Offer", "price"), "Number": ("DataType", "Number")}
+HEADER = "name\tkind\tparents\tpersonal\tdefinition\texample\tiri"
+ABOVE = {
+    "-": ("Thing", "Intangible"),
+    "price": ("Thing", "Offer", "price"),
+    "Number": ("DataType", "Number"),
+}
 
 
 @pytest.fixture
@@ -26,37 +37,60 @@ def terms(tmp_path: Path):
 
 
 def test_a_line_becomes_a_term(terms):
-    fare = terms("fare\tprice|Number\tno\tWhat a ride costs.\t2,40 €\thttps://example.org/fare")[
-        "fare"
-    ]
-    assert fare.parents == ("price", "Number")
-    assert fare.parent == "price"
+    line = "fare\tmoney\tprice|-|Number\tno\tWhat a ride costs.\t2,40 €\thttps://example.org/fare"
+    fare = terms(line)["fare"]
+    assert (fare.kind, fare.parent, fare.types) == ("money", "price", ("price", "Number"))
+    assert fare.may_have_no_type
     assert fare.path == ("Thing", "Offer", "price", "fare")
     assert (fare.definition, fare.example) == ("What a ride costs.", "2,40 €")
     assert fare.iri == "https://example.org/fare"
     assert not fare.personal
 
 
-def test_parents_and_iri_may_be_empty(terms):
-    badge = terms("badge\t\tidentifies\tThe number on a badge.\t17\t")["badge"]
-    assert (badge.parent, badge.iri) == (None, None)
+def test_a_fine_type_may_go_with_no_type_and_its_iri_may_be_empty(terms):
+    badge = terms("badge\tidentifier\t-\tidentifies\tThe number on a badge.\t17\t")["badge"]
+    assert (badge.parent, badge.types, badge.iri) == (None, (), None)
+    assert badge.may_have_no_type
     assert badge.path == ("Thing", "Intangible", "badge")
-    assert badge.personal
+
+
+@pytest.mark.parametrize(
+    ("word", "personal", "level", "if_personal"),
+    [
+        ("no", False, None, "about"),
+        ("identifies", True, "direct", "direct"),
+        ("locates", True, "indirect", "indirect"),
+        ("locates?", False, None, "indirect"),
+    ],
+)
+def test_the_word_says_whether_a_column_is_personal_and_how(
+    terms, word: str, personal: bool, level: str | None, if_personal: str
+):
+    seat = terms(f"seat\tplace\t-\t{word}\tA seat.\t17B\t")["seat"]
+    assert (seat.personal, seat.personal_level) == (personal, level)
+    assert seat.if_personal.level == if_personal
+    assert seat.personal_reason == (seat.if_personal.reason if personal else None)
 
 
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
         (
-            ["a\tprize\tno\tA.\t1\t"],
+            ["a\tmoney\tprize\tno\tA.\t1\t"],
             "terms.tsv, line 2: unknown parent 'prize' of 'a'; parents of fine types are in",
         ),
-        (["a\t\tmaybe\tA.\t1\t"], "line 2: personal is 'maybe' for 'a'; expected no, names, "),
-        (["a\t\tno\tA.\t1"], "line 2: 5 fields; expected 6 .*, separated by tabs"),
-        (["a\t\tno\tA.\t1\t", ""], "line 3: 1 fields; expected 6"),
-        (["a\t\tno\tA.\t1\t"] * 2, "line 3: empty or duplicate name 'a'"),
-        (["\t\tno\tA.\t1\t"], "line 2: empty or duplicate name ''"),
-        (["b\t\tno\tB.\t1\t", "a\t\tno\tA.\t1\t"], "line 3: 'a' stands after 'b'; sort the lines"),
+        (["a\ttext\t\tno\tA.\t1\t"], "line 2: unknown parent '' of 'a'"),
+        (["a\ttexts\t-\tno\tA.\t1\t"], "line 2: kind is 'texts' for 'a'; expected category, "),
+        (["a\ttext\t-\tmaybe\tA.\t1\t"], "line 2: personal is 'maybe' for 'a'; expected no, n"),
+        (["a\ttext\t-\tno?\tA.\t1\t"], "line 2: personal is 'no\\?' for 'a'; expected no, n"),
+        (["a\ttext\t-\tno\tA.\t1"], "line 2: 6 fields; expected 7 .*, separated by tabs"),
+        (["a\ttext\t-\tno\tA.\t1\t", ""], "line 3: 1 fields; expected 7"),
+        (["a\ttext\t-\tno\tA.\t1\t"] * 2, "line 3: empty or duplicate name 'a'"),
+        (["\ttext\t-\tno\tA.\t1\t"], "line 2: empty or duplicate name ''"),
+        (
+            ["b\ttext\t-\tno\tB.\t1\t", "a\ttext\t-\tno\tA.\t1\t"],
+            "line 3: 'a' stands after 'b'; sort the lines",
+        ),
     ],
 )
 def test_a_wrong_line_is_named_with_its_fault(terms, lines: list[str], sentence: str):
@@ -65,10 +99,25 @@ def test_a_wrong_line_is_named_with_its_fault(terms, lines: list[str], sentence:
 
 
 def test_a_wrong_header_is_named_with_the_expected_columns(terms):
-    with pytest.raises(
-        AegirError, match="line 1: columns are 'name'; expected name<tab>parents<tab>"
-    ):
+    with pytest.raises(AegirError, match="line 1: columns are 'name'; expected name<tab>kind<tab>"):
         terms(header="name")
+
+
+def test_kinds_are_sorted(tmp_path: Path):
+    path = tmp_path / "kinds.tsv"
+    path.write_text(
+        "name\tpersonal\tdefinition\texample\nb\tno\tB.\t1\na\tno\tA.\t1\n", encoding="utf-8"
+    )
+    with pytest.raises(AegirError, match="line 3: 'a' stands after 'b'"):
+        load_kinds(path)
+
+
+@pytest.mark.parametrize(("old", "name"), [("iban", "bic"), ("bank account", "ibann")])
+def test_a_renamed_type_has_an_unknown_name_and_a_known_one(tmp_path: Path, old: str, name: str):
+    path = tmp_path / "renamed.tsv"
+    path.write_text(f"old_name\tname\n{old}\t{name}\n", encoding="utf-8")
+    with pytest.raises(AegirError, match=f"line 2: '{old}' is a fine type still, or '{name}' is"):
+        load_renamed(path)
 
 
 @pytest.mark.parametrize("lines", ["Book\tWork", "Book\tWork\nWork\tBook", "Book\tBook"])

@@ -48,7 +48,7 @@ _SHORT_UNITS = {
     unit: measure for measure, _, units, _ in _UNIT_ROWS for unit in units.split("|") if unit
 }
 _DIMENSION_WORDS = {measure: frozenset(names.split("|")) for measure, _, _, names in _UNIT_ROWS}
-MEASURES = frozenset(_DIMENSION_WORDS) | words("quantity time_of_day rating age currency_amount")
+MEASURES = frozenset(_DIMENSION_WORDS) | words("count time_of_day rating age currency_amount")
 """Fine types that a unit of another dimension rules out."""
 
 TELEPHONES = words("telephone faxNumber")

@@ -74,7 +74,7 @@ _HEADER_BONUS = 0.05
 _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
 _VAGUE_HINTS = frozenset(
-    ("category_code", "free_text", "quantity", "primary_key", "foreign_key", "sku")
+    ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku")
 )
 """Hints too vague to be contradicted: a `status` need not be a code."""
 

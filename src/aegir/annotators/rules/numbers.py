@@ -257,7 +257,7 @@ RULES = (
         length=(1, 8),
     ),
     Rule(
-        "quantity",
+        "count",
         "whole numbers",
         _INTEGER.fullmatch,
         needs=DIGIT,

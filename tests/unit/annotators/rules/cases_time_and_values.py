@@ -47,7 +47,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "volume": (None, "500 ml ¦ 1.5 l", None, "500 m ¦ 1.5 m"),
     "measurement": (None, "75 kW ¦ 120 km/h", None, "75 cats ¦ 120 dogs"),
     "servings": (None, "4 servings ¦ 8 servings", None, "4 calories ¦ 8 calories"),
-    "quantity": ("qty", "12 ¦ 3 ¦ 400", "latency", "12 ¦ 3 ¦ 400"),
+    "count": ("qty", "12 ¦ 3 ¦ 400", "latency", "12 ¦ 3 ¦ 400"),
     "rating": (None, "4.5 / 5 ¦ 3 out of 5", None, "4.5 ¦ 3"),
     "content_rating": (None, "PG-13 ¦ R ¦ TV-MA", None, "PG-14 ¦ Q ¦ TV-XX"),
     "ordinal": (None, "1st ¦ 2nd ¦ 3rd", None, "1s ¦ 2n ¦ 3r"),
