@@ -48,6 +48,8 @@ class CustomGuess:
     name: str
     confidence: float
     personal: bool
+    kind: str
+    """The kind of columns the user said it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import click
 from aegir.annotators.custom_types.embedder import load_embedder
 from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
 from aegir.annotators.custom_types.recognising import Validation, validate_type
-from aegir.annotators.custom_types.store import forget_type, save_type, types_folder
+from aegir.annotators.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import quoted_json
 from aegir.cli.options import PathName
@@ -66,6 +66,13 @@ class _TakesLists(click.Command):
     help="Labelled tables (.jsonl) to measure the effect on other types with.",
 )
 @click.option("--about", default="", help="What the type means, for `types list` and `types show`.")
+@click.option(
+    "--kind",
+    metavar="KIND",
+    default=DEFAULT_KIND,
+    show_default=True,
+    help="What sort of column it is: a name of `types list --kinds`.",
+)
 @click.option("--personal", is_flag=True, help="Columns of this type hold personal data.")
 @click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
@@ -75,6 +82,7 @@ def learn(
     against: tuple[str, ...],
     validate: Path | None,
     about: str,
+    kind: str,
     personal: bool,
     force: bool,
     as_json: bool,
@@ -85,7 +93,14 @@ def learn(
     tables are taken to be of other types.
     """
     learnt = learn_type(
-        name, examples, against, load_embedder(), load_annotator(), personal=personal, about=about
+        name,
+        examples,
+        against,
+        load_embedder(),
+        load_annotator(),
+        personal=personal,
+        about=about,
+        kind=kind,
     )
     validation = None if validate is None else _validate(learnt, validate)
     complaint = learnt.report.complaint()

@@ -65,11 +65,11 @@ VERBS = {
     ),
     "types list": (
         "types:list_types",
-        "List the column types, yours last, with a line about each.",
+        "List the tree of kinds, column types, fine types and the types you taught, with a line about each.",
     ),
     "types show": (
         "types:show_type",
-        "Explain one name: what it means, an example, where it is filed.",
+        "Explain one name: what it means, an example, its place in the tree.",
     ),
 }
 """Every verb: where its command is defined (module of `aegir.cli`:attribute), and its help line."""

@@ -1,17 +1,15 @@
-"""How the vocabulary nests: in a tree of kinds for people, and in the classes of Schema.org.
+"""How the vocabulary nests: in one tree of kinds, column types and fine types, and in Schema.org's classes.
 
-    kind_of("status")               ->  "category"
-    goes_with("status", None)           True: a status has none of the column types most of the time
     tree_path_of("salary")          ->  ("money", "MonetaryAmount", "salary")
     tree_path_of("date_of_birth")   ->  ("person", "date_of_birth"), for its type, Date, is of another kind
+    tree_below(("money", "price"))  ->  ("currency_amount", "item_price", …)
+    kind_of("status")               ->  "category"
+    goes_with("status", None)           True: a status has none of the column types most of the time
+    places_of("Place")              ->  (("Thing", "Place"),), a class
 
-    path_of("Book/name")       ->  ("Thing", "CreativeWork", "Book", "name")
-    children_of("Quantity")    ->  ("Distance", "Duration", "Energy", …)
-    is_a("postalCode", "Place")    True: it is filed under Place
-
-A name can be a column type, a fine type and a relation at once (`isbn`): `lookup` returns the first in that
-order, `meanings_of` all of them. Relations have paths but are not children of the classes on them: they say
-what a column tells about its subject, not what its cells are.
+A name can be a column type or a fine type, a relation and a kind at once (`category`): `meanings_of` returns
+all of them. Column types and relations are filed in the class tree, too (`Term.path`); fine types there lie
+below their main column type.
 """
 
 from collections.abc import Iterable
@@ -25,6 +23,8 @@ from aegir.vocabulary.terms import (
     FINE_TYPES,
     KINDS,
     RELATIONS,
+    RENAMED,
+    Kind,
     Term,
     TermPath,
 )
@@ -42,84 +42,65 @@ def goes_with(fine_type: str, type_name: str | None) -> bool:
 
 
 def tree_path_of(name: str) -> TermPath:
-    """Return the path from its kind down to this kind, column type or fine type.
+    """Return the path from its kind down to this column type, fine type or kind.
 
     A fine type hangs below its main column type if that is of the same kind, and directly below its kind
     otherwise: a date of birth tells about a person, though it is a Date.
     """
     if name in COLUMN_TYPES:
         return (COLUMN_TYPES[name].kind, name)
-    if name in KINDS:
-        return (name,)
     if name in FINE_TYPES:
         kind, parent = FINE_TYPES[name].kind, FINE_TYPES[name].parent
         same = parent is not None and COLUMN_TYPES[parent].kind == kind
         return (kind, parent, name) if parent and same else (kind, name)
-    raise _unknown(name, [*COLUMN_TYPES, *KINDS, *FINE_TYPES])
+    if name in KINDS:
+        return (name,)
+    raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *KINDS])
 
 
 def tree_below(path: TermPath) -> tuple[str, ...]:
-    """Return the names directly below this place of the tree, sorted; () stands above the kinds.
+    """Return the names directly below this place of the tree, column types first; () stands above the kinds.
 
     A place is given by its path, because a kind and a column type are both called `category`.
     """
     return _tree().get(path, ())
 
 
-def path_of(name: str) -> TermPath:
-    """Return the path from a root down to this type, fine type, class or relation."""
+def places_of(name: str) -> tuple[TermPath, ...]:
+    """Return where this kind, column type, fine type or class is, in the tree and among the classes."""
+    places: list[TermPath] = [(name,)] if name in KINDS else []
     if name in COLUMN_TYPES or name in FINE_TYPES:
-        return lookup(name).path
+        places += [tree_path_of(name), {**COLUMN_TYPES, **FINE_TYPES}[name].path]
     if name in CLASS_PATHS:
-        return CLASS_PATHS[name]
-    if name in RELATIONS:
-        return RELATIONS[name].path
-    raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *CLASS_PATHS, *RELATIONS])
+        places.append(CLASS_PATHS[name])
+    if not places:
+        raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *KINDS, *CLASS_PATHS])
+    return tuple(places)
 
 
-def children_of(name: str) -> tuple[str, ...]:
-    """Return the classes, types and fine types directly below this one, sorted."""
-    return _children().get(path_of(name), ())
+def meanings_of(name: str) -> tuple[Kind | Term, ...]:
+    """Return every column type, fine type, relation and kind of this name, in that order; at least one.
 
-
-def is_a(name: str, ancestor: str) -> bool:
-    """Return whether `name` is filed at or below `ancestor`."""
-    above = path_of(ancestor)
-    return path_of(name)[: len(above)] == above
-
-
-def lookup(name: str) -> Term:
-    """Return the column type, fine type or relation of this name, in that order."""
-    return meanings_of(name)[0]
-
-
-def meanings_of(name: str) -> tuple[Term, ...]:
-    """Return every term of this name, at least one; raise for an unknown name and suggest near ones."""
-    terms: tuple[Term | None, ...]
-    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name))
+    Raises UsageError for an unknown name and suggests near ones.
+    """
+    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
     known = tuple(term for term in terms if term)
     if not known:
-        raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *RELATIONS])
+        raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *RELATIONS, *KINDS])
     return known
 
 
 @cache
 def _tree() -> dict[TermPath, tuple[str, ...]]:
     below: dict[TermPath, list[str]] = {(): list(KINDS)}
-    for name in sorted([*COLUMN_TYPES, *FINE_TYPES]):
+    for name in [*COLUMN_TYPES, *FINE_TYPES]:
         below.setdefault(tree_path_of(name)[:-1], []).append(name)
     return {path: tuple(names) for path, names in below.items()}
 
 
-@cache
-def _children() -> dict[TermPath, tuple[str, ...]]:
-    below: dict[TermPath, set[str]] = {}
-    for name in [*CLASS_PATHS, *COLUMN_TYPES, *FINE_TYPES]:
-        below.setdefault(path_of(name)[:-1], set()).add(name)
-    return {path: tuple(sorted(names)) for path, names in below.items()}
-
-
 def _unknown(name: str, known: Iterable[str]) -> UsageError:
+    if name in RENAMED:
+        return UsageError(f"unknown name {name!r}; it is called {RENAMED[name]!r} now")
     # Users mostly get the letters right and the case wrong: 'Telephone' should suggest 'telephone'.
     by_lower = {candidate.lower(): candidate for candidate in known}
     near = [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3)]

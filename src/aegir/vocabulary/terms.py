@@ -80,6 +80,8 @@ class Kind:
 
     level: ClassVar[str] = "kind"
     name: str
+    if_personal: PersonalMeaning
+    """How such a column relates to a person when it does."""
     definition: str
     example: str
 
@@ -171,9 +173,10 @@ AnyTerm = TypeVar("AnyTerm", bound=Term)
 def load_kinds(path: Path) -> dict[str, Kind]:
     """Return the kinds of a file by name."""
     kinds: dict[str, Kind] = {}
-    for place, (name, definition, example) in read_tsv(path, "name definition example"):
+    for place, fields in read_tsv(path, "name personal definition example"):
+        name, word, definition, example = fields
         _check_order(place, name, kinds)
-        kinds[name] = Kind(name, definition, example)
+        kinds[name] = Kind(name, _if_personal(place, name, word), definition, example)
     return kinds
 
 
@@ -233,21 +236,26 @@ def _parsed(place: str, given: Mapping[str, str], above: Mapping[str, TermPath])
                 f"{place}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
                 "types.tsv, of types and relations in classes.tsv"
             )
-    if word != "no" and word.removesuffix("?") not in PERSONAL:
-        raise AegirError(
-            f"{place}: personal is {word!r} for {name!r}; expected no, {', '.join(PERSONAL)}, "
-            "or one of these with a question mark"
-        )
     top = above[parents[0]]
     return {
         **given,
         "parents": parents,
         "personal": word in PERSONAL,
-        "if_personal": PERSONAL.get(word.removesuffix("?"), PERSONAL["describes"]),
+        "if_personal": _if_personal(place, name, word),
         "iri": given["iri"] or None,
         # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.
         "path": top if parents[0] == name else (*top, name.rpartition("/")[2]),
     }
+
+
+def _if_personal(place: str, name: str, word: str) -> PersonalMeaning:
+    """Return what the word of the column `personal` means; what is not personal by itself describes at most."""
+    if word != "no" and word.removesuffix("?") not in PERSONAL:
+        raise AegirError(
+            f"{place}: personal is {word!r} for {name!r}; expected no, {', '.join(PERSONAL)}, "
+            "or one of these with a question mark"
+        )
+    return PERSONAL["describes" if word == "no" else word.removesuffix("?")]
 
 
 def _check_order(place: str, name: str, before: dict[str, Any]) -> None:
@@ -258,7 +266,7 @@ def _check_order(place: str, name: str, before: dict[str, Any]) -> None:
         raise AegirError(f"{place}: {name!r} stands after {last!r}; sort the lines by code point")
 
 
-KINDS: Mapping[str, Kind] = load_kinds(HERE / "kinds.tsv")
+KINDS = load_kinds(HERE / "kinds.tsv")
 CLASS_PATHS: Mapping[str, TermPath] = load_classes(HERE / "classes.tsv")
 COLUMN_TYPES = load_terms(HERE / "types.tsv", ColumnType, CLASS_PATHS)
 RELATIONS = load_terms(HERE / "relations.tsv", Relation, CLASS_PATHS)

@@ -33,7 +33,10 @@ def types_of(*arguments: str) -> list[str | None]:
 
 def test_a_type_is_taught_used_shown_and_forgotten(hospital: Path):
     before = types_of()
-    done = run("types", "learn", "Patient/id", "--examples", *EXAMPLES, "--not", *NOT, "--personal")
+    done = run(
+        *("types", "learn", "Patient/id", "--examples", *EXAMPLES, "--not", *NOT),
+        *("--personal", "--kind", "identifier"),
+    )
     assert done.code == 0
     assert done.out.startswith(
         "Patient/id: learnt from 2 columns of 2 files, cut into 6 examples\n"
@@ -46,12 +49,14 @@ def test_a_type_is_taught_used_shown_and_forgotten(hospital: Path):
     assert types_of("--no-custom") == before
 
     assert run("types", "list", "--custom").out == "Patient/id  Taught by 2 example columns.\n"
-    assert run("types", "list").out.splitlines()[-1].startswith("Patient/id ")
+    below = run("types", "list", "--under", "identifier").out.splitlines()
+    assert below[-1].startswith("  Patient/id ")
     shown = run("types", "show", "Patient/id").out
     assert "Patient/id  (custom type)" in shown
     assert "examples   wards.csv:patient, visits.csv:patient_no" in shown
     line = json.loads(run("types", "list", "--custom", "--json").out)
-    assert (line["kind"], line["personal"]) == ("custom type", True)
+    assert (line["level"], line["personal"]) == ("custom type", True)
+    assert line["tree"] == ["identifier", "Patient/id"]
 
     assert run("types", "forget", "Patient/id").code == 0
     assert types_of() == before
@@ -104,6 +109,13 @@ def test_examples_may_be_repeated_or_listed(hospital: Path):
     ("arguments", "said"),
     [
         (("email", "--examples", "wards.csv:bed"), "'email' is a column type already"),
+        (("status", "--examples", "wards.csv:bed"), "'status' is a fine type already"),
+        (("actor", "--examples", "wards.csv:bed"), "'actor' is a relation already"),
+        (("money", "--examples", "wards.csv:bed"), "'money' is a kind already"),
+        (
+            ("Bed", "--kind", "bed", "--examples", "wards.csv:bed"),
+            "unknown kind 'bed'; expected one",
+        ),
         (("Bed", "--examples", "wards.csv:bet"), "did you mean 'bed'?"),
         (("Bed", "--examples", "gone.csv:bed"), "there is no file gone.csv"),
     ],

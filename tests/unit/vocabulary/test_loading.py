@@ -105,7 +105,9 @@ def test_a_wrong_header_is_named_with_the_expected_columns(terms):
 
 def test_kinds_are_sorted(tmp_path: Path):
     path = tmp_path / "kinds.tsv"
-    path.write_text("name\tdefinition\texample\nb\tB.\t1\na\tA.\t1\n", encoding="utf-8")
+    path.write_text(
+        "name\tpersonal\tdefinition\texample\nb\tno\tB.\t1\na\tno\tA.\t1\n", encoding="utf-8"
+    )
     with pytest.raises(AegirError, match="line 3: 'a' stands after 'b'"):
         load_kinds(path)
 

@@ -2,8 +2,15 @@
 
 import pytest
 
-from aegir.vocabulary.privacy import is_personal
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, RELATIONS
+from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_TYPES,
+    KINDS,
+    PERSONAL,
+    PERSONAL_LEVELS,
+    RELATIONS,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +52,80 @@ def test_a_personal_term_has_a_reason():
 @pytest.mark.parametrize("name", sorted(FINE_TYPES.keys() & RELATIONS.keys()))
 def test_a_fine_type_and_a_relation_of_one_name_agree(name: str):
     assert FINE_TYPES[name].personal == RELATIONS[name].personal
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        "person_id",
+        "customer_id",
+        "user_id",
+        "ethnicity",
+        "marital_status",
+        "religion",
+        "education_level",
+        "job_title",
+        "disease",
+        "diagnosis_code",
+        "date_of_birth",
+        "salary",
+        "session_id",
+        "physiological",
+    ],
+)
+def test_what_everyday_tables_say_about_people_is_personal(fine: str):
+    assert is_personal(None, fine)
+
+
+@pytest.mark.parametrize(
+    ("level", "fine_types"),
+    [
+        ("direct", "full_name email_address person_id customer_id user_id national_id iban"),
+        ("indirect", "postal_code date_of_birth age gender ethnicity nationality ipv4_address vin"),
+        ("about", "disease diagnosis_code salary marital_status religion education_level"),
+    ],
+)
+def test_a_personal_fine_type_has_one_of_three_levels(level: str, fine_types: str):
+    for name in fine_types.split():
+        assert FINE_TYPES[name].personal_level == level
+        assert personal_meaning(None, name).level == level
+
+
+def test_what_is_personal_only_in_rows_about_persons_is_not_marked_but_has_a_meaning():
+    for name in ("city", "foreign_key", "latitude"):
+        assert not is_personal(None, name)
+    assert personal_meaning("addressLocality", "city") == PERSONAL["locates"]
+    assert personal_meaning("IdentifierAT", "foreign_key").level == "direct"
+    assert personal_meaning("Number", "score") == PERSONAL["describes"]
+
+
+def test_the_narrowest_label_tells_the_meaning():
+    assert personal_meaning("IdentifierAT", "vin") == PERSONAL["traces"]
+    assert personal_meaning("IdentifierAT", None) == PERSONAL["identifies"]
+    assert personal_meaning("my own type", None, kind="place") == PERSONAL["locates"]
+    assert personal_meaning(None, None) == PERSONAL["describes"]
+
+
+def test_a_relation_that_identifies_more_closely_tells_the_meaning():
+    assert personal_meaning("Date", "iso_date", "birthDate") == PERSONAL["distinguishes"]
+    assert personal_meaning("Person/name", "full_name", "birthPlace") == PERSONAL["names"]
+    assert personal_meaning(None, "disease", "description") == PERSONAL["health"]
+
+
+@pytest.mark.parametrize("relation", [None, *RELATIONS])
+def test_labels_that_are_personal_by_themselves_keep_their_level_or_come_closer(
+    relation: str | None,
+):
+    for name, fine_type in FINE_TYPES.items():
+        level = personal_meaning(fine_type.parent, name, relation).level
+        own = [fine_type.if_personal, *([RELATIONS[relation].if_personal] if relation else [])]
+        assert PERSONAL_LEVELS.index(level) == min(
+            PERSONAL_LEVELS.index(each.level) for each in own
+        )
+
+
+def test_every_level_is_in_use_and_every_kind_has_a_meaning():
+    assert {meaning.level for meaning in PERSONAL.values()} == set(PERSONAL_LEVELS)
+    used = {each.if_personal for each in FINE_TYPES.values() if each.personal}
+    assert used == set(PERSONAL.values())
+    assert KINDS["identifier"].if_personal == PERSONAL["identifies"]

@@ -25,7 +25,7 @@ from aegir.annotators.custom_types.examples import (
     without_header,
 )
 from aegir.annotators.custom_types.head import Examples, Fitted, Others, fit_head
-from aegir.annotators.custom_types.store import CustomType, check_name
+from aegir.annotators.custom_types.store import DEFAULT_KIND, CustomType, check_kind, check_name
 from aegir.annotators.decide import best_guesses
 from aegir.annotators.scores import Annotator
 from aegir.arrays import F32
@@ -111,12 +111,14 @@ def learn_type(
     *,
     personal: bool = False,
     about: str = "",
+    kind: str = DEFAULT_KIND,
 ) -> Learnt:
     """Learn a type from columns named as in examples.py; nothing is saved.
 
     `annotator` gives the answers to the examples so far, for the report.
     """
     check_name(name)
+    check_kind(kind)
     given = read_examples(examples, name)
     parts = _check_count(name, cut_examples(given, FEWEST))
     counter = read_examples(against, name, of_type=False)
@@ -136,6 +138,7 @@ def learn_type(
         columns=len(given),
         personal=personal,
         about=about,
+        kind=kind,
         figures=report.as_dict(),
     )
     return Learnt(learnt, report)

@@ -69,7 +69,7 @@ class WithCustomTypes:
     def _claims(self, confidences: Floats) -> tuple[CustomGuess, ...]:
         """Return the claims above 0, best first; of equal ones by name."""
         claims = [
-            CustomGuess(known.name, float(confidence), known.personal)
+            CustomGuess(known.name, float(confidence), known.personal, known.kind)
             for known, confidence in zip(self.types, confidences, strict=True)
             if confidence > 0
         ]

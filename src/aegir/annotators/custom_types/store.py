@@ -22,23 +22,26 @@ import sys
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS
 
 if TYPE_CHECKING:
     from aegir.annotators.custom_types.head import Head
 
 FORMAT = "aegir-custom-type-1"
 LONGEST_NAME = 60
+DEFAULT_KIND = "category"
+"""Where types hang in the tree that were taught without a kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class CustomType:
     """A type learnt from example columns of the user's."""
 
+    level: ClassVar[str] = "custom type"
     name: str
     head: "Head"
     fingerprint: str
@@ -50,6 +53,8 @@ class CustomType:
     """The number of example columns."""
     personal: bool = False
     about: str = ""
+    kind: str = DEFAULT_KIND
+    """The kind of columns it hangs under in the tree."""
     figures: dict[str, Any] = field(default_factory=dict)
     """The report of the learning; JSON."""
 
@@ -87,9 +92,14 @@ def check_name(name: str) -> None:
             f"{name!r} cannot be the name of a type; expected 1 to {LONGEST_NAME} visible characters "
             "on one line, such as Patient/id"
         )
-    if name in COLUMN_TYPES or name in FINE_TYPES:
-        kind = "column type" if name in COLUMN_TYPES else "fine type"
-        raise UsageError(f"{name!r} is a {kind} already; give the new type another name")
+    if level := _level_of(name):
+        raise UsageError(f"{name!r} is a {level} already; give the new type another name")
+
+
+def check_kind(kind: str) -> None:
+    """Raise UsageError for an unknown kind and list the known ones."""
+    if kind not in KINDS:
+        raise UsageError(f"unknown kind {kind!r}; expected one of {', '.join(KINDS)}")
 
 
 def file_of(folder: Path, name: str) -> Path:
@@ -125,6 +135,11 @@ def load_type(path: Path) -> CustomType:
                 "learn it again or remove the file"
             )
         custom_type = _from_dict(given)
+        if level := _level_of(custom_type.name):
+            raise UsageError(
+                f"{path} holds the type {custom_type.name!r}, which is the name of a {level} now; "
+                "forget it, and learn it under another name"
+            )
         check_name(custom_type.name)
         return custom_type
     except OSError as error:
@@ -150,12 +165,19 @@ def forget_type(folder: Path | None, name: str) -> None:
     raise UsageError(f"no type {name!r} was taught; {hint}")
 
 
+def _level_of(name: str) -> str | None:
+    """Return what this name is in the vocabulary; None for an unknown name."""
+    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
+    return next((term.level for term in terms if term), None)
+
+
 def _as_dict(custom_type: CustomType) -> dict[str, object]:
     head = custom_type.head
     return {
         "format": FORMAT,
         "name": custom_type.name,
         "about": custom_type.about,
+        "kind": custom_type.kind,
         "personal": custom_type.personal,
         "fingerprint": custom_type.fingerprint,
         "columns": custom_type.columns,
@@ -185,6 +207,9 @@ def _from_dict(given: dict[str, Any]) -> CustomType:
         raise ValueError("its head holds numbers that are not finite")
     if not (vectors[1] > 0).all():
         raise ValueError("a scale of its head is not positive")
+    kind = given.get("kind", DEFAULT_KIND)
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r}")
     return CustomType(
         name=str(given["name"]),
         head=Head(vectors[0], vectors[1], vectors[2], bias, ceiling),
@@ -194,5 +219,6 @@ def _from_dict(given: dict[str, Any]) -> CustomType:
         columns=int(given["columns"]),
         personal=bool(given["personal"]),
         about=str(given["about"]),
+        kind=kind,
         figures=dict(given["figures"]),
     )

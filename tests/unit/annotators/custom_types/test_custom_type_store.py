@@ -25,8 +25,11 @@ WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"
 
 
 def test_a_saved_type_comes_back_bit_for_bit(tmp_path: Path):
-    path = save_type(tmp_path / "new" / "types", replace(WARD, personal=True, about="Où ça dort"))
+    path = save_type(
+        tmp_path / "new" / "types", replace(WARD, personal=True, about="Où ça dort", kind="place")
+    )
     back = load_type(path)
+    assert back.kind == "place"
     assert back.about == "Où ça dort"
     assert back.personal
     assert (back.name, back.fingerprint, back.examples) == ("Ward/bed", "abc", ("wards.csv:bed",))
@@ -63,9 +66,15 @@ def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, name: str):
         save_type(tmp_path, replace(WARD, name=name))
 
 
-@pytest.mark.parametrize(("name", "kind"), [("email", "column type"), ("iban", "fine type")])
-def test_a_name_that_means_something_already_is_refused(tmp_path: Path, name: str, kind: str):
-    with pytest.raises(UsageError, match=f"{name!r} is a {kind} already"):
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        *(("email", "column type"), ("iban", "fine type"), ("gene", "fine type")),
+        *(("actor", "relation"), ("money", "kind")),
+    ],
+)
+def test_a_name_that_means_something_already_is_refused(tmp_path: Path, name: str, level: str):
+    with pytest.raises(UsageError, match=f"{name!r} is a {level} already; give the new type"):
         save_type(tmp_path, replace(WARD, name=name))
 
 
@@ -88,7 +97,12 @@ def damaged(change) -> str:
         (damaged(lambda one: one["head"].update(weights=[1.0, 2.0])), "differ in length"),
         (damaged(lambda one: one["head"].update(bias=float("nan"))), "not finite"),
         (damaged(lambda one: one["head"].update(scale=[0.0])), "not positive"),
-        (damaged(lambda one: one.update(name="email")), "column type already"),
+        (damaged(lambda one: one.update(name="email")), "name of a column type now"),
+        (
+            damaged(lambda one: one.update(name="status")),
+            "forget it, and learn it under another",
+        ),
+        (damaged(lambda one: one.update(kind="bed")), "holds no type .*unknown kind 'bed'"),
     ],
 )
 def test_a_file_that_holds_no_type_is_refused_in_a_sentence(
@@ -100,10 +114,11 @@ def test_a_file_that_holds_no_type_is_refused_in_a_sentence(
         load_type(path)
 
 
-def test_an_undamaged_file_is_read(tmp_path: Path):
+def test_an_undamaged_file_is_read_also_from_before_there_were_kinds(tmp_path: Path):
     path = tmp_path / "whole.json"
     path.write_text(damaged(lambda one: None))
     assert load_type(path).name == "a"
+    assert load_type(path).kind == "category"
 
 
 def test_what_is_forgotten_is_gone_and_what_is_unknown_is_refused(tmp_path: Path):
