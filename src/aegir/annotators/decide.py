@@ -16,6 +16,7 @@ from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
+from aegir.vocabulary.privacy import is_personal, personal_meaning
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,
@@ -31,7 +32,6 @@ SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
 """Probability of a fine type that a rule names."""
-TAUGHT_AS_PERSONAL = PersonalMeaning("direct", "taught as personal data")
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
@@ -99,7 +99,7 @@ def _decide_column(
         name=column.name,
         label=label.label if label else None,
         confidence=label.confidence if label else labels[0].confidence if labels else 0.0,
-        kind=kind_of(label.label) if label and not custom else None,
+        kind=(custom[0].kind if custom else kind_of(label.label)) if label else None,
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else no_type,
         fine_type=fine_guess.label if fine_guess else None,
@@ -161,15 +161,15 @@ def _personal_meaning(
     related: Sequence[Guess],
 ) -> PersonalMeaning | None:
     """Return how a column is personal, more likely than not by type or surely by fine type or relation."""
-    if related and related[0].confidence >= SURE_RELATION and RELATIONS[related[0].label].personal:
-        return RELATIONS[related[0].label].if_personal
-    if fine_type is not None:
-        return FINE_TYPES[fine_type].if_personal if FINE_TYPES[fine_type].personal else None
+    relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
     by_custom_type = sum(claim.confidence for claim in custom if claim.personal)
-    if by_custom_type + float(types[_PERSONAL].sum()) < 0.5:
+    by_type = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
+    if by_type + by_custom_type < 0.5 and not is_personal(None, fine_type, relation):
         return None
-    likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))]
-    return TAUGHT_AS_PERSONAL if by_custom_type else COLUMN_TYPES[likeliest].if_personal
+    if custom:
+        return personal_meaning(None, None, relation, custom[0].kind)
+    likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
+    return personal_meaning(likeliest, fine_type, relation)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

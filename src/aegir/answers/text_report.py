@@ -74,6 +74,22 @@ def render_text(
     return "\n".join(_block(annotation, colour, width, why) for annotation in annotations)
 
 
+def shown_name(column: ColumnAnnotation) -> str:
+    """The header, or the position of a column without one."""
+    return column.name or f"column_{column.index + 1}"
+
+
+def says_more(column: ColumnAnnotation) -> bool:
+    """Whether the type is another name than the label: beside `iso_date` Date is, beside `date` it is not."""
+    if column.type is None or column.label is None:
+        return False
+    return _letters(column.type) != _letters(column.label)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
 def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> str:
     rows = [_cells(column) for column in annotation.columns]
     reasons = [] if why else [_in_one_line(column) for column in annotation.columns]
@@ -100,7 +116,7 @@ def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
     facts = f"   {count} column{'' if count == 1 else 's'}"
     for column in annotation.columns:
         if column.index == annotation.subject:
-            facts += f", subject: {_shown_name(column)}"
+            facts += f", subject: {shown_name(column)}"
     personal = sum(column.personal for column in annotation.columns)
     facts += f", {personal} personal" if personal else ""
     return painter.line([(annotation.table, "bold"), (facts, "dim")])
@@ -111,7 +127,7 @@ def _cells(column: ColumnAnnotation) -> tuple[_Cell, ...]:
     known = column.label is not None or column.runners_up
     personal = (column.personal_level or "yes") if column.personal else ""
     return (
-        _Cell(_shown_name(column)),
+        _Cell(shown_name(column)),
         _label(column, trust),
         _Cell("", trust, number=f"{column.confidence:.2f}" if known else ""),
         _relation(column.relation) if column.relation else _Cell(""),
@@ -124,7 +140,7 @@ def _label(column: ColumnAnnotation, trust: str) -> _Cell:
         best = f" ({column.runners_up[0].label}?)" if column.runners_up else ""
         return _Cell(f"unsure{best}" if column.datatype != "empty" or best else "no values", trust)
     label = _maybe(column.confidence) + column.label
-    if column.type is None or column.type == column.label:
+    if not says_more(column):
         return _Cell(label, trust)
     return _Cell(label, trust, remark=f" ({_maybe(column.type_confidence)}{column.type})")
 
@@ -145,10 +161,6 @@ def _maybe(confidence: float) -> str:
 
 def _shown_guess(guess: Guess) -> str:
     return f"{guess.label} {guess.confidence:.2f}"
-
-
-def _shown_name(column: ColumnAnnotation) -> str:
-    return column.name or f"column_{column.index + 1}"
 
 
 def _in_one_line(column: ColumnAnnotation) -> str:

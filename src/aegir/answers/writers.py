@@ -7,6 +7,7 @@
   csv           one line per column, see CSV_HEADER
   frictionless  a Data Package with Table Schemas   csvw         W3C metadata for CSV on the web
   dbt           a schema.yml with meta and contains_pii
+  html          one page for people, with a preview of the tables and a filter
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
@@ -24,6 +25,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.html_page import BEGINNING, render_html
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
 from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 from aegir.answers.text_report import render_text
@@ -112,6 +114,7 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
     "frictionless": render_frictionless,
     "csvw": render_csvw,
     "dbt": render_dbt,
+    "html": render_html,
 }
 
 LONGEST_BEGINNING = 64 << 10
@@ -130,6 +133,7 @@ BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old a
         rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['
         rf'(?:\]|\s*\{{\s*"url": {_TEXT},\s*"dc:title": )'
     ),
+    "html": re.escape(BEGINNING),
     "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
 }
 

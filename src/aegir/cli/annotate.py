@@ -29,7 +29,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "format_name",
     metavar="NAME",
     default="text",
-    help="text (default), json, jsonl, csv, frictionless, csvw or dbt.",
+    help="text (default), html, json, jsonl, csv, frictionless, csvw or dbt.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
 @click.option(
