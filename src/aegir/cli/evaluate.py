@@ -26,10 +26,7 @@ from aegir.errors import CheckFailed, UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 
 
-@click.command(
-    "eval",
-    epilog="Example: aegir eval everyday.jsonl.gz; or: aegir eval web.jsonl --task cta --at-least 0.8",
-)
+@click.command("eval", epilog="Example: aegir eval tables.jsonl.gz --at-least 0.8")
 @click.argument("file", type=PathName(), required=False)
 @click.option(
     "--task",
