@@ -4,7 +4,7 @@
 
 A column's answer says the same thing at several levels: `label` is the most specific name that is likely enough, and
 `kind`, `type` and `fine_type` are the levels themselves. The dictionaries are the shape behind JSON, Parquet
-metadata and the service.
+metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line;
