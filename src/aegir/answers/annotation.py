@@ -4,7 +4,7 @@
 
 A column's answer says the same thing at several levels: `label` is the most specific name that is likely enough, and
 `kind`, `type` and `fine_type` are the levels themselves. The dictionaries are the shape behind JSON, Parquet
-metadata and the service.
+metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line;
@@ -99,9 +99,14 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
     }
 
 
-def annotation_from_dict(data: Mapping[str, Any]) -> TableAnnotation:
-    """The annotation that `annotation_as_dict` was given, up to the rounding of confidences."""
-    _check_form(data)
+def annotation_from_dict(
+    data: Mapping[str, Any], where: str = "this annotation"
+) -> TableAnnotation:
+    """The annotation that `annotation_as_dict` was given, up to the rounding of confidences.
+
+    `where` begins the sentence that refuses what cannot be read.
+    """
+    _check_form(data, where)
     try:
         return TableAnnotation(
             table=_text(data["table"]),
@@ -113,21 +118,21 @@ def annotation_from_dict(data: Mapping[str, Any]) -> TableAnnotation:
         )
     except KeyError as missing:
         raise UsageError(
-            f"this annotation has no {missing.args[0]!r}; it must be an object as written by "
+            f"{where} has no {missing.args[0]!r}; it must be an object as written by "
             "`aegir annotate --json`"
         ) from None
     except (TypeError, ValueError, AttributeError) as wrong:
         raise UsageError(
-            f"this annotation holds a value of the wrong kind ({wrong}); it must be an object as "
+            f"{where} holds a value of the wrong kind ({wrong}); it must be an object as "
             "written by `aegir annotate --json`"
         ) from None
 
 
-def _check_form(data: object) -> None:
+def _check_form(data: object, where: str) -> None:
     """Raise for an answer of another form, and for what is no answer at all."""
     if not isinstance(data, Mapping):
         raise UsageError(
-            f"this annotation is {type(data).__name__}; it must be an object as written by "
+            f"{where} is {type(data).__name__}; it must be an object as written by "
             "`aegir annotate --json`"
         )
     form = data.get("form")
@@ -135,7 +140,7 @@ def _check_form(data: object) -> None:
         return
     came = "has no form" if form is None else f"is of form {form!r}"
     raise UsageError(
-        f"this annotation {came}, but form {FORM} is expected; run `aegir annotate` on its table again"
+        f"{where} {came}, but form {FORM} is expected; run `aegir annotate` on its table again"
     )
 
 
