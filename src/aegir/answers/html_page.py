@@ -90,8 +90,8 @@ def _overview(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     yield f"<header><h1>{_text(_title(annotations))}</h1>"
     yield '<ul class="totals">'
     for counted in (amount(len(annotations), "table"), amount(len(columns), "column")):
-        number, noun = counted.split()
-        yield f"<li><b>{number}</b>{noun}</li>"
+        figure, noun = counted.split()
+        yield f"<li><b>{figure}</b>{noun}</li>"
     personal = Counter(shown_level(column) for column in columns if column.personal)
     levels = ", ".join(f"{personal[level]:,} {level}" for level in LEVELS if personal[level])
     levels = f' <span class="soft">({levels})</span>' if levels else ""
