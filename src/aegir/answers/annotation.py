@@ -83,7 +83,7 @@ class TableAnnotation:
     annotator: str
     warnings: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
-    """The first sampled cells of each column, cut short, for reports that show the table."""
+    """Some cells of each column, of the same rows and cut short, for reports that show the table."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:

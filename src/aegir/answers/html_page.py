@@ -1,6 +1,6 @@
 """Annotations as one HTML page for a person, which needs nothing beside it: `aegir annotate --format html`.
 
-    totals, kinds and a filter at the top; per table its first rows under the labels, then a line per column that opens
+    totals, kinds and a filter at the top; per table some of its rows under the labels, then a line per column that opens
     to the meaning of the label, the reasons and what was likely next
 
 Promises
@@ -25,7 +25,19 @@ from pathlib import Path
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.printable import escape_controls
-from aegir.answers.text_report import SURE, UNSURE, WORTH_LISTING, says_more, shown_name
+from aegir.answers.wording import (
+    SURE,
+    UNSURE,
+    is_unsure,
+    maybe,
+    shown_confidence,
+    shown_label,
+    shown_level,
+    shown_name,
+    shown_type,
+    worth_listing,
+)
+from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS, Kind, Term
 
 HERE = Path(__file__).parent
@@ -77,13 +89,14 @@ def _overview(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     columns = [column for annotation in annotations for column in annotation.columns]
     yield f"<header><h1>{_text(_title(annotations))}</h1>"
     yield '<ul class="totals">'
-    yield f"<li><b>{len(annotations):,}</b>{_noun(len(annotations), 'table')}</li>"
-    yield f"<li><b>{len(columns):,}</b>{_noun(len(columns), 'column')}</li>"
-    personal = Counter(column.personal_level or "yes" for column in columns if column.personal)
+    for counted in (amount(len(annotations), "table"), amount(len(columns), "column")):
+        figure, noun = counted.split()
+        yield f"<li><b>{figure}</b>{noun}</li>"
+    personal = Counter(shown_level(column) for column in columns if column.personal)
     levels = ", ".join(f"{personal[level]:,} {level}" for level in LEVELS if personal[level])
     levels = f' <span class="soft">({levels})</span>' if levels else ""
     yield f'<li class="personal"><b>{personal.total():,}</b>with personal data{levels}</li>'
-    yield f"<li><b>{sum(map(_is_unsure, columns)):,}</b>unsure</li>"
+    yield f"<li><b>{sum(map(is_unsure, columns)):,}</b>unsure</li>"
     yield "</ul>"
     kinds = Counter(column.kind for column in columns if column.kind)
     if kinds:
@@ -136,8 +149,7 @@ def _table(number: int, annotation: TableAnnotation) -> Iterator[str]:
 
 
 def _facts(annotation: TableAnnotation) -> str:
-    count = len(annotation.columns)
-    facts = [f"{count:,} {_noun(count, 'column')}"]
+    facts = [amount(len(annotation.columns), "column")]
     if annotation.source and annotation.source != annotation.table:
         facts.append(_text(annotation.source))
     facts += [
@@ -149,14 +161,15 @@ def _facts(annotation: TableAnnotation) -> str:
 
 
 def _preview(annotation: TableAnnotation) -> Iterator[str]:
-    """The first rows of the table under its labels, if the annotation still has them."""
+    """Some rows of the table under its labels, if the annotation still has them."""
     cells = annotation.preview
     rows = max(map(len, cells), default=0)
     if not rows or len(cells) != len(annotation.columns):
         return
-    yield '<div class="preview" tabindex="0" role="region" aria-label="First rows"><table><thead><tr>'
+    yield '<div class="preview" tabindex="0" role="region" aria-label="Some rows"><table>'
+    yield f"<caption>{rows} of the rows that were looked at</caption><thead><tr>"
     for column in annotation.columns:
-        yield (f'<th scope="col"><bdi>{_text(shown_name(column))}</bdi><br>{_chip(column)}</th>')
+        yield f'<th scope="col"><bdi>{_text(shown_name(column))}</bdi><br>{_chip(column)}</th>'
     yield "</tr></thead><tbody>"
     for row in range(rows):
         yield "<tr>" + "".join(
@@ -174,20 +187,16 @@ def _cell(column: ColumnAnnotation, values: Sequence[str]) -> str:
 def _column(column: ColumnAnnotation, *, is_subject: bool) -> Iterator[str]:
     marks = [
         *(["personal", column.personal_level or ""] if column.personal else []),
-        *(["unsure"] if _is_unsure(column) else []),
+        *(["unsure"] if is_unsure(column) else []),
         *([f"kind-{column.kind}"] if column.kind in KINDS else []),
     ]
     yield f'<li data-marks="{_text(" ".join(marks))}"><details><summary>'
     subject = ' <span class="subject">subject</span>' if is_subject else ""
     yield f'<span class="name"><bdi>{_text(shown_name(column))}</bdi>{subject}</span>'
-    beside = ""
-    if says_more(column):
-        beside = (
-            f' <span class="soft">{_maybe(column.type_confidence)}{_text(column.type or "")}</span>'
-        )
+    beside = shown_type(column)
+    beside = f' <span class="soft">{_text(beside)}</span>' if beside else ""
     yield f"<span>{_chip(column)}{beside}</span>"
-    known = column.label is not None or column.runners_up
-    yield f"<span>{_sureness(column.confidence) if known else ''}</span>"
+    yield f"<span>{_sureness(column.confidence) if shown_confidence(column) else ''}</span>"
     yield f"<span>{_relation(column.relation) if column.relation else ''}</span>"
     yield f"<span>{_badge(column)}</span>"
     yield '</summary><div class="more">'
@@ -245,9 +254,8 @@ def _meanings(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
         yield column.relation.label, RELATIONS[column.relation.label].definition
 
 
-def _guesses(title: str, guesses: Sequence[Guess]) -> Iterator[str]:
-    likely = [guess for guess in guesses if guess.confidence >= WORTH_LISTING]
-    if likely:
+def _guesses(title: str, guesses: tuple[Guess, ...]) -> Iterator[str]:
+    if likely := worth_listing(guesses):
         yield f'<h3>{title}</h3><dl class="guesses">'
         for guess in likely:
             yield f"<dt>{_text(guess.label)}</dt><dd>{_sureness(guess.confidence)}</dd>"
@@ -256,14 +264,9 @@ def _guesses(title: str, guesses: Sequence[Guess]) -> Iterator[str]:
 
 def _chip(column: ColumnAnnotation) -> str:
     """The label in the colour of its kind; dashed when unsure."""
-    if column.label is None:
-        best = f" ({column.runners_up[0].label}?)" if column.runners_up else ""
-        shown = f"unsure{best}" if column.datatype != "empty" or best else "no values"
-    else:
-        shown = _maybe(column.confidence) + column.label
-    unsure = " unsure" if _is_unsure(column) else ""
+    unsure = " unsure" if is_unsure(column) else ""
     kind = f' title="{_text(column.kind)}"' if column.kind else ""
-    return f'<span class="{_chip_class(column.kind)}{unsure}"{kind}>{_text(shown)}</span>'
+    return f'<span class="{_chip_class(column.kind)}{unsure}"{kind}>{_text(shown_label(column))}</span>'
 
 
 def _chip_class(kind: str | None) -> str:
@@ -271,7 +274,7 @@ def _chip_class(kind: str | None) -> str:
 
 
 def _relation(guess: Guess) -> str:
-    shown = _text(_maybe(guess.confidence) + guess.label)
+    shown = _text(maybe(guess.confidence) + guess.label)
     return f'{shown} <span class="soft number">{guess.confidence:.2f}</span>'
 
 
@@ -279,7 +282,7 @@ def _badge(column: ColumnAnnotation) -> str:
     if not column.personal:
         return ""
     meaning = LEVELS.get(column.personal_level or "", "likely to hold personal data")
-    return f'<span class="badge" title="{_text(meaning)}">{_text(column.personal_level or "yes")}</span>'
+    return f'<span class="badge" title="{_text(meaning)}">{_text(shown_level(column))}</span>'
 
 
 def _sureness(confidence: float) -> str:
@@ -304,18 +307,6 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
     if len(annotations) == 1:
         return f"What the columns of {annotations[0].table} are"
     return "What the columns of these tables are"
-
-
-def _is_unsure(column: ColumnAnnotation) -> bool:
-    return column.label is None or column.confidence < UNSURE
-
-
-def _maybe(confidence: float) -> str:
-    return "maybe " if confidence < UNSURE else ""
-
-
-def _noun(count: int, noun: str) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def _text(text: str) -> str:

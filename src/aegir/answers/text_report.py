@@ -27,6 +27,18 @@ from itertools import chain, starmap
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.printable import escape_surrogates
+from aegir.answers.wording import (
+    SURE,
+    is_unsure,
+    maybe,
+    shown_confidence,
+    shown_label,
+    shown_level,
+    shown_name,
+    shown_type,
+    worth_listing,
+)
+from aegir.tables.amounts import amount
 
 HEADINGS = ("column", "label", "sure", "relation", "personal", "why")
 WIDEST = (28, 36, 4, 25, 8)
@@ -38,10 +50,6 @@ MARK = 2
 INDENT = 4
 """How far reasons stand in below their column."""
 LEAST_ROOM_FOR_REASONS = 24
-SURE, UNSURE = 0.8, 0.5
-"""From here on an answer is green; below the second it is a `maybe`; between them yellow."""
-WORTH_LISTING = 0.005
-"""Guesses below this would be shown as 0.00."""
 DANGLING = {"such", "as"}
 """Words a cut sentence should not end in: the example that follows them is gone."""
 
@@ -74,22 +82,6 @@ def render_text(
     return "\n".join(_block(annotation, colour, width, why) for annotation in annotations)
 
 
-def shown_name(column: ColumnAnnotation) -> str:
-    """The header, or the position of a column without one."""
-    return column.name or f"column_{column.index + 1}"
-
-
-def says_more(column: ColumnAnnotation) -> bool:
-    """Whether the type is another name than the label: beside `iso_date` Date is, beside `date` it is not."""
-    if column.type is None or column.label is None:
-        return False
-    return _letters(column.type) != _letters(column.label)
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name.lower()))
-
-
 def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> str:
     rows = [_cells(column) for column in annotation.columns]
     reasons = [] if why else [_in_one_line(column) for column in annotation.columns]
@@ -112,8 +104,7 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
 
 
 def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
-    count = len(annotation.columns)
-    facts = f"   {count} column{'' if count == 1 else 's'}"
+    facts = f"   {amount(len(annotation.columns), 'column')}"
     for column in annotation.columns:
         if column.index == annotation.subject:
             facts += f", subject: {shown_name(column)}"
@@ -123,44 +114,19 @@ def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
 
 
 def _cells(column: ColumnAnnotation) -> tuple[_Cell, ...]:
-    trust = _trust(column)
-    known = column.label is not None or column.runners_up
-    personal = (column.personal_level or "yes") if column.personal else ""
+    trust = "dim" if is_unsure(column) else "green" if column.confidence >= SURE else "yellow"
+    beside = shown_type(column)
     return (
         _Cell(shown_name(column)),
-        _label(column, trust),
-        _Cell("", trust, number=f"{column.confidence:.2f}" if known else ""),
+        _Cell(shown_label(column), trust, remark=f" ({beside})" if beside else ""),
+        _Cell("", trust, number=shown_confidence(column)),
         _relation(column.relation) if column.relation else _Cell(""),
-        _Cell(personal, "magenta"),
+        _Cell(shown_level(column), "magenta"),
     )
 
 
-def _label(column: ColumnAnnotation, trust: str) -> _Cell:
-    if column.label is None:
-        best = f" ({column.runners_up[0].label}?)" if column.runners_up else ""
-        return _Cell(f"unsure{best}" if column.datatype != "empty" or best else "no values", trust)
-    label = _maybe(column.confidence) + column.label
-    if not says_more(column):
-        return _Cell(label, trust)
-    return _Cell(label, trust, remark=f" ({_maybe(column.type_confidence)}{column.type})")
-
-
 def _relation(guess: Guess) -> _Cell:
-    return _Cell(_maybe(guess.confidence) + guess.label, "cyan", number=f" {guess.confidence:.2f}")
-
-
-def _trust(column: ColumnAnnotation) -> str:
-    if column.label is None or column.confidence < UNSURE:
-        return "dim"
-    return "green" if column.confidence >= SURE else "yellow"
-
-
-def _maybe(confidence: float) -> str:
-    return "maybe " if confidence < UNSURE else ""
-
-
-def _shown_guess(guess: Guess) -> str:
-    return f"{guess.label} {guess.confidence:.2f}"
+    return _Cell(maybe(guess.confidence) + guess.label, "cyan", number=f" {guess.confidence:.2f}")
 
 
 def _in_one_line(column: ColumnAnnotation) -> str:
@@ -176,9 +142,9 @@ def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
         ("", column.label, column.runners_up),
         ("relation ", column.relation, column.relation_runners_up),
     ):
-        likely = [_shown_guess(guess) for guess in guesses if guess.confidence >= WORTH_LISTING]
-        if likely:
-            yield what + ("or: " if given else "perhaps: "), ", ".join(likely)
+        if likely := worth_listing(guesses):
+            listed = ", ".join(f"{guess.label} {guess.confidence:.2f}" for guess in likely)
+            yield what + ("or: " if given else "perhaps: "), listed
 
 
 def _choose_widths(

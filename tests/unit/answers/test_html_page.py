@@ -179,7 +179,7 @@ ALLOWED = {
 }
 BARE = (
     "head title style script body header main h1 h3 b bdi br label table thead tbody tr details "
-    "summary dt dd code"
+    "summary dt dd code caption"
 )
 
 
