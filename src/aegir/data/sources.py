@@ -56,6 +56,11 @@ class Source:
     """The label space of `cta` when it is not our 82 types: such labels train an auxiliary head of this name,
     with `cta_weight`. A label may be spelt like one of ours and mean something else."""
 
+    raw: bool = False
+    """Tables without labels."""
+    web: bool = True
+    """Tables of the web's markup, or made up to look like them."""
+
     @property
     def stem(self) -> str:
         """The file's name without folders and endings; the folder's if the file is just called `tables`."""
@@ -89,7 +94,7 @@ KNOWN_SOURCES = (
     Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
     Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
     # Calibration reports them apart as long as it fits one answer per column.
-    Source("open/tables.jsonl.gz", everyday=True, calibrates=False),
+    Source("open/tables.jsonl.gz", everyday=True, web=False, calibrates=False),
     # Types derived from relations, unverified: only used for which types the columns of a relation have.
     Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
     # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.

@@ -41,8 +41,6 @@ FORMAT = "aegir-ngrams-2"
 NO_SIBLING = np.float32(-1.5)
 """The best sibling score in a table of one column: about the lowest margin that occurs."""
 VIEWS_AT_ONCE = 256
-FEATURES_AT_ONCE = PRODUCT_LIMIT // SCORES
-"""Features of a view that are multiplied at a time: more would be split among BLAS threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +52,11 @@ class HashedLinear:
     importance: F32
     """(F,) inverse document frequency."""
     weights: npt.NDArray[np.int8]
-    """(F, SCORES)"""
+    """(F, outputs)"""
     scale: F32
     """(F,) by which a row of `weights` is multiplied."""
     bias: F32
-    """(SCORES,)"""
+    """(outputs,)"""
 
     @property
     def index(self) -> I32:
@@ -68,19 +66,21 @@ class HashedLinear:
         return index
 
     def scores(self, views: Sequence[View], index: I32) -> F32:
-        """Return the scores (views, SCORES) of views; `index` is the layer's own."""
+        """Return the scores (views, outputs) of views; `index` is the layer's own."""
         parts = [
-            self._scores(hashed_features(views[at : at + VIEWS_AT_ONCE], index))
+            self.score_rows(hashed_features(views[at : at + VIEWS_AT_ONCE], index))
             for at in range(0, len(views), VIEWS_AT_ONCE)
         ]
-        return np.concatenate([np.zeros((0, SCORES), np.float32), *parts])
+        return np.concatenate([np.zeros((0, len(self.bias)), np.float32), *parts])
 
-    def _scores(self, rows: SparseRows) -> F32:
+    def score_rows(self, rows: SparseRows) -> F32:
+        """Return the scores (rows, outputs) of rows whose features are numbers of kept buckets."""
         values = weigh(rows, self.importance) * self.scale[rows.features]
-        scores = np.zeros((len(rows), SCORES), np.float32)
+        scores = np.zeros((len(rows), len(self.bias)), np.float32)
+        at_once = PRODUCT_LIMIT // len(self.bias)
         for row, (start, end) in zip(scores, pairwise(rows.starts.tolist()), strict=True):
-            for at in range(start, end, FEATURES_AT_ONCE):
-                part = slice(at, min(at + FEATURES_AT_ONCE, end))
+            for at in range(start, end, at_once):
+                part = slice(at, min(at + at_once, end))
                 row += values[part] @ self.weights[rows.features[part]].astype(np.float32)
         return scores + self.bias
 

@@ -1,0 +1,107 @@
+"""How the probabilities of two models become one answer, on tables of the web and on everyday ones.
+
+    log P = a log P(first) + b log P(second) + const        "none of these" is one of the names
+    types   (1 - v) P(type) + v sum over fine types of P(fine type) P(type | fine type)
+
+The weights a, b and v differ between the two kinds of tables; a table that is web with probability w gets
+w times those of the web plus 1 - w times the others. All were fitted on held-out tables (training/calibrate.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from aegir.annotators.scores import Probabilities
+from aegir.arrays import F32, softmax
+from aegir.errors import UsageError
+from aegir.model.dense import rows_times
+
+FLOOR = np.float32(1e-6)
+HEADS = ("types", "relations", "fine", "personal")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What the log probabilities of two models are multiplied by; personal data have a constant beside."""
+
+    types: tuple[float, float]
+    relations: tuple[float, float]
+    fine: tuple[float, float]
+    personal: tuple[float, float, float]
+    via_fine: float
+    """v: how far fine types speak for types."""
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `asdict` made of it; raise UsageError for anything else."""
+        try:
+            pairs = [tuple(float(x) for x in given[head]) for head in HEADS]
+            weights = cls(*pairs, float(given["via_fine"]))
+            numbers = [x for pair in pairs for x in pair] + [weights.via_fine]
+            lengths = tuple(map(len, pairs))
+        except (KeyError, TypeError, ValueError):
+            raise UsageError("the calibration has no weights of a mixture") from None
+        if lengths != (2, 2, 2, 3) or not np.isfinite(numbers).all():
+            raise UsageError("the weights of a mixture are not finite numbers, two per part")
+        return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing:
+    """The weights on tables of the web and on everyday tables."""
+
+    web: Weights
+    everyday: Weights
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `asdict` made of it."""
+        if not isinstance(given, Mapping) or not {"web", "everyday"} <= given.keys():
+            raise UsageError("the calibration has no mixture for web and everyday tables")
+        return cls(Weights.from_json(given["web"]), Weights.from_json(given["everyday"]))
+
+    def at(self, head: str, web: F32) -> F32:
+        """Return the weights (columns, n) of a head for columns of tables that are web with probability (columns,)."""
+        a, b = (np.atleast_1d(np.array(getattr(w, head), np.float32)) for w in (self.web, self.everyday))
+        return np.asarray(web[:, None] * a + (1 - web[:, None]) * b, np.float32)
+
+    def mix(self, head: str, first: Probabilities, second: Probabilities, web: F32) -> Probabilities:
+        """Return the mixture (columns, names) of two such arrays; the rest to 1 is "none of these" in all three."""
+        weights = self.at(head, web)
+        logits = [
+            weights[:, place, None] * np.log(with_none(part) + FLOOR)
+            for place, part in enumerate((first, second))
+        ]
+        return softmax(logits[0] + logits[1])[:, :-1]
+
+    def mix_personal(self, first: F32, second: F32, web: F32) -> F32:
+        """Return the mixture (columns,) of two probabilities of personal data."""
+        weights = self.at("personal", web)
+        logits = weights[:, 0] * log_odds(first) + weights[:, 1] * log_odds(second) + weights[:, 2]
+        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
+
+    def with_fine(
+        self, types: Probabilities, fine: Probabilities, types_of_fine: F32, web: F32
+    ) -> Probabilities:
+        """Return type probabilities (columns, 82) to which the fine types have been asked too."""
+        share = self.at("via_fine", web)
+        by_fine = rows_times(with_none(fine), types_of_fine)
+        return np.asarray((1 - share) * types + share * by_fine[:, :-1], np.float32)
+
+
+def with_none(probabilities: Probabilities) -> Probabilities:
+    """Return (columns, names + 1): the last is what is left for "none of these"."""
+    rest = np.maximum(1 - probabilities.sum(axis=1, keepdims=True), 0)
+    return np.hstack([probabilities, rest]).astype(np.float32)
+
+
+def log_odds(probability: F32) -> F32:
+    """Return the log odds of probabilities, kept finite."""
+    return np.asarray(np.log((probability + FLOOR) / (1 - probability + FLOOR)), np.float32)
+
+
+def per_column(web: Sequence[float], widths: Sequence[int]) -> F32:
+    """Return each table's number once per column."""
+    return np.repeat(np.array(web, np.float32), widths)

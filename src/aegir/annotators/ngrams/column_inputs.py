@@ -1,0 +1,111 @@
+"""What the n-gram network reads of a column: n-grams of values and headers, figures, and what the rules say.
+
+    tables --read_columns--> ColumnInputs (one row per column of all tables)
+
+Promise: a column's inputs depend on its table alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegir.annotators.ngrams.features import SparseRows, View, hashed_features
+from aegir.annotators.ngrams.figures import FIGURES, figures_of
+from aegir.annotators.rules.judge import Verdict
+from aegir.arrays import F32, I32, I64
+from aegir.tables.table import Table
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAMES
+
+CELLS = 12
+"""Cells read per column, evenly spread."""
+HEADER_CHARACTERS = 80
+VIEWS_AT_ONCE = 256
+_TYPES, _FINE = len(TYPE_NAMES), len(FINE_NAMES)
+EVIDENCE = _FINE + 2 * _TYPES
+"""One number per fine type that a rule may name, per type that it supports, and per type that it excludes."""
+FACTS = FIGURES + EVIDENCE
+_PARTS_OF_A_WORD = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+)
+_NOT_A_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInputs:
+    """The inputs of the columns of some tables, in order."""
+
+    values: SparseRows
+    headers: SparseRows
+    names: SparseRows
+    """One row per table: the n-grams of its name."""
+    facts: F32
+    """(columns, FACTS) figures, then the evidence of the rules."""
+    table: I64
+    """(columns,) the number of each column's table."""
+    is_subject: F32
+    """(columns,) 1 for the subject that a table names."""
+
+
+def read_columns(
+    tables: Sequence[Table],
+    verdicts: Sequence[Verdict],
+    value_index: I32 | None = None,
+    header_index: I32 | None = None,
+) -> ColumnInputs:
+    """Return the inputs of all columns; `verdicts` has one per column, and an index renumbers the n-grams."""
+    columns = [column for table in tables for column in table.columns]
+    places = [
+        (place, len(table.columns)) for table in tables for place in range(len(table.columns))
+    ]
+    facts = np.zeros((len(columns), FACTS), np.float32)
+    for row, column, (place, width), verdict in zip(facts, columns, places, verdicts, strict=True):
+        row[:FIGURES] = figures_of(column, place, width)
+        _fill_evidence(row[FIGURES:], verdict)
+    is_subject = [
+        float(place == table.subject) for table in tables for place in range(len(table.columns))
+    ]
+    return ColumnInputs(
+        _hashed([column.spread(CELLS) for column in columns], value_index),
+        _hashed([header_view(column.name) for column in columns], header_index),
+        _hashed([header_view(file_stem(table.name)) for table in tables], header_index),
+        facts,
+        np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
+        np.array(is_subject, np.float32),
+    )
+
+
+def header_view(header: str | None) -> View:
+    """Return a header as its words in lower case: 'custEMail_2' becomes 'cust email 2'; no cell for no header."""
+    spaced = _PARTS_OF_A_WORD.sub(" ", (header or "")[: 2 * HEADER_CHARACTERS])
+    words = _NOT_A_WORD.sub(" ", spaced).strip().lower()[:HEADER_CHARACTERS]
+    return (words,) if words else ()
+
+
+def file_stem(name: str) -> str:
+    """Return what a table is called, without folders and ending: `orders` for `data/orders.csv`."""
+    stem = name.rpartition("/")[2]
+    return stem.partition(".")[0] or stem
+
+
+def _fill_evidence(row: F32, verdict: Verdict) -> None:
+    if verdict.fine_type:
+        row[FINE_INDEX[verdict.fine_type]] = verdict.fine_confidence
+    for name, strength in verdict.support:
+        row[_FINE + TYPE_INDEX[name]] = strength
+    for name in verdict.vetoes:
+        row[_FINE + _TYPES + TYPE_INDEX[name]] = 1.0
+
+
+def _hashed(views: Sequence[View], index: I32 | None) -> SparseRows:
+    parts = [
+        hashed_features(views[at : at + VIEWS_AT_ONCE], index)
+        for at in range(0, len(views), VIEWS_AT_ONCE)
+    ] or [hashed_features((), index)]
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return SparseRows(
+        np.append(0, np.cumsum(lengths)),
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.shares for part in parts]),
+    )

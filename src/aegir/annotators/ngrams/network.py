@@ -1,0 +1,191 @@
+"""The n-gram network: everything known about a column and its table, to all parts of the answer at once.
+
+    values, header  --hashed, int8-->  v, e                                       (embeddings)
+    own     h = relu(norm([e, e of left, of right, mean e of others, e of the table's name, v, relu(facts)]))
+    table   h + relu(norm([h, mean h of the others, max h of the table, h of the subject]))
+    heads   types and none, fine types and none, relations and none, personal, web
+
+A head's last output is "none of these". `web` is the log odds that the table is one of the web's markup rather than an
+everyday one: calibration uses it. training/ngram_network.py is the same network in torch.
+
+Promises
+  - a table's outputs depend on that table alone, bit for bit (model/dense.py says how);
+  - a column without header, a table without name or subject, and a table of one column are ordinary inputs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.annotators.ngrams.column_inputs import FACTS, ColumnInputs, read_columns
+from aegir.annotators.ngrams.features import BUCKETS
+from aegir.annotators.ngrams.model import HashedLinear
+from aegir.annotators.rules.judge import Verdict
+from aegir.arrays import F32
+from aegir.errors import UsageError
+from aegir.model.dense import LayerNorm, Linear
+from aegir.tables.table import Table
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+
+HEADS: Mapping[str, int] = {
+    "types": len(TYPE_NAMES) + 1,
+    "fine": len(FINE_NAMES) + 1,
+    "relations": len(RELATION_NAMES) + 1,
+    "personal": 1,
+    "web": 1,
+}
+"""Outputs of each head."""
+LAYERS = ("facts", "own", "table", *(f"heads.{head}" for head in HEADS))
+NORMS = ("own_norm", "table_norm")
+HEADER_VECTORS = 5
+"""Vectors of headers that a column is read with: its own, left, right, the others, the table's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NgramNetwork:
+    """The layers of the network, for inference in numpy."""
+
+    headers: HashedLinear
+    values: HashedLinear
+    layers: Mapping[str, Linear]
+    norms: Mapping[str, LayerNorm]
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> "NgramNetwork":
+        """Return the network with these tensors; raise UsageError if some are missing or do not fit."""
+        bags = {}
+        for bag in ("headers", "values"):
+            fields = [_tensor(tensors, f"{bag}.{field}") for field in _BAG_FIELDS]
+            bags[bag] = HashedLinear(*fields)
+            _check_bag(bag, bags[bag])
+        floats = {
+            name: np.asarray(_tensor(tensors, name), np.float32)
+            for layer in (*LAYERS, *NORMS)
+            for name in (f"{layer}.weight", f"{layer}.bias")
+        }
+        network = cls(
+            **bags,
+            layers={layer: Linear.of(floats, layer) for layer in LAYERS},
+            norms={norm: LayerNorm.of(floats, norm) for norm in NORMS},
+        )
+        network.check()
+        return network
+
+    def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return what `of` reads; dense layers in float16."""
+        tensors: dict[str, npt.NDArray[np.generic]] = {
+            f"{bag}.{field}": getattr(getattr(self, bag), field)
+            for bag in ("headers", "values")
+            for field in _BAG_FIELDS
+        }
+        for name, layer in self.layers.items():
+            tensors[f"{name}.weight"] = np.ascontiguousarray(layer.weight.T).astype(np.float16)
+            tensors[f"{name}.bias"] = layer.bias.astype(np.float16)
+        for name, norm in self.norms.items():
+            tensors[f"{name}.weight"] = norm.weight.astype(np.float16)
+            tensors[f"{name}.bias"] = norm.bias.astype(np.float16)
+        return tensors
+
+    def check(self) -> None:
+        """Raise UsageError unless all layers fit together and all numbers are finite."""
+        width = len(self.norms["own_norm"].weight)
+        header, value = len(self.headers.bias), len(self.values.bias)
+        facts = self.layers["facts"].weight.shape[1]
+        inputs = {
+            "facts": FACTS + 1,
+            "own": HEADER_VECTORS * header + value + facts,
+            "table": 4 * width,
+            **{f"heads.{head}": width for head in HEADS},
+        }
+        outputs = {"facts": facts, "own": width, "table": width}
+        outputs |= {f"heads.{head}": count for head, count in HEADS.items()}
+        for name, layer in self.layers.items():
+            expected = (inputs[name], outputs[name])
+            if layer.weight.shape != expected or layer.bias.shape != expected[1:]:
+                raise UsageError(f"layer {name} is {layer.weight.shape}, expected {expected}")
+            if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
+                raise UsageError(f"layer {name} has numbers that are not finite")
+
+    def outputs(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+        """Return the outputs (columns, HEADS[head]) of every head for all columns of the tables."""
+        inputs = read_columns(tables, verdicts, self.values.index, self.headers.index)
+        vectors = self.vectors(inputs)
+        return {head: self.layers[f"heads.{head}"](vectors) for head in HEADS}
+
+    def vectors(self, inputs: ColumnInputs) -> F32:
+        """Return what the heads read (columns, width)."""
+        own = self._own(inputs)
+        spans = _spans(inputs)
+        context = [
+            table_context(own[span], inputs.is_subject[span]) for span in spans if span.stop > span.start
+        ]
+        if not context:
+            return own
+        mixed = self.norms["table_norm"](self.layers["table"](np.concatenate(context)))
+        return own + np.maximum(mixed, 0)
+
+    def _own(self, inputs: ColumnInputs) -> F32:
+        headers = self.headers.score_rows(inputs.headers)
+        names = self.headers.score_rows(inputs.names)
+        around = [
+            header_context(headers[span], name)
+            for span, name in zip(_spans(inputs), names, strict=True)
+        ]
+        facts = self.layers["facts"](np.hstack([inputs.facts, inputs.is_subject[:, None]]))
+        parts = [
+            np.concatenate([np.zeros((0, HEADER_VECTORS * headers.shape[1]), np.float32), *around]),
+            self.values.score_rows(inputs.values),
+            np.maximum(facts, 0),
+        ]
+        return np.maximum(self.norms["own_norm"](self.layers["own"](np.hstack(parts))), 0)
+
+
+def header_context(headers: F32, name: F32) -> F32:
+    """Return (columns, 5 D) for one table: each header's vector (columns, D), its neighbours', and the name's (D,)."""
+    count = len(headers)
+    left, right = np.zeros_like(headers), np.zeros_like(headers)
+    left[1:], right[:-1] = headers[:-1], headers[1:]
+    others = (headers.sum(axis=0) - headers) / np.float32(max(count - 1, 1))
+    return np.hstack([headers, left, right, others, np.broadcast_to(name, headers.shape)])
+
+
+def table_context(own: F32, is_subject: F32) -> F32:
+    """Return (columns, 4 D) for one table: a column's vector (columns, D), the others' mean, the maximum, the subject's."""
+    count = len(own)
+    others = (own.sum(axis=0) - own) / np.float32(max(count - 1, 1))
+    subject = (own * is_subject[:, None]).sum(axis=0)
+    wide = [np.broadcast_to(vector, own.shape) for vector in (own.max(axis=0), subject)]
+    return np.hstack([own, others, *wide])
+
+
+def _spans(inputs: ColumnInputs) -> list[slice]:
+    ends = np.searchsorted(inputs.table, np.arange(len(inputs.names)), side="right").tolist()
+    return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+_BAG_FIELDS = tuple(HashedLinear.__dataclass_fields__)
+
+
+def _tensor(
+    tensors: Mapping[str, npt.NDArray[np.generic]], name: str
+) -> npt.NDArray[np.generic]:
+    if name not in tensors:
+        raise UsageError(f"network.{name} is missing")
+    return tensors[name]
+
+
+def _check_bag(name: str, bag: HashedLinear) -> None:
+    features, outputs = bag.weights.shape if bag.weights.ndim == 2 else (-1, -1)
+    fits = (
+        bag.weights.dtype == np.int8
+        and bag.buckets.shape == bag.importance.shape == bag.scale.shape == (features,)
+        and bag.bias.shape == (outputs,)
+    )
+    if not fits or not all(np.isfinite(x).all() for x in (bag.importance, bag.scale, bag.bias)):
+        raise UsageError(f"network.{name} has parts that do not fit together")
+    if features and not (bag.buckets[0] >= 0 and bag.buckets[-1] < BUCKETS):
+        raise UsageError(f"network.{name} has n-grams outside 0 to {BUCKETS - 1}")
+    if (np.diff(bag.buckets) <= 0).any():
+        raise UsageError(f"network.{name} has n-grams that are not in ascending order")
