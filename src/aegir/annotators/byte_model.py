@@ -2,8 +2,8 @@
 
     columns --sorted by length, in batches--> vectors --each table by itself--> logits / temperature --softmax--> P
 
-Types are scored with the subject that the table names. Where it names none, the likeliest subject is chosen and used
-for relations only. Several threads may share one annotator.
+Types, fine types and personal data are scored with the subject that the table names. Where it names none, the likeliest
+subject is chosen and used for relations only. Several threads may share one annotator.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,35 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import ByteCalibration, OperatingPoints
-from aegir.annotators.scores import TableScores, choose_subject, explain_scores, table_spans
+from aegir.annotators.scores import (
+    Probabilities,
+    TableScores,
+    choose_subject,
+    explain_scores,
+    table_spans,
+)
 from aegir.arrays import F32, I64, softmax
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import Symbols, encode_column, pad
 from aegir.model.checkpoint import load_checkpoint
+from aegir.model.dense import sigmoid
+from aegir.model.heads import (
+    ALONE,
+    FINE_HEAD,
+    NONE,
+    OUTPUTS,
+    PERSONAL_HEAD,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+)
 from aegir.model.network import ByteModel
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
 MODEL_FILE = "bytes.safetensors"
+NAMES = {head: len(names) - names.count(NONE) for head, names in OUTPUTS.items()}
+"""Outputs of each head that stand for a name; the last one is none of them."""
 CELLS_READ = 6
 """Cells read per column: most training tables have five rows, and every cell costs time."""
 BATCH_COLUMNS = 64
@@ -55,25 +73,66 @@ class ByteModelAnnotator:
             for table, span in zip(tables, spans, strict=True)
         ]
         with_given = self._mix(vectors, symbols, tables, [table.subject for table in tables])
-        with_chosen = self._mix(vectors, symbols, tables, subjects)
-        temperature = self.calibration.temperature
-        types = softmax(self.model.types(with_given) / np.float32(temperature["cta"]))
-        relations = softmax(self.model.relations(with_chosen) / np.float32(temperature["cpa"]))
+        with_chosen = self._mix_again(with_given, vectors, symbols, tables, subjects)
         empty = [not column.present for table in tables for column in table.columns]
-        types[empty] = relations[empty] = 0
-        alone = self.model.head("cta_alone", vectors)
+        temperature = self.calibration.temperature
+        types = self._probabilities(TYPES_HEAD, with_given, empty, temperature["cta"])
+        relations = self._probabilities(RELATIONS_HEAD, with_chosen, empty, temperature["cpa"])
+        fine = personal = None
+        if FINE_HEAD in self.model.heads:
+            fine = self._probabilities(FINE_HEAD, with_given, empty)
+            personal = sigmoid(self.model.head(PERSONAL_HEAD, with_given)[:, 0])
+            personal[empty] = 0
+        alone = self.model.head(TYPES_HEAD + ALONE, vectors)[:, : len(TYPE_NAMES)]
         return [
             TableScores(
-                types[span], relations[span], subject, explain_scores(alone[span], types[span])
+                types[span],
+                relations[span],
+                subject,
+                explain_scores(alone[span], types[span]),
+                fine=None if fine is None else fine[span],
+                personal=None if personal is None else personal[span],
             )
             for span, subject in zip(spans, subjects, strict=True)
         ]
+
+    def _probabilities(
+        self, head: str, embeddings: F32, empty: Sequence[bool], temperature: float = 1.0
+    ) -> Probabilities:
+        """Return (columns, names) of a head; the rest to 1 is none of them, and a column without values has 0."""
+        logits = self.model.head(head, embeddings)
+        found: Probabilities = softmax(logits / np.float32(temperature))[:, : NAMES[head]]
+        found[empty] = 0
+        return found
 
     def embed(self, tables: Sequence[Table]) -> list[F32]:
         """Return (columns, width) per table: the input of the network's heads."""
         symbols, vectors = self._read(tables)
         mixed = self._mix(vectors, symbols, tables, [table.subject for table in tables])
         return [mixed[span] for span in table_spans(tables)]
+
+    def _mix_again(
+        self,
+        mixed: F32,
+        vectors: F32,
+        symbols: Sequence[Symbols],
+        tables: Sequence[Table],
+        subjects: Sequence[int | None],
+    ) -> F32:
+        """Return `mixed`, with the tables that name no subject mixed again with these subjects."""
+        places = [i for i, table in enumerate(tables) if table.subject != subjects[i]]
+        spans = table_spans(tables)
+        columns = [column for i in places for column in range(spans[i].start, spans[i].stop)]
+        if not columns:
+            return mixed
+        mixed = mixed.copy()
+        mixed[columns] = self._mix(
+            vectors[columns],
+            [symbols[column] for column in columns],
+            [tables[i] for i in places],
+            [subjects[i] for i in places],
+        )
+        return mixed
 
     def _mix(
         self,
@@ -138,9 +197,12 @@ def _shipped() -> ByteModelAnnotator:
 def _load(path: Path) -> ByteModelAnnotator:
     checkpoint = load_checkpoint(path)
     try:
-        alone = checkpoint.tensors.get("heads.cta_alone.weight")
-        if alone is None or len(alone) != len(TYPE_NAMES):
-            raise UsageError(f"there is no head cta_alone for {len(TYPE_NAMES)} types")
+        types, alone = (
+            checkpoint.tensors.get(f"heads.{head}.weight")
+            for head in (TYPES_HEAD, TYPES_HEAD + ALONE)
+        )
+        if types is None or alone is None or len(alone) != len(types):
+            raise UsageError(f"there is no head {TYPES_HEAD + ALONE} for {len(TYPE_NAMES)} types")
         return ByteModelAnnotator(ByteModel(checkpoint))
     except UsageError as error:
         raise UsageError(

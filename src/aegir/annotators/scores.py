@@ -65,6 +65,10 @@ class TableScores:
     """One per column."""
     custom: tuple[tuple[CustomGuess, ...], ...] = ()
     """Per column the custom types that claim it, best first; empty when none claims any column."""
+    fine: Probabilities | None = None
+    """(columns, fine types), the rest to 1 being none of them; None from an annotator that does not know them."""
+    personal: F32 | None = None
+    """(columns,) the probability of personal data; None from an annotator that does not judge it."""
 
 
 @runtime_checkable

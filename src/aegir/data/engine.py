@@ -9,6 +9,7 @@ so that what a source is worth can be measured by switching it. docs/data-engine
 Promises
   - the same data, switches and seed give the same tables in the same order;
   - a source's tables do not depend on which other sources are switched on;
+  - a table of `open/` is not also among the raw ones;
   - made-up cells come with `Source.synthetic`, guessed labels with `Source.weak`, other vocabularies with `Source.aux`.
 """
 
@@ -22,6 +23,7 @@ from aegir.annotators.registry import DEFAULT, load_annotator
 from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.data.generators.tables import TABLES, synthetic_tables
 from aegir.data.headers import header_tables, typed_by_header
+from aegir.data.leakage import SameTables
 from aegir.data.raw_tables import read_raw_tables
 from aegir.data.self_training import pseudo_labelled
 from aegir.data.sources import (
@@ -29,11 +31,13 @@ from aegir.data.sources import (
     Source,
     TrainingTable,
     auxiliary_tables,
+    everyday_files,
     raw_files,
     read_training_tables,
 )
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
+from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.table import Table
 
 Switches = Mapping[str, bool | int]
@@ -103,8 +107,13 @@ class _Sources:
 
     def raw(self) -> list[Table]:
         if self._raw is None:
-            self._raw = read_raw_tables(raw_files(self._data), self._seed)
+            self._raw = read_raw_tables(raw_files(self._data), self._seed, self._everyday())
         return self._raw
+
+    def _everyday(self) -> SameTables:
+        """Return the labelled everyday tables, whether they are learnt from or not: raw/ has some of them too."""
+        files = everyday_files(self._data)
+        return SameTables(table for path in files for table in read_labelled_tables(path))
 
     def gold(self) -> list[TrainingTable]:
         return [

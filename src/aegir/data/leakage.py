@@ -77,6 +77,20 @@ class HeldOutGroups:
         return any(mark in self._marks for mark in _marks(labelled, self._stated))
 
 
+class SameTables:
+    """Tells which other tables are one of these: they have the same name and say that they are from the same place."""
+
+    def __init__(self, tables: Iterable[LabelledTable]) -> None:
+        self._known = {_identity(labelled) for labelled in tables}
+
+    def __contains__(self, labelled: object) -> bool:
+        return isinstance(labelled, LabelledTable) and _identity(labelled) in self._known
+
+
+def _identity(labelled: LabelledTable) -> tuple[object, str]:
+    return labelled.origin.get("source"), labelled.table.name
+
+
 class _StatedGroups:
     """The groups that labelled tables come with, and the raw tables that belong to them."""
 

@@ -118,7 +118,8 @@ def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
     """Return all tables of the files and folders given."""
     tables = [
         TrainingTable(_prepared(labelled, source, translation), source)
-        for path, source, translation in _files(paths)
+        for path, source, folder in _files(paths)
+        for translation in [_translation(folder / LABEL_MAP, source) if folder else {}]
         for labelled in read_labelled_tables(path)
     ]
     if not tables:
@@ -153,14 +154,20 @@ def raw_files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, str]]]:
+def everyday_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files of labelled everyday tables among the files and folders given."""
+    return [path for path, source, _ in _files(paths) if source.everyday]
+
+
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Path | None]]:
+    """Yield every file with its source and the given folder that it is in; None if the file itself was given."""
     for path in paths:
         if path.is_dir():
             for source in KNOWN_SOURCES:
                 if (path / source.file).is_file():
-                    yield path / source.file, source, _translation(path / LABEL_MAP, source)
+                    yield path / source.file, source, path
         else:
-            yield path, _known_source(path) or Source(path.name, has_subject=True), {}
+            yield path, _known_source(path) or Source(path.name, has_subject=True), None
 
 
 def _known_source(path: Path) -> Source | None:

@@ -24,6 +24,7 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.architecture import Architecture, Stage
 from aegir.model.byte_encoding import GRAM_SPACE, SYMBOLS
+from aegir.model.heads import HEAD_SIZES, RELATIONS_HEAD, TYPES_HEAD
 from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
@@ -37,8 +38,8 @@ GRAM_HASHES = "grams.hashes"
 HALF_LIMIT = 65504
 """The largest number of float16."""
 Shapes = dict[str, tuple[int, ...]]
-CLASSES = {"cta": len(TYPE_NAMES), "cpa": len(RELATION_NAMES)}
-"""Classes of the two heads that every model has."""
+_OLD_HEADS = {TYPES_HEAD: len(TYPE_NAMES), RELATIONS_HEAD: len(RELATION_NAMES)}
+"""The heads of networks that know types and relations alone."""
 _HEAD = re.compile(r"heads\.([^.]+)\.weight")
 
 
@@ -53,8 +54,10 @@ class Checkpoint:
     """Calibration, training and figures; JSON."""
 
     def __post_init__(self) -> None:
-        classes = {head: len(self.tensors[f"heads.{head}.weight"]) for head in self.heads}
-        expected = expected_shapes(self.architecture, classes)
+        sizes = {head: len(self.tensors[f"heads.{head}.weight"]) for head in self.heads}
+        if not _OLD_HEADS.items() <= sizes.items():
+            sizes |= HEAD_SIZES
+        expected = expected_shapes(self.architecture, sizes)
         expected[GRAM_HASHES] = (self.architecture.gram_rows,)
         if missing := sorted(set(expected) - set(self.tensors)):
             raise UsageError(
@@ -172,8 +175,8 @@ def _dequantise(
     return rows.astype(np.float32) * scales.astype(np.float32)[:, None]
 
 
-def expected_shapes(architecture: Architecture, classes: dict[str, int] | None = None) -> Shapes:
-    """Return the name and shape of every weight; `classes` gives heads besides types and relations."""
+def expected_shapes(architecture: Architecture, heads: Mapping[str, int] = HEAD_SIZES) -> Shapes:
+    """Return the name and shape of every weight; `heads` gives the number of outputs of each head."""
     width, column = architecture.widths[0], architecture.column_width
     shapes = {
         "reader.embedding.symbols": (SYMBOLS, width),
@@ -190,7 +193,7 @@ def expected_shapes(architecture: Architecture, classes: dict[str, int] | None =
     shapes |= _linear("mixer.hidden", 4 * column, 2 * column)
     shapes |= _linear("mixer.out", 2 * column, column)
     shapes |= _norm("mixer.norm", column)
-    for name, count in {**(classes or {}), **CLASSES}.items():
+    for name, count in heads.items():
         shapes |= _linear(f"heads.{name}", column, count)
     return shapes | _linear("subject", column, 1)
 

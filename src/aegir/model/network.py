@@ -1,4 +1,4 @@
-"""The whole network in numpy: symbols -> columns -> table -> types and relations.
+"""The whole network in numpy: symbols -> columns -> table -> what each column is.
 
     bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
     vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
@@ -12,7 +12,7 @@ Promises
   - a model is immutable: any number of threads may share one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
 from aegir.model.dense import LayerNorm, Linear, Tensors
+from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD
 from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
 from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
@@ -189,12 +190,17 @@ class ByteModel:
         return self._heads[name](embeddings)
 
     def types(self, embeddings: F32) -> F32:
-        """Return logits (columns, 82) of column types."""
-        return self.head("cta", embeddings)
+        """Return logits (columns, 83) of column types and, last, of none of them."""
+        return self.head(TYPES_HEAD, embeddings)
 
     def relations(self, embeddings: F32) -> F32:
-        """Return logits (columns, 108) of relations to the subject column."""
-        return self.head("cpa", embeddings)
+        """Return logits (columns, 109) of relations to the subject column and, last, of none of them."""
+        return self.head(RELATIONS_HEAD, embeddings)
+
+    @property
+    def heads(self) -> Collection[str]:
+        """The names of its heads."""
+        return self._heads.keys()
 
 
 def _groups(counts: Sequence[int]) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""The whole network: symbols -> columns -> table -> types and relations.
+"""The whole network: symbols -> columns -> table -> what each column is.
 
     bytes + hashed n-grams --> hierarchy --> mean and maximum at every level --> one vector per column
     vectors of one table --> RWKV-7 blocks read in both directions --> siblings, subject --> heads
@@ -159,15 +159,16 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class ByteNetwork(nn.Module):  # type: ignore[misc]
-    """Reads tables and scores types, relations and, while training, other label spaces."""
+    """Reads tables and scores what their columns are (model/heads.py) and, while training, other label spaces."""
 
-    def __init__(self, architecture: Architecture, classes: Mapping[str, int]) -> None:
+    def __init__(self, architecture: Architecture, heads: Mapping[str, int]) -> None:
+        """Make a network with new weights; `heads` gives the number of outputs of each head."""
         super().__init__()
         self.architecture = architecture
         self.reader = ColumnReader(architecture)
         self.mixer = TableMixer(architecture)
         width = architecture.column_width
-        self.heads = nn.ModuleDict({name: nn.Linear(width, n) for name, n in classes.items()})
+        self.heads = nn.ModuleDict({name: nn.Linear(width, n) for name, n in heads.items()})
         self.subject = nn.Linear(width, 1)
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
 

@@ -1,6 +1,10 @@
 """Logits for labelled columns of tables kept out of training: the input of calibration.
 
     save_answers(path, {"cta": HeldOut(...), ...})        load_answers(path)
+    … beside them {"open": HeldOutColumns(...), "web": …}  load_columns(path): every part of the answer, and none of them
+
+`HeldOut` has one task and its best label. `HeldOutColumns` has all parts of the answer for the same columns, with every
+acceptable name; in the file the arrays of a part are called `types@open.logits`, `.accepted`, `.known`.
 
 Every column has a name, `file/table#number`, by which the logits of several models, or of the folds of one model,
 are matched. Rule verdicts are not saved: `with_verdicts` computes them again.
@@ -10,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,13 +23,16 @@ from aegir.arrays import F32, I64, Bools
 from aegir.data.sources import TrainingTable
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
+from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 from aegir.tables.table import Column
 
 ANSWERS = "held_out.safetensors"
 """The file in a fold's run folder."""
 FORMAT = "aegir-held-out-1"
 _ARRAYS = ("logits", "labels", "table", "type_logits")
+PARTS = ("types", "relations", "fine", "personal")
+"""The parts of an answer, in the order of the byte network's heads."""
+_PART_ARRAYS = ("logits", "accepted", "known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,26 @@ class HeldOut:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOutColumns:
+    """Logits of every part of the answer for labelled columns that the model was not trained on."""
+
+    logits: Mapping[str, F32]
+    """Part to (columns, outputs); the last output of types, relations and fine is none of the others."""
+    accepted: Mapping[str, Bools]
+    """Part to (columns, outputs), true for every right output; for personal (columns, 1), whether it is."""
+    known: Mapping[str, Bools]
+    """Part to (columns,), true where this part of the column is labelled."""
+    table: I64
+    """(columns,) the number of the table each column is from."""
+    group: I64
+    """(columns,) what must stay on one side of a split: the same number in every fold of one model."""
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 def column_names(table: TrainingTable) -> list[str]:
     """Return a name for each column of a table."""
     group = (
@@ -69,25 +97,36 @@ def column_names(table: TrainingTable) -> list[str]:
     return [f"{name}#{i}" for i in range(len(table.labelled.table.columns))]
 
 
-def save_answers(path: Path, answers: Mapping[str, HeldOut]) -> None:
-    """Write one file for all tasks."""
+def save_answers(
+    path: Path,
+    answers: Mapping[str, HeldOut],
+    columns: Mapping[str, HeldOutColumns] = MappingProxyType({}),
+) -> None:
+    """Write one file for all tasks, and for columns with all parts of the answer by where they are from."""
     tensors = {
         f"{task}.{field}": getattr(part, field)
         for task, part in answers.items()
         for field in _ARRAYS
         if getattr(part, field) is not None
     }
-    names = {task: list(part.names) for task, part in answers.items()}
-    replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "names": json.dumps(names)}))
+    for origin, some in columns.items():
+        tensors |= {f"columns@{origin}.table": some.table, f"columns@{origin}.group": some.group}
+        tensors |= {
+            f"{part}@{origin}.{field}": getattr(some, field)[part]
+            for part in some.logits
+            for field in _PART_ARRAYS
+        }
+    metadata = {
+        "format": FORMAT,
+        "names": json.dumps({task: part.names for task, part in answers.items()}),
+        "columns": json.dumps({origin: some.names for origin, some in columns.items()}),
+    }
+    replace_file(path, safetensors_bytes(tensors, metadata))
 
 
 def load_answers(path: Path) -> dict[str, HeldOut]:
-    """Read a file written by `save_answers`."""
-    tensors, metadata = read_safetensors(path)
-    if metadata.get("format") != FORMAT:
-        raise UsageError(
-            f"{path} has no held-out answers (format {metadata.get('format')!r}, expected {FORMAT!r})"
-        )
+    """Read the answers of each task from a file written by `save_answers`."""
+    tensors, metadata = _read(path)
     return {
         task: HeldOut(
             tensors[f"{task}.logits"],
@@ -98,6 +137,32 @@ def load_answers(path: Path) -> dict[str, HeldOut]:
         )
         for task, names in json.loads(metadata["names"]).items()
     }
+
+
+def load_columns(path: Path) -> dict[str, HeldOutColumns]:
+    """Read the columns with all parts of the answer, by where they are from: "web" or "open"."""
+    tensors, metadata = _read(path)
+    return {
+        origin: HeldOutColumns(
+            **{
+                field: {part: tensors[f"{part}@{origin}.{field}"] for part in PARTS}
+                for field in _PART_ARRAYS
+            },
+            table=tensors[f"columns@{origin}.table"],
+            group=tensors[f"columns@{origin}.group"],
+            names=tuple(names),
+        )
+        for origin, names in json.loads(metadata.get("columns", "{}")).items()
+    }
+
+
+def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
+    tensors, metadata = read_safetensors(path)
+    if metadata.get("format") != FORMAT:
+        raise UsageError(
+            f"{path} has no held-out answers (format {metadata.get('format')!r}, expected {FORMAT!r})"
+        )
+    return tensors, metadata
 
 
 def stack(parts: Sequence[HeldOut]) -> HeldOut:

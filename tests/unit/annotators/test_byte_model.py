@@ -11,11 +11,13 @@ from safetensors.numpy import save_file
 from tests.byte_models import LAYOUTS, random_checkpoint
 
 from aegir.annotators.byte_model import ByteModelAnnotator, _batches, load_byte_model
+from aegir.arrays import F32, I64, softmax
 from aegir.errors import UsageError
 from aegir.model.checkpoint import Checkpoint, save_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.terms import FINE_NAMES
 from command_line import run
 
 FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
@@ -29,10 +31,9 @@ TABLES = [
 
 def with_facts(seed: int = 0) -> Checkpoint:
     random = random_checkpoint(LAYOUTS["one level"], seed)
-    heads = {"cta": 82, "cpa": 108}
     extra = {
         f"heads.{task}_alone.{kind}": random.tensors[f"heads.{task}.{kind}"].copy()
-        for task in heads
+        for task in ("cta", "cpa")
         for kind in ("weight", "bias")
     }
     return Checkpoint(random.architecture, dict(random.tensors) | extra, FACTS)
@@ -43,13 +44,52 @@ def annotator() -> ByteModelAnnotator:
     return ByteModelAnnotator(ByteModel(with_facts()))
 
 
-def test_probabilities_sum_to_one_except_where_nothing_is_known(annotator: ByteModelAnnotator):
+def test_every_part_leaves_room_for_none_of_its_names(annotator: ByteModelAnnotator):
     scores = annotator.score(TABLES)
     assert [one.types.shape for one in scores] == [(2, 82), (0, 82), (1, 82), (2, 82)]
-    np.testing.assert_allclose(scores[0].types.sum(axis=1), 1, rtol=1e-5)
-    assert scores[3].types[0].sum() == 0  # a column of blanks
-    assert scores[3].relations[1].sum() == pytest.approx(1, rel=1e-5)
+    assert [one.relations.shape[1] for one in scores] == [108] * 4
+    assert [one.fine.shape[1] for one in scores] == [len(FINE_NAMES)] * 4
+    model, cities = annotator.model, TABLES[0]
+    for part, head in (("types", "cta"), ("fine", "fine")):
+        logits = model.head(head, annotator.embed([cities])[0])
+        expected = softmax(logits)
+        np.testing.assert_allclose(getattr(scores[0], part), expected[:, :-1], rtol=1e-5)
+        assert (expected[:, -1] > 1e-4).all()
+    assert ((scores[0].personal > 0) & (scores[0].personal < 1)).all()
+    blank = scores[3]  # its first column has no values
+    assert not np.concatenate([blank.types[0], blank.fine[0], blank.personal[:1]]).any()
+    assert 0 < blank.relations[1].sum() < 1
     assert [one.subject for one in scores][1:3] == [None, 0]
+
+
+def test_a_network_of_types_and_relations_alone_is_still_read(annotator: ByteModelAnnotator):
+    whole = with_facts()
+    tensors = {
+        name: one[:-1] if name.startswith("heads.c") else one
+        for name, one in whole.tensors.items()
+        if not name.startswith(("heads.fine", "heads.personal"))
+    }
+    (scores,) = ByteModelAnnotator(ByteModel(replace(whole, tensors=tensors))).score(TABLES[:1])
+    assert scores.types.shape == (2, 82)
+    np.testing.assert_allclose(scores.types.sum(axis=1), 1, rtol=1e-5)
+    assert scores.fine is scores.personal is None
+
+
+def test_tables_that_name_their_subject_are_mixed_once(
+    annotator: ByteModelAnnotator, monkeypatch: pytest.MonkeyPatch
+):
+    mixed: list[int] = []
+    mix = annotator.model.mix_tables
+
+    def counting(vectors: F32, roles: I64, tables: Any) -> F32:
+        mixed.append(len(vectors))
+        return mix(vectors, roles, tables)
+
+    monkeypatch.setattr(annotator.model, "mix_tables", counting)
+    annotator.score([replace(TABLES[0], subject=1), TABLES[2]])
+    assert mixed == [3]
+    annotator.score([*TABLES, replace(TABLES[0], subject=1)])
+    assert mixed == [3, 7, 4]  # cities and blank, which name none, once more
 
 
 def test_a_table_is_scored_as_if_it_were_alone(annotator: ByteModelAnnotator):

@@ -107,15 +107,13 @@ def test_tiny_and_empty_rows_survive(checkpoint: Checkpoint, tmp_path: Path) -> 
     assert not found[5].any()
 
 
-def test_another_head_may_be_kept_but_types_and_relations_must_be_there(
-    checkpoint: Checkpoint,
-) -> None:
-    fine = {
-        "heads.fine.weight": np.ones((7, 64), np.float32),
-        "heads.fine.bias": np.ones(7, np.float32),
+def test_another_head_may_be_kept_but_all_of_ours_must_be_there(checkpoint: Checkpoint) -> None:
+    mood = {
+        "heads.mood.weight": np.ones((7, 64), np.float32),
+        "heads.mood.bias": np.ones(7, np.float32),
     }
-    more = replace(checkpoint, tensors={**checkpoint.tensors, **fine})
-    answers = ByteModel(more).head("fine", np.ones((2, 64), np.float32))
+    more = replace(checkpoint, tensors={**checkpoint.tensors, **mood})
+    answers = ByteModel(more).head("mood", np.ones((2, 64), np.float32))
     np.testing.assert_array_equal(answers, np.full((2, 7), 65))
     rest = {name: one for name, one in checkpoint.tensors.items() if "heads.cpa" not in name}
     with pytest.raises(UsageError, match=r"^tensor heads\.cpa\.bias is missing \(2 of \d+ are\)"):

@@ -13,7 +13,8 @@ import torch
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, Symbols, encode_column, gram_hashes, pad
-from aegir.model.checkpoint import CLASSES, GRAM_HASHES, Checkpoint
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.heads import HEAD_SIZES
 from aegir.model.network import ByteModel
 from aegir.nets.annotator import ByteNetwork, TableBatch
 from aegir.nets.hierarchy import StageOutput
@@ -26,7 +27,7 @@ LENGTHS = [70, 4, 17, 33, 1]
 
 
 def torch_twin(checkpoint: Checkpoint) -> ByteNetwork:
-    net = ByteNetwork(checkpoint.architecture, CLASSES).eval()
+    net = ByteNetwork(checkpoint.architecture, HEAD_SIZES).eval()
     weights = {name: torch.tensor(one) for name, one in checkpoint.tensors.items()}
     del weights[GRAM_HASHES]
     net.load_state_dict(weights)  # refuses any name or shape that is not the same
@@ -106,12 +107,14 @@ def test_columns_in_the_light_of_their_table_agree(checkpoint: Checkpoint) -> No
     tables = TableBatch(columns, mask, torch.tensor(roles)[columns])
     with torch.no_grad():
         theirs = net.mixer(torch.tensor(vectors), tables)
-        heads = {name: net.heads[name](theirs).numpy() for name in CLASSES}
+        heads = {name: net.heads[name](theirs).numpy() for name in HEAD_SIZES}
         subject = net.subject(torch.tensor(vectors))[:, 0].numpy()
     ours = model.mix(vectors, roles, np.array([4, 1, 3]))
     np.testing.assert_allclose(ours, theirs.numpy(), **CLOSE)
     np.testing.assert_allclose(model.types(ours), heads["cta"], **CLOSE)
     np.testing.assert_allclose(model.relations(ours), heads["cpa"], **CLOSE)
+    for name in ("fine", "personal"):
+        np.testing.assert_allclose(model.head(name, ours), heads[name], **CLOSE)
     np.testing.assert_allclose(model.subject(vectors), subject, **CLOSE)
 
 

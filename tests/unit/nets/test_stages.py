@@ -7,7 +7,7 @@ up to about 10. A boundary probability within 1e-4 of 1/2 could fall either way,
 import pytest
 import torch
 
-from aegir.model.checkpoint import CLASSES
+from aegir.model.heads import HEAD_SIZES
 from aegir.nets.annotator import ByteNetwork
 from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from byte_models import LAYOUTS, random_checkpoint
@@ -20,7 +20,7 @@ CLOSE = {"rtol": 0, "atol": 1e-4}
 @pytest.fixture(params=LEVELS, scope="module")
 def stage(request: pytest.FixtureRequest) -> StageNet:
     checkpoint = random_checkpoint(LAYOUTS[request.param], seed=5)
-    net = ByteNetwork(checkpoint.architecture, CLASSES).requires_grad_(False)
+    net = ByteNetwork(checkpoint.architecture, HEAD_SIZES).requires_grad_(False)
     weights = {name: torch.tensor(one) for name, one in checkpoint.tensors.items()}
     net.load_state_dict({name: weights[name] for name in net.state_dict()})
     assert len(list(checkpoint.architecture.stage.levels())) == LEVELS[request.param] + 1

@@ -7,7 +7,7 @@ one may change embeddings: with random weights by half their length, once traine
 import pytest
 import torch
 
-from aegir.model.checkpoint import CLASSES
+from aegir.model.heads import HEAD_SIZES
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.nets.annotator import ByteNetwork, TableBatch, TableMixer
 from byte_models import LAYOUTS, random_checkpoint
@@ -18,7 +18,7 @@ WIDTH = LAYOUTS["one level"].column_width
 @pytest.fixture(scope="module")
 def mixer() -> TableMixer:
     checkpoint = random_checkpoint(LAYOUTS["one level"], seed=8)
-    net = ByteNetwork(checkpoint.architecture, CLASSES).requires_grad_(False)
+    net = ByteNetwork(checkpoint.architecture, HEAD_SIZES).requires_grad_(False)
     weights = {name: torch.tensor(one) for name, one in checkpoint.tensors.items()}
     net.load_state_dict({name: weights[name] for name in net.state_dict()})
     return net.mixer

@@ -7,13 +7,14 @@ several processes, reads the same bytes with the same dropout as one that was no
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from aegir.annotators.byte_model import CELLS_READ
 from aegir.config.settings import check_numbers
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import (
@@ -28,8 +29,9 @@ from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.nets.annotator import TableBatch
 from aegir.seeding import Seeds
 from aegir.tables.table import Column, Table
-from aegir.training.byte_network.examples import NO_LABEL, Example
+from aegir.training.byte_network.examples import Example, Heads, RightOutputs, soft_target
 
+NOT_KNOWN = -1
 PART_SYMBOLS = 6144
 """Symbols, padding included, in one part: a block's working set then stays in the cache."""
 
@@ -62,7 +64,7 @@ class Drawing:
 
     symbols: tuple[Symbols, ...]
     roles: tuple[int, ...]
-    labels: Mapping[str, tuple[int, ...]]
+    labels: Mapping[str, tuple[RightOutputs, ...]]
     weights: Mapping[str, float]
     subject: int | None
     drop_grams: float = 0.0
@@ -76,11 +78,13 @@ class Batch:
     parts: list[tuple[Tensor, Tensor]]
     """Symbols (B, T) and rows of n-grams (B, T, G)."""
     tables: TableBatch
-    labels: dict[str, Tensor]
-    """Head to (columns,) classes; NO_LABEL where none."""
+    targets: dict[str, Tensor]
+    """Head to (columns, outputs) shares of the right outputs, which sum to 1; for a head of one output, 1 or 0."""
+    labelled: dict[str, Tensor]
+    """Head to (columns,) true where the column has a label; the targets of others are 0."""
     weights: dict[str, Tensor]
     subjects: Tensor
-    """(columns,) 1 for the subject, 0 for another column, NO_LABEL where it is not known."""
+    """(columns,) 1 for the subject, 0 for another column, NOT_KNOWN where it is not known."""
     noise: Tensor
     """(columns, noise width) uniform numbers for dropout, the same wherever the column is read."""
     order: npt.NDArray[np.int64]
@@ -110,9 +114,9 @@ class GramIndex:
 
 
 def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Drawing:
-    """Return the table as a user would give it."""
-    table = example.table
-    roles = _roles(len(table.columns), table.subject)
+    """Return the table as a user would give it, read as the annotator reads it."""
+    table, reading = example.table, replace(reading, cells=min(reading.cells, CELLS_READ))
+    roles = mark_subject(len(table.columns), table.subject)
     symbols = tuple(
         encode_column(column, reading, headers and not example.hide_headers)
         for column in table.columns
@@ -120,7 +124,8 @@ def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Draw
     return Drawing(symbols, roles, example.labels, example.weights, table.subject)
 
 
-def _roles(columns: int, subject: int | None) -> tuple[int, ...]:
+def mark_subject(columns: int, subject: int | None) -> tuple[int, ...]:
+    """Return the role of each column of a table."""
     if subject is None:
         return (UNKNOWN,) * columns
     return tuple(SUBJECT if i == subject else OTHER for i in range(columns))
@@ -137,14 +142,17 @@ def draw_varied(
     bare = example.hide_headers or random.random() < how.hide_headers
     if random.random() < how.cut_cells:
         cut = int(random.integers(12, reading.cell_bytes + 1))
-        reading = Reading(reading.cells, cut, reading.header_bytes, reading.context_bytes)
+        reading = replace(reading, cell_bytes=cut)
     symbols = tuple(
         encode_column(_at_rows(table.columns[i], rows), reading, not bare) for i in columns
     )
     subject = columns.index(table.subject) if table.subject in columns else None
-    shown = None if random.random() < how.hide_subject else subject
+    likely = example.likely_subject
+    shown = columns.index(likely) if likely in columns else subject
+    if random.random() < how.hide_subject:
+        shown = None
     labels = {head: tuple(found[i] for i in columns) for head, found in example.labels.items()}
-    roles = _roles(len(columns), shown)
+    roles = mark_subject(len(columns), shown)
     seed = int(random.integers(1 << 62))
     return Drawing(symbols, roles, labels, example.weights, subject, how.drop_grams, seed)
 
@@ -156,7 +164,7 @@ def _some_columns(example: Example, how: Augmentation, random: np.random.Generat
     if count > 2 and random.random() < how.drop_columns:
         most = min(most, max(2, round(count * 0.66)))
     if count > most:
-        labelled = [any(found[i] != NO_LABEL for found in example.labels.values()) for i in chosen]
+        labelled = [any(found[i] is not None for found in example.labels.values()) for i in chosen]
         wish = random.random(count) + np.array(labelled)
         if example.table.subject is not None:
             wish[example.table.subject] += 2
@@ -175,13 +183,15 @@ def _some_rows(table: Table, how: Augmentation, random: np.random.Generator) -> 
 
 
 def _at_rows(column: Column, rows: Sequence[int]) -> Column:
-    return Column(column.name, tuple(column.values[i] for i in rows))
+    """Return the column with these rows alone, or as it is if all its cells in them are missing."""
+    cells = Column(column.name, tuple(column.values[i] for i in rows))
+    return cells if cells.present else column
 
 
 def batch_of(
-    drawings: Sequence[Drawing], index: GramIndex, heads: Sequence[str], noise_width: int = 0
+    drawings: Sequence[Drawing], index: GramIndex, heads: Heads, noise_width: int = 0
 ) -> Batch:
-    """Return the drawings as tensors."""
+    """Return the drawings as tensors, with targets for these heads."""
     symbols = [one for drawing in drawings for one in drawing.symbols]
     owner = np.repeat(np.arange(len(drawings)), [len(d.symbols) for d in drawings])
     order = np.argsort([len(one) for one in symbols], kind="stable")
@@ -191,10 +201,12 @@ def batch_of(
     ]
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    labels, weights = {}, {}
-    for head in heads:
-        found = [_labels(drawing, head) for drawing in drawings]
-        labels[head] = torch.from_numpy(np.concatenate(found)[order])
+    targets, labelled, weights = {}, {}, {}
+    for head, outputs in heads.items():
+        found = [right for drawing in drawings for right in _right_outputs(drawing, head)]
+        rows = [soft_target(found[i] or (), len(outputs)) for i in order]
+        targets[head] = torch.from_numpy(np.array(rows).reshape(-1, len(outputs)))
+        labelled[head] = torch.tensor([found[i] is not None for i in order])
         trust = np.array([drawing.weights.get(head, 0.0) for drawing in drawings], np.float32)
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
@@ -202,7 +214,8 @@ def batch_of(
     return Batch(
         parts,
         _tables(drawings, place),
-        labels,
+        targets,
+        labelled,
         weights,
         torch.from_numpy(subjects),
         torch.from_numpy(noise),
@@ -238,14 +251,13 @@ def _part(
     return torch.from_numpy(padded.astype(np.int64)), torch.from_numpy(rows.astype(np.int64))
 
 
-def _labels(drawing: Drawing, head: str) -> npt.NDArray[np.int64]:
-    count = len(drawing.symbols)
-    return np.array(drawing.labels.get(head, (NO_LABEL,) * count), np.int64)
+def _right_outputs(drawing: Drawing, head: str) -> tuple[RightOutputs, ...]:
+    return drawing.labels.get(head, (None,) * len(drawing.symbols))
 
 
 def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:
     if drawing.subject is None:
-        return np.full(len(drawing.symbols), NO_LABEL, np.int64)
+        return np.full(len(drawing.symbols), NOT_KNOWN, np.int64)
     is_subject: npt.NDArray[np.bool_] = np.arange(len(drawing.symbols)) == drawing.subject
     return is_subject.astype(np.int64)
 

@@ -2,8 +2,8 @@
 
     corpus = build_corpus(config)         corpus.mixture(phase).draw(step)         corpus.held_out
 
-Folds are made of groups of tables (same site, or the same rows) and are over validation tables when there are any,
-else over all tables. A table that shares a group with a held-out one is kept out as well.
+Folds are made of groups of tables (same site or repository, or the same rows) and are over validation tables, web and
+everyday ones, when there are any, else over all tables. A table that shares a group with a held-out one is kept out as well.
 """
 
 import hashlib
@@ -40,6 +40,19 @@ NO_FOLD = -1
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a held-out table is from."""
+
+    columns: tuple[str, ...]
+    """The name of each of its columns."""
+    group: int
+    """What stays on one side of a split."""
+    everyday: bool
+    apart: str
+    """The suffix of its task's name: empty where answers count towards calibration."""
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """The examples of a run."""
 
@@ -49,10 +62,8 @@ class Corpus:
     """Group of each training example."""
     held_out: tuple[Example, ...]
     """Tables kept out; of validation files when there are any."""
-    held_out_names: tuple[tuple[str, ...], ...]
-    """Names of the columns of each."""
-    held_out_apart: tuple[str, ...]
-    """For each, the suffix of its task's name: empty where answers count towards calibration."""
+    origins: tuple[Origin, ...]
+    """Of each of them."""
     unknown: Mapping[str, int]
     """Labels that are not in the vocabulary and are left out, with their number of columns."""
 
@@ -126,16 +137,19 @@ def build_corpus(config: ByteTraining) -> Corpus:
         for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
         if is_judged and not use
     ]
-    sources = [tables[number].source for number in kept_out]
     return Corpus(
         heads,
         tuple(example for example, use in zip(examples, learnt, strict=True) if use),
         tuple(group for group, use in zip(groups, learnt, strict=True) if use),
         tuple(examples[number] for number in kept_out),
-        tuple(tuple(column_names(tables[number])) for number in kept_out),
-        tuple("" if source.calibrates else f"@{source.stem}" for source in sources),
+        tuple(_origin(tables[number], groups[number]) for number in kept_out),
         count_unknown_names(table.labelled for table in tables),
     )
+
+
+def _origin(table: TrainingTable, group: int) -> Origin:
+    apart = "" if table.source.calibrates else f"@{table.source.stem}"
+    return Origin(tuple(column_names(table)), group, table.source.everyday, apart)
 
 
 def _judged(tables: Sequence[TrainingTable]) -> list[bool]:

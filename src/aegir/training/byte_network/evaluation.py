@@ -3,26 +3,31 @@
     answers = answer(net, examples, index)     logits for every column, in the order of the tables
     liveness(answers)                          embedding spread, effective rank, most predicted class, boundary rates
 
+Tables are read as the annotator reads them: relations with the subject that it would choose where a table names none.
 A network that answers the same to everything can still have a falling loss for a while; these figures show it at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from aegir.arrays import F32, I64
+from aegir.annotators.byte_model import SUBJECT_SCALE
+from aegir.annotators.scores import choose_subject
+from aegir.arrays import F32, I64, Bools
 from aegir.errors import CheckFailed
 from aegir.health.measures import measure_predictions, measure_representation
 from aegir.health.report import HealthReport, check
 from aegir.health.rules import RULES, Rule
 from aegir.metrics import compute_class_f1
-from aegir.nets.annotator import ByteNetwork
-from aegir.training.byte_network.batches import GramIndex, batch_of, draw_as_is
-from aegir.training.byte_network.examples import NO_LABEL, RELATIONS_HEAD, TYPES_HEAD, Example
+from aegir.model.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
+from aegir.nets.annotator import ByteNetwork, TableBatch
+from aegir.training.byte_network.batches import GramIndex, batch_of, draw_as_is, mark_subject
+from aegir.training.byte_network.examples import Example, Heads
 
+NO_LABEL = -1
 TABLES_AT_ONCE = 32
 ALIVE = {
     "representation/spread": Rule("representation/spread", low=0.1),
@@ -40,11 +45,16 @@ BOUNDARY_RATE = (0.1, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Logits and embeddings of columns, table after table."""
+    """Logits, labels and embeddings of columns, table after table."""
 
     logits: Mapping[str, F32]
-    """Head to (columns, classes)."""
+    """Head to (columns, outputs)."""
     labels: Mapping[str, I64]
+    """Head to (columns,) the best right output; NO_LABEL for a column without one."""
+    accepted: Mapping[str, Bools]
+    """Head to (columns, outputs) true for every right output."""
+    known: Mapping[str, Bools]
+    """Head to (columns,) true where the column has a label."""
     embeddings: F32
     table: I64
     """(columns,) which of the tables."""
@@ -56,30 +66,48 @@ class Answers:
         labels = self.labels[TYPES_HEAD]
         return len(np.unique(labels[labels != NO_LABEL]))
 
-    def micro_f1(self, head: str) -> float | None:
-        """Return the share of labelled columns answered right; None without labels."""
+    def micro_f1(self, head: str, among: Bools | None = None) -> float | None:
+        """Return the share of labelled columns, of those in `among` (columns,), answered right; None without labels."""
         kept = self.labels[head] != NO_LABEL
+        if among is not None:
+            kept &= among
         if not kept.any():
             return None
         answers = self.logits[head][kept].argmax(axis=1)
         return compute_class_f1(self.labels[head][kept], answers).micro_f1
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The answers to some of the tables."""
+
+    logits: dict[str, F32]
+    targets: dict[str, F32]
+    known: dict[str, Bools]
+    embeddings: F32
+    rates: npt.NDArray[np.float64]
+    """(levels, 2) boundaries and positions."""
+
+
 def answer(
-    net: ByteNetwork,
-    examples: Sequence[Example],
-    index: GramIndex,
-    heads: Sequence[str] = (TYPES_HEAD, RELATIONS_HEAD),
+    net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Heads | None = None
 ) -> Answers:
-    """Return the answers to tables as users would give them."""
+    """Return the answers of these heads, or of our own, to tables as users would give them."""
+    heads = dict(OUTPUTS) if heads is None else heads
     net.eval()
     parts = [_answer(net, some, index, heads) for some in _in_turn(examples)]
     counts = np.array([len(one.table.columns) for one in examples])
-    rates = np.array([rate for _, _, _, rate in parts])
+    rates = np.array([part.rates for part in parts])
+    targets = {head: np.concatenate([part.targets[head] for part in parts]) for head in heads}
     return Answers(
-        {head: np.concatenate([logits[head] for logits, _, _, _ in parts]) for head in heads},
-        {head: np.concatenate([labels[head] for _, labels, _, _ in parts]) for head in heads},
-        np.concatenate([embeddings for _, _, embeddings, _ in parts]),
+        {head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
+        {
+            head: np.where(found.any(axis=1), found.argmax(axis=1), NO_LABEL)
+            for head, found in targets.items()
+        },
+        {head: found > 0 for head, found in targets.items()},
+        {head: np.concatenate([part.known[head] for part in parts]) for head in heads},
+        np.concatenate([part.embeddings for part in parts]),
         np.repeat(np.arange(len(examples)), counts),
         tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
     )
@@ -91,13 +119,13 @@ def _in_turn(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def _answer(
-    net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Sequence[str]
-) -> tuple[dict[str, F32], dict[str, I64], F32, npt.NDArray[np.float64]]:
+def _answer(net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Heads) -> _Part:
     drawings = [draw_as_is(one, net.architecture.reading) for one in examples]
     batch = batch_of(drawings, index, heads)
     vectors, outputs = net.read(batch.parts)
     embedded = net.mixer(vectors, batch.tables)
+    likeness = net.subject(vectors)[:, 0].numpy()
+    related = net.mixer(vectors, _with_subjects(examples, batch.tables, likeness))
     back = np.empty(len(batch.order), np.int64)
     back[batch.order] = np.arange(len(batch.order))
     cuts = list(zip(*(output.boundaries for output in outputs), strict=True))
@@ -105,12 +133,27 @@ def _answer(
         [sum(int(c.is_boundary.sum()) for c in level), sum(int(c.mask.sum()) for c in level)]
         for level in cuts
     ]
-    return (
-        {head: net.heads[head](embedded).numpy()[back] for head in heads},
-        {head: batch.labels[head].numpy()[back] for head in heads},
+    return _Part(
+        {
+            head: net.heads[head](related if head == RELATIONS_HEAD else embedded).numpy()[back]
+            for head in heads
+        },
+        {head: batch.targets[head].numpy()[back] for head in heads},
+        {head: batch.labelled[head].numpy()[back] for head in heads},
         embedded.numpy()[back],
         np.array(rates, np.float64).reshape(-1, 2),
     )
+
+
+def _with_subjects(examples: Sequence[Example], tables: TableBatch, likeness: F32) -> TableBatch:
+    """Return the tables with a chosen subject where none is named; `likeness` (columns,) is the network's score."""
+    roles = tables.roles.clone()
+    for row, example in enumerate(examples):
+        if example.table.columns:
+            own = likeness[tables.columns[row][tables.mask[row]].numpy()]
+            subject = choose_subject(example.table, own, SUBJECT_SCALE)
+            roles[row][tables.mask[row]] = torch.tensor(mark_subject(len(own), subject))
+    return replace(tables, roles=roles)
 
 
 def liveness(answers: Answers) -> dict[str, float]:

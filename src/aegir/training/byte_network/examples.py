@@ -1,30 +1,45 @@
-"""Labelled tables as the byte network learns from them: which head each label is for, and what it weighs.
+"""Labelled tables as the byte network learns from them: which outputs of each head are right, and what that weighs.
 
-    TrainingTable --> Example: a table, and for every head the class of each column (NO_LABEL: none)
+    TrainingTable --> Example: a table, and for every head the right outputs of each column (None: not labelled)
 
-Types and relations are two heads; a source with its own label space (`Source.aux`) gets a head of its own, so
-that header names or another collection's classes train the same network without being mistaken for our types.
+The heads of model/heads.py learn what a column is: its types, fine types and relations or that there is none, and whether
+it is personal. A source with its own label space (`Source.aux`) gets a head of its own, so that header names or another
+collection's classes train the same network without being mistaken for our types.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from aegir.annotators.judged_columns import possible_subjects
 from aegir.data.sources import TrainingTable
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import GRAM_SPACE, NO_GRAM, encode_column, gram_hashes, pad
+from aegir.model.heads import (
+    FINE_HEAD,
+    NONE,
+    OUTPUTS,
+    PERSONAL_HEAD,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+)
+from aegir.tables.labelled import Accepted, LabelledTable
 from aegir.tables.table import Table
-from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
-NO_LABEL = -1
-TYPES_HEAD, RELATIONS_HEAD = "cta", "cpa"
 RARE = 10
 """Fewest columns with which a label of another vocabulary becomes a class of its head."""
 MOST_TABLES = 40_000
 """n-grams are counted in this many tables, spread evenly."""
+FURTHER_NAME = 0.35
+"""What each further acceptable name counts for, beside the best one."""
+
+RightOutputs = tuple[int, ...] | None
+"""The outputs of a head that are right for a column, best first; None for a column that is not labelled.
+
+A head of one output answers yes or no: (0,) is yes and () is no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,50 +47,103 @@ class Example:
     """One table to learn from."""
 
     table: Table
-    labels: Mapping[str, tuple[int, ...]]
-    """Head to one class per column."""
+    labels: Mapping[str, tuple[RightOutputs, ...]]
+    """Head to the right outputs of each column."""
     weights: Mapping[str, float]
     """Head to the weight of this table's labels."""
     source: str
     hide_headers: bool = False
     """Whether the label is the header, which must then not be read."""
+    likely_subject: int | None = None
+    """For a table that names no subject: the column that may be shown as one, but is not learnt to be one."""
 
 
 Heads = dict[str, tuple[str, ...]]
-"""Head to the names of its classes."""
+"""Head to the names of its outputs."""
 
 
 def heads_of(tables: Sequence[TrainingTable]) -> Heads:
-    """Return our two heads, and one for every other label space among the tables."""
+    """Return our own heads, and one for every other label space among the tables."""
     counts: dict[str, Counter[str]] = {}
     for table in tables:
         if table.source.aux:
             found = counts.setdefault(table.source.aux, Counter())
             found.update(labels.type for labels in table.labelled.labels if labels.type)
-    heads: Heads = {TYPES_HEAD: tuple(TYPE_NAMES), RELATIONS_HEAD: tuple(RELATION_NAMES)}
+    heads: Heads = dict(OUTPUTS)
     for name in sorted(counts):
         heads[name] = tuple(sorted(label for label, count in counts[name].items() if count >= RARE))
-    return {name: classes for name, classes in heads.items() if classes}
+    return {name: outputs for name, outputs in heads.items() if outputs}
 
 
 def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
     """Return one example per table."""
     index = {name: {label: i for i, label in enumerate(names)} for name, names in heads.items()}
-    index[TYPES_HEAD], index[RELATIONS_HEAD] = dict(TYPE_INDEX), dict(RELATION_INDEX)
     return [_example(table, index) for table in tables]
 
 
-def _example(given: TrainingTable, index: Mapping[str, Mapping[str, int]]) -> Example:
+def soft_target(right: Sequence[int], outputs: int) -> npt.NDArray[np.float32]:
+    """Return the shares (outputs,) of the right outputs: the best one counts 1, each further one FURTHER_NAME."""
+    target = np.zeros(outputs, np.float32)
+    for place, output in enumerate(right):
+        target[output] = FURTHER_NAME if place else 1
+    return target / np.float32(max(target.sum(), 1))
+
+
+Index = Mapping[str, Mapping[str, int]]
+"""Head to the number of each of its outputs."""
+
+
+def _example(given: TrainingTable, index: Index) -> Example:
     source, labelled = given.source, given.labelled
-    wanted = [(source.aux or TYPES_HEAD, labelled.types, source.cta_weight)]
-    wanted.append((RELATIONS_HEAD, labelled.relations, source.cpa_weight))
     labels, weights = {}, {}
-    for head, given_labels, weight in wanted:
-        classes = index.get(head, {})
-        found = tuple(classes.get(name or "", NO_LABEL) for name in given_labels)
-        if weight > 0 and any(label != NO_LABEL for label in found):
-            labels[head], weights[head] = found, weight
-    return Example(labelled.table, labels, weights, source.stem, source.aux == "headers")
+    for head, right, weight in _right_outputs(given, index):
+        if weight > 0 and any(one is not None for one in right):
+            labels[head], weights[head] = right, weight
+    return Example(
+        labelled.table,
+        labels,
+        weights,
+        source.stem,
+        source.aux == "headers",
+        _likely_subject(labelled),
+    )
+
+
+def _right_outputs(
+    given: TrainingTable, index: Index
+) -> Iterator[tuple[str, tuple[RightOutputs, ...], float]]:
+    """Yield each head that the table may have labels for, the right outputs of its columns, and their weight."""
+    source, labels = given.source, given.labelled.labels
+    if source.aux:
+        best = [one.types[:1] if one.types else None for one in labels]
+        outputs = index.get(source.aux, {})
+        yield source.aux, tuple(_numbers(names, outputs) for names in best), source.cta_weight
+        return
+    named = (
+        (TYPES_HEAD, [one.types for one in labels], source.cta_weight),
+        (RELATIONS_HEAD, [one.relations for one in labels], source.cpa_weight),
+        (FINE_HEAD, [one.fine for one in labels], source.cta_weight),
+    )
+    for head, accepted, weight in named:
+        yield head, tuple(_numbers(names, index[head]) for names in accepted), weight
+    personal = [one.personal for one in labels]
+    yes_or_no = tuple(None if one is None else (0,) if one else () for one in personal)
+    yield PERSONAL_HEAD, yes_or_no, source.cta_weight
+
+
+def _numbers(names: Accepted | None, outputs: Mapping[str, int]) -> RightOutputs:
+    """Return the outputs of acceptable names; an empty list of names says that none of them is right."""
+    if names is None:
+        return None
+    if not names:
+        return (outputs[NONE],)
+    return tuple(outputs[name] for name in names if name in outputs) or None
+
+
+def _likely_subject(labelled: LabelledTable) -> int | None:
+    if labelled.table.subject is not None or not labelled.in_open_form:
+        return None
+    return next(iter(possible_subjects(labelled)), None)
 
 
 def choose_grams(

@@ -17,21 +17,18 @@ from aegir.annotators.calibration import ByteCalibration
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
+from aegir.model.heads import ALONE_HEADS, HEAD_SIZES, OUTPUTS, all_sizes
 from aegir.nets.annotator import ByteNetwork
 from aegir.run_folder import CONFIG
 from aegir.training.byte_network.batches import GramIndex
 from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.corpus import Corpus
 from aegir.training.byte_network.evaluation import answer, liveness, refuse_if_collapsed
-from aegir.training.byte_network.examples import RELATIONS_HEAD, TYPES_HEAD
 from aegir.training.byte_network.learner import read_learner
-from aegir.training.byte_network.losses import ALONE
 from aegir.training.byte_network.run import CHECKPOINT
 from aegir.training.byte_network.supervised import GRAMS
 
-SHIPPED_HEADS = frozenset(
-    head + ending for head in (TYPES_HEAD, RELATIONS_HEAD) for ending in ("", ALONE)
-)
+SHIPPED_HEADS = frozenset((*OUTPUTS, *ALONE_HEADS))
 CHECKED_TABLES = 400
 """Tables on which the network is checked for collapse."""
 
@@ -70,9 +67,13 @@ def export_run(
     }
     settings = config.architecture.as_dict() | {"gram_rows": len(hashes)}
     architecture = Architecture.from_dict(settings)
-    classes = {name: len(names) for name, names in facts["heads"].items()}
-    classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
-    net = ByteNetwork(architecture, classes)
+    heads = {name: len(names) for name, names in facts["heads"].items()}
+    if any(heads.get(name) != size for name, size in HEAD_SIZES.items()):
+        raise UsageError(
+            f"{folder} was trained for other answers than today's; train its last phase again, "
+            f"with --from {folder}"
+        )
+    net = ByteNetwork(architecture, all_sizes(heads))
     try:
         net.load_state_dict(weights)
     except RuntimeError:  # torch names every tensor, over many lines

@@ -27,9 +27,11 @@ from torch import Tensor
 
 from aegir.errors import UsageError
 from aegir.files import replace_file
+from aegir.model.heads import ALONE
 from aegir.nets.annotator import ByteNetwork
 from aegir.training.byte_network.batches import Batch
 from aegir.training.byte_network.config import Phase
+from aegir.training.byte_network.examples import Heads
 from aegir.training.byte_network.losses import loss_of
 
 FINAL_SHARE = 0.02
@@ -232,14 +234,46 @@ def restore(learner: Learner, tensors: Mapping[str, Tensor], path: Path) -> None
             learner.optimizer.state[parameter] = state
 
 
-def start_from(net: ByteNetwork, tensors: Mapping[str, Tensor]) -> tuple[list[str], list[str]]:
-    """Copy every saved parameter that fits; return the names copied and the names left as they were."""
-    taken, left = [], []
+class TakenOver(NamedTuple):
+    """How many tensors of a network begin with saved weights."""
+
+    whole: int
+    partly: int
+    """Heads of which only the rows of outputs that both have are taken over."""
+    new: int
+
+    def __str__(self) -> str:
+        partly = f"{self.partly} in part, " if self.partly else ""
+        return f"{self.whole} tensors taken over, {partly}{self.new} begin anew"
+
+
+def start_from(net: ByteNetwork, heads: Heads, saved: Checkpoint) -> TakenOver:
+    """Copy every saved parameter that fits; of a head, the rows of outputs that both networks have."""
+    counts = dict.fromkeys(TakenOver._fields, 0)
     for name, parameter in net.named_parameters():
-        saved = tensors.get(f"net.{name}")
-        if saved is not None and saved.shape == parameter.shape:
-            parameter.data.copy_(saved)
-            taken.append(name)
+        tensor = saved.tensors.get(f"net.{name}")
+        if tensor is None or tensor.shape[1:] != parameter.shape[1:]:
+            counts["new"] += 1
+        elif (pairs := _shared_outputs(name, heads, saved)) is not None:
+            here, there = pairs
+            parameter.data[here] = tensor[there]
+            counts["whole" if len(here) == len(parameter) else "partly" if here else "new"] += 1
+        elif tensor.shape == parameter.shape:
+            parameter.data.copy_(tensor)
+            counts["whole"] += 1
         else:
-            left.append(name)
-    return taken, left
+            counts["new"] += 1
+    return TakenOver(**counts)
+
+
+def _shared_outputs(
+    name: str, heads: Heads, saved: Checkpoint
+) -> tuple[list[int], list[int]] | None:
+    """Return the rows of a head's parameter that both networks have, here and there; None if it is no head's."""
+    part, _, rest = name.partition(".")
+    if part != "heads":
+        return None
+    head = rest.partition(".")[0].removesuffix(ALONE)
+    row_there = {output: row for row, output in enumerate(saved.facts["heads"].get(head, ()))}
+    shared = [(row, row_there[o]) for row, o in enumerate(heads[head]) if o in row_there]
+    return [here for here, _ in shared], [there for _, there in shared]

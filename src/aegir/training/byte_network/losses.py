@@ -1,7 +1,10 @@
 """The training loss of the byte network, and the figures of one step.
 
-    loss = sum over heads of share * cross-entropy(columns with a label)
+    loss = sum over heads of share * cross-entropy(columns with a label for the head)
          + column-alone heads + subject + ratio loss per level of chunking + next symbol
+
+Where several names are acceptable, the cross-entropy is with their shares (`soft_target`). A head of one output
+answers yes or no.
 
 All terms are sums over columns or symbols divided by totals of the whole step, which may be spread over several
 processes: gradients then add up to those of one process.
@@ -16,13 +19,11 @@ from torch.nn import functional
 
 from aegir.config.settings import check_numbers
 from aegir.model.byte_encoding import PAD
+from aegir.model.heads import ALONE, FINE_HEAD, PERSONAL_HEAD, RELATIONS_HEAD, TYPES_HEAD
 from aegir.nets.annotator import ByteNetwork
 from aegir.nets.hierarchy import StageOutput
-from aegir.training.byte_network.batches import Batch
-from aegir.training.byte_network.examples import NO_LABEL
+from aegir.training.byte_network.batches import NOT_KNOWN, Batch
 
-ALONE = "_alone"
-"""Suffix of the heads that see a column without its table."""
 SumOverProcesses = Callable[[Tensor], Tensor]
 
 
@@ -30,6 +31,8 @@ SumOverProcesses = Callable[[Tensor], Tensor]
 class LossWeights:
     """The weight of each term."""
 
+    fine: float = 1.0
+    personal: float = 0.5
     alone: float = 0.3
     subject: float = 0.1
     ratio: float = 0.05
@@ -41,9 +44,17 @@ class LossWeights:
     dropout: float = 0.2
 
     def __post_init__(self) -> None:
-        check_numbers(self, "alone", "subject", "ratio", "next_symbol", "auxiliary", at_least=0)
+        weights = ("fine", "personal", "alone", "subject", "ratio", "next_symbol", "auxiliary")
+        check_numbers(self, *weights, at_least=0)
         check_numbers(self, "smoothing", "dropout", at_least=0, below=1)
         check_numbers(self, "chunk_symbols", above=1)
+
+    def of_head(self, name: str) -> float:
+        """Return the weight of a head; types and relations have weight 1."""
+        if name.endswith(ALONE):
+            return self.alone
+        ours = {TYPES_HEAD: 1.0, RELATIONS_HEAD: 1.0, FINE_HEAD: self.fine}
+        return ({**ours, PERSONAL_HEAD: self.personal}).get(name, self.auxiliary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,9 @@ def loss_of(
     right, asked = vectors.new_zeros(len(vectors)), vectors.new_zeros(len(vectors))
     for name, head in net.heads.items():
         task, alone = name.removesuffix(ALONE), name.endswith(ALONE)
-        share = weights.alone if alone else 1.0 if task in ("cta", "cpa") else weights.auxiliary
         inputs = vectors if alone else embedded
         answer = _head_loss(head, inputs, batch, task, weights.smoothing)
-        loss = loss + share * answer.weighted / columns
+        loss = loss + weights.of_head(name) * answer.weighted / columns
         figures[f"{name}/loss"] = answer.plain
         figures[f"{name}/right"], figures[f"{name}/count"] = answer.right.sum(), answer.asked.sum()
         if not alone:
@@ -113,22 +123,24 @@ def _head_loss(
 
     Processes add up their figures one by one, so each must have those of every head.
     """
-    labels = batch.labels[task]
-    kept = labels != NO_LABEL
+    kept = batch.labelled[task]
     right = inputs.new_zeros(len(inputs))
     if not kept.any():
         return _HeadLoss(right.sum(), right.sum(), right, kept.float())
-    logits = head(inputs[kept])
-    each = functional.cross_entropy(
-        logits, labels[kept], reduction="none", label_smoothing=smoothing
-    )
-    right[kept] = (logits.argmax(dim=1) == labels[kept]).float()
+    logits, target = head(inputs[kept]), batch.targets[task][kept]
+    if target.shape[1] == 1:
+        softened = target * (1 - smoothing) + smoothing / 2
+        each = functional.binary_cross_entropy_with_logits(logits, softened, reduction="none")[:, 0]
+        right[kept] = ((logits > 0) == (target > 0))[:, 0].float()
+    else:
+        each = functional.cross_entropy(logits, target, reduction="none", label_smoothing=smoothing)
+        right[kept] = (target.gather(1, logits.argmax(dim=1, keepdim=True)) > 0)[:, 0].float()
     trust = batch.weights[task][kept]
     return _HeadLoss((each * trust).sum(), each.detach().sum(), right, kept.float())
 
 
 def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:
-    known = batch.subjects != NO_LABEL
+    known = batch.subjects != NOT_KNOWN
     logits = net.subject(vectors[known])[:, 0]
     return functional.binary_cross_entropy_with_logits(
         logits, batch.subjects[known].float(), reduction="sum"

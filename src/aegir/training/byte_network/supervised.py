@@ -1,4 +1,4 @@
-"""Training the byte network: on next symbols and headers of unlabelled tables, then on types and relations.
+"""Training the byte network: on next symbols and headers of unlabelled tables, then on what columns are.
 
     aegir train pretrain configs/tiny.toml --out runs/pretrained
     aegir train supervised configs/tiny.toml --from runs/pretrained --out runs/bytes
@@ -18,22 +18,25 @@ import numpy.typing as npt
 import torch
 
 from aegir.annotators.gold_labels import unknown_names_sentence
+from aegir.arrays import I64, Bools
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
+from aegir.model.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD, all_sizes
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.run_folder import RunFolder
 from aegir.seeding import Seeds
 from aegir.training.byte_network.batches import Batch, GramIndex, batch_of, draw_varied
 from aegir.training.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.training.byte_network.corpus import Corpus, build_corpus
-from aegir.training.byte_network.evaluation import answer, check_alive, liveness
-from aegir.training.byte_network.examples import (
+from aegir.training.byte_network.evaluation import (
     NO_LABEL,
-    RELATIONS_HEAD,
-    TYPES_HEAD,
-    Example,
-    Heads,
+    Answers,
+    answer,
+    check_alive,
+    liveness,
 )
+from aegir.training.byte_network.everyday_figures import everyday_figures
+from aegir.training.byte_network.examples import Example, Heads
 from aegir.training.byte_network.learner import (
     Checkpoint,
     Learner,
@@ -43,10 +46,9 @@ from aegir.training.byte_network.learner import (
     save_learner,
     start_from,
 )
-from aegir.training.byte_network.losses import ALONE
 from aegir.training.byte_network.mixture import Mixture
 from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, open_run
-from aegir.training.held_out import ANSWERS, HeldOut, save_answers
+from aegir.training.held_out import ANSWERS, PARTS, HeldOut, HeldOutColumns, save_answers
 
 GRAMS = "grams.hashes"
 CURRICULUM = "curriculum/"
@@ -133,12 +135,12 @@ def _train(
             run.cut(saved.step)
         watch.say(f"going on after step {saved.step} of {phase.steps}")
     elif before:
-        taken, left = start_from(net, before.tensors)
-        if not taken:
+        taken = start_from(net, corpus.heads, before)
+        if not (taken.whole or taken.partly):
             raise UsageError(
                 f"nothing in {start} fits this configuration; start from a run of the same architecture"
             )
-        watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
+        watch.say(f"from {start}: {taken}")
     watch.say(_describe(corpus, mixture, net))
     if sentence := unknown_names_sentence(corpus.unknown):
         watch.say(sentence)
@@ -163,7 +165,7 @@ def _train(
     if saved and saved.step >= phase.steps:
         figures = _look(net, corpus, index, name, watch)
     if name == SUPERVISED and corpus.held_out and processes.rank == 0:
-        save_answers(run.path / ANSWERS, held_out_answers(net, corpus, index))
+        _save_held_out(run.path / ANSWERS, answer(net, corpus.held_out, index), corpus)
     return Trained(net, index, grams, corpus.heads, corpus, figures)
 
 
@@ -214,10 +216,9 @@ def _unpacked(saved: Checkpoint) -> dict[str, dict[str, Any]]:
 def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNetwork:
     """Return a new network; its weights depend on the seed alone."""
     torch.manual_seed(Seeds(config.seed).derive("weights") >> 1)
-    classes = {name: len(names) for name, names in heads.items()}
-    classes |= {task + ALONE: classes[task] for task in (TYPES_HEAD, RELATIONS_HEAD)}
+    sizes = all_sizes({name: len(names) for name, names in heads.items()})
     settings = config.architecture.as_dict() | {"gram_rows": gram_rows}
-    return ByteNetwork(type(config.architecture).from_dict(settings), classes)
+    return ByteNetwork(type(config.architecture).from_dict(settings), sizes)
 
 
 def _grams(corpus: Corpus, config: ByteTraining, saved: Any) -> Any:
@@ -249,7 +250,7 @@ def _batch(
         if place % processes.count == processes.rank
     ]
     noise = DROPPED * config.architecture.column_width if phase.loss.dropout else 0
-    return batch_of(drawings, index, list(corpus.heads), noise)
+    return batch_of(drawings, index, corpus.heads, noise)
 
 
 def _look(
@@ -261,9 +262,11 @@ def _look(
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
         figures = {name: one for name, one in figures.items() if not name.startswith("prediction")}
     elif corpus.held_out:
+        everyday = _per_column(answers, [origin.everyday for origin in corpus.origins])
         for head in (TYPES_HEAD, RELATIONS_HEAD):
-            if (score := answers.micro_f1(head)) is not None:
+            if (score := answers.micro_f1(head, ~everyday)) is not None:
                 figures[f"{head}/micro_f1"] = score
+        figures |= everyday_figures(answers, everyday)
     for finding in check_alive(figures, answers.types).unwell:
         watch.say(f"unwell: {finding.sentence}")
     return figures
@@ -274,24 +277,60 @@ def _named(figures: Mapping[str, float]) -> dict[str, float]:
     return {name if name in RULES else f"held_out/{name}": value for name, value in figures.items()}
 
 
-def held_out_answers(net: ByteNetwork, corpus: Corpus, index: GramIndex) -> dict[str, HeldOut]:
-    """Return the answers to held-out labelled columns, per task and, for sources that only report, per source."""
-    answers = answer(net, corpus.held_out, index)
-    names = np.array([name for some in corpus.held_out_names for name in some])
-    apart = np.repeat(corpus.held_out_apart, [len(some) for some in corpus.held_out_names])
-    found = {}
-    for task in (TYPES_HEAD, RELATIONS_HEAD):
-        for suffix in np.unique(apart):
-            kept = np.flatnonzero((answers.labels[task] != NO_LABEL) & (apart == suffix))
-            if len(kept):
-                found[f"{task}{suffix}"] = HeldOut(
-                    answers.logits[task][kept],
-                    answers.labels[task][kept],
-                    np.unique(answers.table[kept], return_inverse=True)[1],
-                    type_logits=answers.logits[TYPES_HEAD][kept],
-                    names=tuple(names[kept].tolist()),
-                )
-    return found
+def _per_column(answers: Answers, of_tables: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return (columns,) what each column's table has."""
+    return np.array(of_tables)[answers.table]
+
+
+def _save_held_out(path: Path, answers: Answers, corpus: Corpus) -> None:
+    """Write the answers to held-out labelled columns: per task for calibration, and with all parts."""
+    names = np.array([name for origin in corpus.origins for name in origin.columns])
+    group = _per_column(answers, [origin.group for origin in corpus.origins])
+    apart = _per_column(answers, [origin.apart for origin in corpus.origins])
+    everyday = _per_column(answers, [origin.everyday for origin in corpus.origins])
+    labelled = np.any(list(answers.known.values()), axis=0)
+    save_answers(
+        path,
+        {
+            f"{task}{suffix}": part
+            for task in (TYPES_HEAD, RELATIONS_HEAD)
+            for suffix in np.unique(apart)
+            if len(part := _held_out(answers, names, task, apart == suffix))
+        },
+        {
+            origin: _held_out_columns(answers, names, group, labelled & chosen)
+            for origin, chosen in (("web", ~everyday), ("open", everyday))
+            if (labelled & chosen).any()
+        },
+    )
+
+
+def _held_out(answers: Answers, names: npt.NDArray[np.str_], task: str, chosen: Bools) -> HeldOut:
+    """Return the chosen columns that have a type or relation, with the logits of those alone."""
+    labels, none = answers.labels[task], len(OUTPUTS[task]) - 1
+    kept = np.flatnonzero(chosen & (labels != NO_LABEL) & (labels != none))
+    return HeldOut(
+        answers.logits[task][kept, :none],
+        labels[kept],
+        np.unique(answers.table[kept], return_inverse=True)[1],
+        type_logits=answers.logits[TYPES_HEAD][kept, :-1],
+        names=tuple(names[kept].tolist()),
+    )
+
+
+def _held_out_columns(
+    answers: Answers, names: npt.NDArray[np.str_], group: I64, chosen: Bools
+) -> HeldOutColumns:
+    kept = np.flatnonzero(chosen)
+    parts = dict(zip(PARTS, OUTPUTS, strict=True))
+    return HeldOutColumns(
+        {part: answers.logits[head][kept] for part, head in parts.items()},
+        {part: answers.accepted[head][kept] for part, head in parts.items()},
+        {part: answers.known[head][kept] for part, head in parts.items()},
+        np.unique(answers.table[kept], return_inverse=True)[1],
+        group[kept],
+        tuple(names[kept].tolist()),
+    )
 
 
 def _describe(corpus: Corpus, mixture: Mixture, net: ByteNetwork) -> str:

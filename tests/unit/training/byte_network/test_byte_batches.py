@@ -24,12 +24,13 @@ from aegir.training.byte_network.batches import (
     draw_varied,
 )
 from aegir.training.byte_network.corpus import build_corpus
-from aegir.training.byte_network.examples import NO_LABEL, Example, choose_grams
+from aegir.training.byte_network.examples import Example, choose_grams
 from aegir.training.byte_network.mixture import Mixture
 from small_runs import settings_in
 
 READING = Reading()
 NOTHING = {one.name: 0.0 for one in fields(Augmentation) if not one.name.startswith("most_")}
+HEADS = {"cta": tuple(map(str, range(16))), "cpa": tuple("abcd")}
 INDEX = GramIndex.of(np.arange(0, 1 << 20, 3, dtype=np.int32))
 
 
@@ -39,7 +40,8 @@ def example(columns: int, rows: int = 4, subject: int | None = 0, **more: object
         Column(f"head {i}", tuple(f"c{i} r{row}" for row in range(rows))) for i in range(columns)
     )
     table = Table("made up", made, subject=subject)
-    return Example(table, {"cta": tuple(range(columns))}, {"cta": 0.5}, "made_up", **more)
+    labels = {"cta": tuple((number,) for number in range(columns))}
+    return Example(table, labels, {"cta": 0.5}, "made_up", **more)
 
 
 def text_of(drawing: Drawing, place: int) -> str:
@@ -51,7 +53,7 @@ def same(one: Batch, other: Batch) -> bool:
     return (
         all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
         and torch.equal(one.noise, other.noise)
-        and all(torch.equal(one.labels[head], other.labels[head]) for head in one.labels)
+        and all(torch.equal(one.targets[head], other.targets[head]) for head in one.targets)
         and torch.equal(one.tables.columns, other.tables.columns)
     )
 
@@ -64,7 +66,7 @@ def test_the_same_step_reads_the_same_bytes_and_another_step_others() -> None:
             draw_varied(one, READING, Augmentation(), Seeds(5), step, place)
             for place, (_, _, one) in enumerate(drawn.draw(step))
         ]
-        return batch_of(drawings, INDEX, ["cta"], 16)
+        return batch_of(drawings, INDEX, HEADS, 16)
 
     fresh = Mixture(mixture.examples, mixture.per_step, seed=5)
     batch(0)
@@ -86,11 +88,11 @@ def test_whatever_is_varied_labels_and_subject_stay_with_their_columns(
     how = Augmentation(**dict.fromkeys(NOTHING, chance), most_columns=7)
     drawn = draw_varied(example(columns, rows, known), READING, how, Seeds(seed), 0)
     assert 1 <= len(drawn.symbols) == len(drawn.roles) == len(drawn.labels["cta"]) <= 7
-    for place, label in enumerate(drawn.labels["cta"]):
+    for place, (label,) in enumerate(drawn.labels["cta"]):
         assert f"c{label} r" in text_of(drawn, place)
     if known is not None:  # the subject is never dropped
         assert drawn.subject is not None
-        assert drawn.labels["cta"][drawn.subject] == known
+        assert drawn.labels["cta"][drawn.subject] == (known,)
     shown = [place for place, role in enumerate(drawn.roles) if role == SUBJECT]
     assert shown in ([], [drawn.subject])
     assert set(drawn.roles) <= ({SUBJECT, OTHER} if shown else {UNKNOWN})
@@ -102,21 +104,25 @@ def test_batching_keeps_labels_weights_and_roles_with_their_columns(sizes: list[
         draw_varied(example(size, 4, 0), READING, Augmentation(), Seeds(seed), place)
         for place, size in enumerate(sizes)
     ]
-    batch = batch_of(drawings, INDEX, ["cta", "cpa"])
+    batch = batch_of(drawings, INDEX, HEADS)
     texts = [
         bytes(int(one) for one in row if one < 256).decode()
         for symbols, _ in batch.parts
         for row in symbols
     ]
-    for text, label in zip(texts, batch.labels["cta"].tolist(), strict=True):
+    classes = batch.targets["cta"].argmax(dim=1)
+    for text, label in zip(texts, classes.tolist(), strict=True):
         assert f"c{label} r" in text
-    assert (batch.labels["cpa"] == NO_LABEL).all()
+    assert batch.labelled["cta"].all()
+    assert (batch.targets["cta"].max(dim=1).values == 1).all()
+    assert not batch.labelled["cpa"].any()
+    assert not batch.targets["cpa"].any()
     assert set(batch.weights["cta"].tolist()) == {0.5}
     assert set(batch.weights["cpa"].tolist()) == {0.0}
     for row, drawing in enumerate(drawings):
         kept = batch.tables.mask[row]
         numbers = batch.tables.columns[row][kept]
-        assert batch.labels["cta"][numbers].tolist() == list(drawing.labels["cta"])
+        assert [(one,) for one in classes[numbers].tolist()] == list(drawing.labels["cta"])
         assert batch.tables.roles[row][kept].tolist() == list(drawing.roles)
         subjects = batch.subjects[numbers].tolist()
         assert subjects == [int(place == drawing.subject) for place in range(len(drawing.roles))]
@@ -151,7 +157,7 @@ def test_noise_and_dropped_grams_follow_a_table_wherever_it_is_read() -> None:
         draw_varied(example(2), READING, Augmentation(drop_grams=0.5), Seeds(1), place)
         for place in range(4)
     ]
-    together, alone = batch_of(drawings, INDEX, [], 8), batch_of(drawings[2:3], INDEX, [], 8)
+    together, alone = batch_of(drawings, INDEX, {}, 8), batch_of(drawings[2:3], INDEX, {}, 8)
     numbers = together.tables.columns[2][:2]
     assert torch.equal(together.noise[numbers], alone.noise[alone.tables.columns[0][:2]])
     grams = [row for _, rows in together.parts for row in rows]
@@ -166,7 +172,7 @@ def test_noise_and_dropped_grams_follow_a_table_wherever_it_is_read() -> None:
 
 def _without_loss(drawing: Drawing) -> list[torch.Tensor]:
     whole = Drawing(drawing.symbols, drawing.roles, {}, {}, drawing.subject)
-    return [row for _, rows in batch_of([whole], INDEX, []).parts for row in rows]
+    return [row for _, rows in batch_of([whole], INDEX, {}).parts for row in rows]
 
 
 def test_the_choice_of_grams_is_repeatable_and_prefers_what_many_groups_share() -> None:
@@ -195,7 +201,7 @@ def test_labels_of_the_corpus_are_those_of_the_file(tmp_path: Path, head: str) -
     corpus = build_corpus(settings_in(tmp_path))
     names = corpus.heads[head]
     first = corpus.training[0]
-    told = [names[label] if label != NO_LABEL else None for label in first.labels[head]]
+    told = [names[right[0]] if right else None for right in first.labels[head]]
     assert (
         told
         == {

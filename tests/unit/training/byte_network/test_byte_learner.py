@@ -139,16 +139,38 @@ def test_a_checkpoint_of_another_architecture_is_refused_by_name_and_shape(
         restore(fresh(config, trained), tensors, folder)
 
 
-def test_starting_from_other_weights_takes_what_fits_and_names_the_rest(
+def test_starting_from_other_weights_takes_what_fits(
     config: ByteTraining, folder: Path, trained: Trained
 ) -> None:
-    tensors, _, _ = read_learner(folder / "run" / CHECKPOINT)
-    net = build_network(config, trained.heads | {"cta": ("a", "b")}, len(trained.grams))
-    taken, left = start_from(net, tensors)
-    ours = ["heads.cta.bias", "heads.cta.weight", "heads.cta_alone.bias", "heads.cta_alone.weight"]
-    assert sorted(left) == ours
-    assert len(taken) == len(list(net.parameters())) - 4
+    saved = read_learner(folder / "run" / CHECKPOINT)
+    heads = trained.heads | {"cta": ("a", "b")}
+    net = build_network(config, heads, len(trained.grams))
+    taken = start_from(net, heads, saved)
+    assert taken == (len(list(net.parameters())) - 4, 0, 4)  # weight and bias of cta and cta_alone
     assert torch.equal(net.mixer.out.weight, trained.net.mixer.out.weight)
+
+
+def test_a_head_with_other_outputs_takes_over_the_rows_of_those_it_shares(
+    config: ByteTraining, folder: Path, trained: Trained
+) -> None:
+    """A run that knew no "none", whose types stand in another order."""
+    saved = read_learner(folder / "run" / CHECKPOINT)
+    before = trained.net.heads["cta"].weight.detach()
+    turned = saved.tensors | {
+        f"net.heads.{head}.{kind}": saved.tensors[f"net.heads.{head}.{kind}"][:-1].flip(0)
+        for head in ("cta", "cta_alone")
+        for kind in ("weight", "bias")
+    }
+    known = saved.facts["heads"] | {"cta": list(trained.heads["cta"][-2::-1])}
+    old = saved._replace(tensors=turned, facts=saved.facts | {"heads": known})
+    net = build_network(config, trained.heads, len(trained.grams))
+    fresh_none = net.heads["cta"].weight[-1].clone()
+    taken = start_from(net, trained.heads, old)
+    assert taken == (len(list(net.parameters())) - 4, 4, 0)
+    assert str(taken).endswith("tensors taken over, 4 in part, 0 begin anew")
+    assert torch.equal(net.heads["cta"].weight[:-1], before[:-1])
+    assert torch.equal(net.heads["cta"].weight[-1], fresh_none)
+    assert torch.equal(net.heads["cta_alone"].bias[:-1], trained.net.heads["cta_alone"].bias[:-1])
 
 
 def test_the_row_of_grams_that_are_not_kept_stays_zero(trained: Trained) -> None:

@@ -10,8 +10,13 @@ import pytest
 from aegir.errors import CheckFailed, UsageError
 from aegir.model.checkpoint import load_checkpoint
 from aegir.training.byte_network.config import ByteTraining
-from aegir.training.byte_network.evaluation import Answers, answer, check_alive, liveness
-from aegir.training.byte_network.examples import NO_LABEL
+from aegir.training.byte_network.evaluation import (
+    NO_LABEL,
+    Answers,
+    answer,
+    check_alive,
+    liveness,
+)
 from aegir.training.byte_network.export import export_run, read_calibration
 from aegir.training.byte_network.learner import Learner, Processes, read_learner, save_learner
 from aegir.training.byte_network.run import CHECKPOINT
@@ -38,7 +43,9 @@ def trained(config: ByteTraining, folder: Path) -> Trained:
 def made_up(logits: np.ndarray, embeddings: np.ndarray, rates: tuple[float, ...]) -> Answers:
     labels = {"cta": np.arange(len(logits)) % 4}
     table = np.zeros(len(logits), np.int64)
-    return Answers({"cta": logits}, labels, embeddings, table, rates)
+    accepted = {"cta": labels["cta"][:, None] == np.arange(logits.shape[1])}
+    known = {"cta": np.ones(len(logits), bool)}
+    return Answers({"cta": logits}, labels, accepted, known, embeddings, table, rates)
 
 
 def test_figures_are_those_worked_out_by_hand() -> None:
@@ -111,7 +118,8 @@ def test_a_live_network_is_exported_without_what_only_training_needs(
     assert saved.facts["liveness"] == figures
     assert saved.facts["training"]["steps"] == 24
     assert saved.architecture.gram_rows == len(trained.grams)
-    assert set(saved.heads) == {"cta", "cpa", "cta_alone", "cpa_alone"}
+    ours = {"cta", "cpa", "fine", "personal", "cta_alone", "cpa_alone"}
+    assert set(saved.heads) == ours
     assert out.stat().st_size < (folder / "run" / CHECKPOINT).stat().st_size / 4
     before = answer(trained.net, trained.corpus.held_out, trained.index)
     assert figures == pytest.approx(liveness(before), rel=1e-4)

@@ -23,7 +23,6 @@ from aegir.training.byte_network.batches import (
 )
 from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.corpus import Corpus, build_corpus
-from aegir.training.byte_network.examples import NO_LABEL
 from aegir.training.byte_network.losses import LossWeights, _ratio_loss, loss_of
 from aegir.training.byte_network.supervised import build_network
 from small_runs import settings_in
@@ -63,7 +62,7 @@ def drawings_of(config: ByteTraining, corpus: Corpus, tables: int) -> list[Drawi
 
 def batch(drawings: list[Drawing], corpus: Corpus, config: ByteTraining) -> Batch:
     index = GramIndex.of(corpus.grams(config)[:100])
-    return batch_of(drawings, index, list(corpus.heads), DROPPED * config.architecture.column_width)
+    return batch_of(drawings, index, corpus.heads, DROPPED * config.architecture.column_width)
 
 
 def gradients(net: ByteNetwork) -> dict[str, Tensor]:
@@ -145,8 +144,8 @@ def test_one_label_more_or_less_changes_the_loss_by_its_own_term_alone(
     plain = LossWeights(alone=0, subject=0, ratio=0, smoothing=0, dropout=0)
     (drawing,) = drawings_of(config, corpus, 1)
     labels = drawing.labels["cta"]
-    few = replace(drawing, labels={"cta": (*labels[:-1], NO_LABEL)})
-    last = replace(drawing, labels={"cta": (*[NO_LABEL] * (len(labels) - 1), labels[-1])})
+    few = replace(drawing, labels={"cta": (*labels[:-1], None)})
+    last = replace(drawing, labels={"cta": (*[None] * (len(labels) - 1), labels[-1])})
     every = replace(drawing, labels={"cta": labels})
     losses = [
         loss_of(net, batch([one], corpus, config), plain, lambda part: part).total.item()
@@ -165,8 +164,8 @@ def test_the_success_of_a_table_is_the_share_of_its_labels_answered_right(
             net.heads[name].bias.zero_()[0] = 1
     drawn = drawings_of(config, corpus, 3)
     labels = [
-        {"cta": (0, 5, 0), "cpa": (NO_LABEL, 0, 7)},  # 3 of 5
-        {"cta": (4, NO_LABEL, NO_LABEL)},  # 0 of 1
+        {"cta": ((0,), (5,), (0,)), "cpa": (None, (0,), (7,))},  # 3 of 5
+        {"cta": ((4,), None, None)},  # 0 of 1
         {},
     ]
     some = [
