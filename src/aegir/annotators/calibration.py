@@ -1,6 +1,6 @@
 """Numbers fitted on held-out tables: from a model's logits to probabilities, from a precision to a threshold.
 
-    ngrams.safetensors   NgramCalibration    temperatures, how far headers move the log odds
+    ngrams.safetensors   NgramCalibration    temperatures of the linear stages, and how networks are mixed with them
     bytes.safetensors    ByteCalibration     temperatures, and the Mixture of the `combined` annotator
 
 They are stored as JSON under "calibration" in the metadata of a weights file; thresholds are among the figures under
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from aegir.annotators.decide import Thresholds
+from aegir.annotators.mixing import Mixing
 from aegir.errors import UsageError
 from aegir.tables.labelled import Task
 
@@ -27,57 +28,44 @@ class NgramCalibration:
     """How the `ngrams` annotator turns logits into probabilities."""
 
     temperature: PerTask
-    header_weight: PerTask
-    """What the evidence of a header is multiplied by."""
-    header_log_prior: Sequence[float]
-    """(190,) log frequencies of the labels among the headers that the header layer was fitted on."""
+    """Of the linear stages."""
+    mixing: Mixing
+    """Linear stages first, networks second."""
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
-        _check_tasks("header_weight", self.header_weight)
-        _check_list("header_log_prior", self.header_log_prior)
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        return cls(*_items(given, "ngrams", "header_weight", "header_log_prior"))
+        temperature, mixing = _items(given, "ngrams", "mixing")
+        return cls(temperature, Mixing.from_json(mixing))
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
-        return {
-            "ngrams": dict(self.temperature),
-            "header_weight": dict(self.header_weight),
-            "header_log_prior": list(self.header_log_prior),
-        }
+        return {"ngrams": dict(self.temperature), "mixing": asdict(self.mixing)}
 
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
     """How the `combined` annotator mixes n-grams, byte network and rules."""
 
-    mix: Mapping[Task, Sequence[float]]
-    """The weights a and b of log P = a log P(n-grams) + b log P(bytes)."""
-    sharpness: PerTask
-    """Temperature of the mixture."""
-    temperature: PerTask
-    """Temperature after rules were applied to types, and types to relations."""
+    mixing: Mixing
+    """N-grams first, byte network second."""
     rule_weight: float
-    """What the strength of a rule is multiplied by before it is added to the log odds of a type."""
+    """What the strength of a rule is multiplied by, on tables of the web, before it is added to a type's log odds."""
     compatibility_weight: float
-    """What the log compatibility of a relation with the column's type is multiplied by."""
+    """What the log compatibility of a relation with the column's type is multiplied by, on tables of the web."""
 
     def __post_init__(self) -> None:
-        for task, weights in zip(TASKS, _items(self.mix, *TASKS), strict=True):
-            _check_list(f"mix.{task}", weights, length=2)
-        _check_tasks("sharpness", self.sharpness, above=0)
-        _check_tasks("temperature", self.temperature, above=0)
         _check_number("rule_weight", self.rule_weight)
         _check_number("compatibility_weight", self.compatibility_weight)
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        return cls(*_items(given, *cls.__dataclass_fields__))
+        mixing, *numbers = _items(given, *cls.__dataclass_fields__)
+        return cls(Mixing.from_json(mixing), *numbers)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "combined" in "calibration"."""
@@ -154,14 +142,6 @@ def _items(given: Any, *keys: str) -> list[Any]:
 def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:
     for task, value in zip(TASKS, _items(values, *TASKS), strict=True):
         _check_number(f"{name}.{task}", value, above)
-
-
-def _check_list(name: str, values: Any, length: int | None = None) -> None:
-    if not isinstance(values, list | tuple) or len(values) != (length or len(values)):
-        expected = f"{length} numbers" if length else "a list of numbers"
-        raise UsageError(f"{name} of the calibration is {values!r}; expected {expected}")
-    for value in values:
-        _check_number(name, value)
 
 
 def _check_number(name: str, value: Any, above: float = -math.inf) -> None:

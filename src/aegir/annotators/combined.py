@@ -1,23 +1,26 @@
-"""The default annotator: a mixture of n-grams and byte network, corrected by rules.
+"""The default annotator: a mixture of n-grams and byte network, on tables of the web corrected by rules.
 
-    mixture    log P = a log P(n-grams) + b log P(byte model)
+    mixture    mixing.py: log P = a log P(n-grams) + b log P(byte network); fine types speak for types, too
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
 
-Vetoes that would leave no type are ignored. The result is calibrated again, because rules make the models
-more certain. All weights were fitted on held-out tables (training/calibrate.py).
+The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
+applied once more, as far as the table is one of the web: the weights of the last two lines are multiplied by its
+probability, and nothing is ruled out on everyday tables. Vetoes that would leave no type are ignored.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.calibration import TASKS, OperatingPoints
+from aegir.annotators.calibration import OperatingPoints
+from aegir.annotators.mixing import per_column
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import Explanation, Probabilities, TableScores
+from aegir.annotators.scores import Explanation, Probabilities, TableScores, table_spans
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
@@ -33,8 +36,8 @@ INCOMPATIBLE = 0.03
 """Added to the compatibility of type and relation, so that a wrong type cannot exclude a relation."""
 RULED_OUT = 0.9
 """Share of a relation's columns that must be of vetoed types; it excluded 2 of 2,318 right relations."""
-NO_RELATION = 0.02
-"""Weight of "no known relation"; it wins where every likely relation contradicts the type."""
+LIKELY_WEB = 0.5
+"""Probability from which a table is treated as one of the web."""
 
 
 class CombinedAnnotator:
@@ -56,36 +59,60 @@ class CombinedAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        learnt = [
-            self._mix(*scores)
-            for scores in zip(self.ngrams.score(tables), self.byte_model.score(tables), strict=True)
-        ]
-        verdicts = iter(judge_columns([column for table in tables for column in table.columns]))
+        verdicts = judge_columns([column for table in tables for column in table.columns])
+        learnt = self._mix(
+            tables, self.ngrams.score_judged(tables, verdicts), self.byte_model.score(tables)
+        )
+        spans = table_spans(tables)
         return [
-            self._apply_rules(scores, [next(verdicts) for _ in table.columns])
-            for table, scores in zip(tables, learnt, strict=True)
+            self._apply_rules(scores, verdicts[span])
+            for scores, span in zip(learnt, spans, strict=True)
         ]
 
-    def _mix(self, ngrams: TableScores, byte_model: TableScores) -> TableScores:
+    def _mix(
+        self,
+        tables: Sequence[Table],
+        ngrams: Sequence[TableScores],
+        byte_model: Sequence[TableScores],
+    ) -> list[TableScores]:
         """Mix the probabilities of both models; subject and explanations are those of the n-grams."""
-        mixed = []
-        pairs = ((ngrams.types, byte_model.types), (ngrams.relations, byte_model.relations))
-        for task, (first, second) in zip(TASKS, pairs, strict=True):
-            logits = mix_log_probabilities(first, second, self._mixture.mix[task])
-            both = softmax(logits / np.float32(self._mixture.sharpness[task]))
-            both[~first.any(axis=1)] = 0
-            mixed.append(both)
-        return TableScores(mixed[0], mixed[1], ngrams.subject, ngrams.explanations)
+        if not tables:
+            return []
+        mixing = self._mixture.mixing
+        web = per_column([scores.web for scores in ngrams], [len(t.columns) for t in tables])
+        types, relations, fine = (
+            mixing.mix(head, _joined(ngrams, head), _joined(byte_model, head), web)
+            for head in ("types", "relations", "fine")
+        )
+        personal = mixing.mix_personal(
+            _joined(ngrams, "personal"), _joined(byte_model, "personal"), web
+        )
+        types = mixing.with_fine(types, fine, self.ngrams.model.types_of_fine, web)
+        empty = [not column.present for table in tables for column in table.columns]
+        for part in (types, relations, fine, personal):
+            part[empty] = 0
+        return [
+            replace(
+                scores,
+                types=types[span],
+                relations=relations[span],
+                fine=fine[span],
+                personal=personal[span],
+            )
+            for scores, span in zip(ngrams, table_spans(tables), strict=True)
+        ]
 
     def _apply_rules(self, learnt: TableScores, verdicts: list[Verdict]) -> TableScores:
         if not verdicts:
             return learnt
-        mixture = self._mixture
-        types = apply_verdicts(
-            learnt.types, verdicts, mixture.rule_weight, mixture.temperature["cta"]
-        )
-        has_values = learnt.types.any(axis=1)
-        types[~has_values] = 0
+        types, relations = learnt.types, learnt.relations
+        if learnt.web >= LIKELY_WEB:
+            types = apply_verdicts(types, verdicts, self._mixture.rule_weight * learnt.web)
+            weight = self._mixture.compatibility_weight * learnt.web
+            relations = reweigh_relations(relations, types, self._compatibility, weight)
+            relations = rule_out_relations(relations, verdicts, self._type_shares)
+            empty = ~learnt.types.any(axis=1)
+            types[empty] = relations[empty] = 0
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         explanations = tuple(
             _explain(verdict, explanation, None if was == now else TYPE_NAMES[was])
@@ -93,65 +120,50 @@ class CombinedAnnotator:
                 verdicts, learnt.explanations, before, after, strict=True
             )
         )
-        relations = reweigh_relations(
-            learnt.relations,
-            types,
-            self._compatibility,
-            mixture.compatibility_weight,
-            mixture.temperature["cpa"],
-        )
-        relations = rule_out_relations(relations, verdicts, self._type_shares)
-        relations[~has_values] = 0
-        return TableScores(types, relations, learnt.subject, explanations)
+        return replace(learnt, types=types, relations=relations, explanations=explanations)
 
 
-def mix_log_probabilities(
-    first: Probabilities, second: Probabilities, weights: Sequence[float]
-) -> F32:
-    """Return the weighted sum (columns, classes) of log probabilities."""
-    a, b = (np.float32(weight) for weight in weights)
-    return np.asarray(a * np.log(first + FLOOR) + b * np.log(second + FLOOR), np.float32)
+def _joined(scores: Sequence[TableScores], part: str) -> F32:
+    """Return one part of the scores for all columns of all tables."""
+    return np.concatenate([getattr(each, part) for each in scores])
 
 
 def apply_verdicts(
-    types: Probabilities, verdicts: Sequence[Verdict], weight: float, temperature: float
+    types: Probabilities, verdicts: Sequence[Verdict], weight: float
 ) -> Probabilities:
-    """Return type probabilities (columns, 82) after the rules were applied.
+    """Return type probabilities (columns, 82) after the rules were applied; the rest to 1 stays "none of these".
 
     Where a rule supports a type, the probability of vetoed types is shared out among the others. Where none
     does, it is lost: a column that is none of the likely types may well be none of the 82.
     """
+    some = types.sum(axis=1, keepdims=True)
     logits = np.log(types + FLOOR)
     for row, verdict in zip(logits, verdicts, strict=True):
         for name, strength in verdict.support:
             row[TYPE_INDEX[name]] += weight * strength
         if verdict.fine_type and verdict.support:
             row[TYPE_INDEX[verdict.support[0][0]]] += FINE_TYPE_WEIGHT * verdict.fine_confidence
-    result = softmax(logits / np.float32(temperature))
+    result: Probabilities = softmax(logits.astype(np.float32))
     for row, verdict in zip(result, verdicts, strict=True):
         if len(verdict.vetoes) < len(row):
             row[[TYPE_INDEX[name] for name in verdict.vetoes]] = 0
             if verdict.support and verdict.support[0][1] >= SURE_SUPPORT:
                 row /= row.sum()
-    return result
+    return np.asarray(result * some, np.float32)
 
 
 def reweigh_relations(
-    relations: Probabilities,
-    types: Probabilities,
-    compatibility: F32,
-    weight: float,
-    temperature: float,
+    relations: Probabilities, types: Probabilities, compatibility: F32, weight: float
 ) -> Probabilities:
     """Return relation probabilities (columns, 108) weighed by the types; the rest to 1 is "none of these".
 
     `compatibility` (108, 82) is the share of each relation's columns that are of each type.
     """
     allowed = rows_times(types, compatibility.T)
-    logits = np.log(relations + FLOOR) + np.float32(weight) * np.log(allowed + INCOMPATIBLE)
-    none = np.full((len(logits), 1), np.log(NO_RELATION))
-    both = np.hstack([logits, none]).astype(np.float32) / np.float32(temperature)
-    return softmax(both)[:, :-1]
+    none = np.maximum(1 - relations.sum(axis=1, keepdims=True), FLOOR)
+    factors = (allowed + INCOMPATIBLE) ** np.float32(weight)
+    weighed = np.hstack([relations * factors, none * factors.mean(axis=1, keepdims=True)])
+    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True), np.float32)[:, :-1]
 
 
 def type_shares(compatibility: F32) -> F32:

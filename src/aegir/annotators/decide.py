@@ -1,9 +1,10 @@
-"""From probabilities to answers, the same way for every annotator.
+"""From probabilities to one coherent answer per column, the same way for every annotator.
 
-TableScores + Thresholds --decide--> TableAnnotation: label or abstention, runners-up, personal or not
+    TableScores + Thresholds --decide--> TableAnnotation: label, type, fine type, relation, personal or not, subject
 
-A fine type that a rule is sure of decides the type as well: the types that do not go with it share what is left. No type is
-given where "none of these" is likelier, and no relation likewise.
+A fine type is named from a probability of one half. Where it does not go with the likeliest type, the less sure of the two
+gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
+type. "None of these" wins where it is likelier than any name. A relation is given to one column of a table only.
 """
 
 from collections.abc import Sequence
@@ -13,28 +14,43 @@ import numpy as np
 
 from aegir.annotators.scores import CustomGuess, Probabilities, TableScores
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.privacy import is_personal, personal_meaning
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
+    FINE_INDEX,
+    FINE_NAMES,
     FINE_TYPES,
+    KIND_NAMES,
     RELATION_NAMES,
     RELATIONS,
-    TYPE_INDEX,
     TYPE_NAMES,
     PersonalMeaning,
 )
 
 RUNNERS_UP = 3
+LIKELY = 0.5
+"""Probability from which a fine type or a kind is named, a column is personal, and a table is one of the web."""
 SURE_RELATION = 0.95
-"""Confidence from which a relation alone makes a column personal: the type of a birthDate is Date."""
+"""Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
-"""Probability of a fine type that a rule names."""
+"""Probability of a fine type that a rule names, for an annotator without probabilities of fine types."""
+ALL_MISSING = "all_missing"
+NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
+"""Kinds whose columns do not name the row, though their values may all differ."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
+_ALLOWED: Bools = np.array(
+    [[goes_with(fine, name) for name in (*TYPE_NAMES, None)] for fine in FINE_NAMES]
+)
+"""(fine types, types and none) whether the two go together."""
+_KINDS: F32 = np.array(
+    [[FINE_TYPES[fine].kind == kind for kind in KIND_NAMES] for fine in FINE_NAMES], np.float32
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +66,15 @@ def decide(
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
     limits = thresholds or Thresholds()
+    related = _relations(scores, limits.relations)
     columns = tuple(
-        _decide_column(index, column, scores, limits) for index, column in enumerate(table.columns)
+        _decide_column(index, column, scores, related[index], limits)
+        for index, column in enumerate(table.columns)
     )
     return TableAnnotation(
         table=table.name,
         source=table.source,
-        subject=scores.subject,
+        subject=_subject(table, scores, columns),
         columns=columns,
         annotator=annotator,
         warnings=table.warnings,
@@ -68,40 +86,39 @@ def decide(
 
 
 def _decide_column(
-    index: int, column: Column, scores: TableScores, limits: Thresholds
+    index: int,
+    column: Column,
+    scores: TableScores,
+    relation: Guess | None,
+    limits: Thresholds,
 ) -> ColumnAnnotation:
     custom = scores.custom[index] if scores.custom else ()
     explanation = scores.explanations[index]
-    fine_type = None if custom else explanation.fine_type  # a taught type has no finer ones
     types = scores.types[index]
-    if fine_type is not None:
-        types = _given_fine_type(types, fine_type)
-    guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
-    guesses += best_guesses(types, TYPE_NAMES)
-    no_type = _rest(types, *(claim.confidence for claim in custom))
-    type_guess = _likeliest(guesses, no_type, limits.types)
-    labels = guesses
+    fine = _fine_probabilities(index, column, scores, custom)
+    no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
+    type_place, fine_place = _decode(np.append(types, no_type), fine, bool(custom))
+    type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
+    type_guesses += best_guesses(types, TYPE_NAMES)
+    type_guess = _chosen_type(type_guesses, type_place, types, custom, limits.types)
     fine_guess = None
-    if fine_type is not None:
-        others = [guess for guess in guesses if not goes_with(fine_type, guess.label)]
-        labels = [Guess(fine_type, SURE_FINE_TYPE), *others]
-        fine_guess = _likeliest(labels, 0.0, limits.types)
-        if type_guess in others:
-            type_guess = None
-    label = fine_guess or type_guess
-    related = best_guesses(scores.relations[index], RELATION_NAMES)
-    if index == scores.subject:
-        related = []
-    relation = _likeliest(related, _rest(scores.relations[index]), limits.relations)
-    personal = _personal_meaning(types, custom, fine_type, related)
+    if fine_place is not None and float(fine[fine_place]) >= limits.types:
+        fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
+    kind = None if custom else _likely_kind(fine)
+    label = fine_guess or type_guess or kind
+    labels = _labels(type_guesses, fine, label)
+    if label is None:
+        likeliest = labels[0].confidence if labels else 0.0
+    related = [] if index == scores.subject else best_guesses(scores.relations[index], RELATION_NAMES)
+    personal = _personal_meaning(index, scores, custom, type_guess, fine_guess, related)
     return ColumnAnnotation(
         index=index,
         name=column.name,
         label=label.label if label else None,
-        confidence=label.confidence if label else labels[0].confidence if labels else 0.0,
-        kind=(custom[0].kind if custom else kind_of(label.label)) if label else None,
+        confidence=label.confidence if label else likeliest,
+        kind=_kind(label, kind, custom),
         type=type_guess.label if type_guess else None,
-        type_confidence=type_guess.confidence if type_guess else no_type,
+        type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
         fine_type=fine_guess.label if fine_guess else None,
         datatype=infer_datatype(column.values),
         personal=personal is not None,
@@ -111,63 +128,163 @@ def _decide_column(
         iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
         runners_up=_runners_up(labels, label),
-        type_runners_up=_runners_up(guesses, type_guess),
+        type_runners_up=_runners_up(type_guesses, type_guess),
         relation_runners_up=_runners_up(related, relation),
         reasons=explanation.evidence,
     )
 
 
-def _given_fine_type(types: Probabilities, fine_type: str) -> Probabilities:
-    """Return the probabilities of the types when a fine type is as likely as rules are sure of it.
-
-    What the types that go with it lack is given to its main type, or to none of the types.
-    """
-    term = FINE_TYPES[fine_type]
-    going = np.zeros(len(types), bool)
-    going[[TYPE_INDEX[name] for name in term.types]] = True
-    lacking = SURE_FINE_TYPE - float(types[going].sum())
-    if term.may_have_no_type:
-        lacking -= _rest(types)
-    if lacking <= 0:
-        return types
-    others = max(float(types[~going].sum()), 1 - SURE_FINE_TYPE)
-    result = np.where(going, types, types * np.float32((1 - SURE_FINE_TYPE) / others))
-    if term.parent is not None:
-        result[TYPE_INDEX[term.parent]] += lacking
-    return result
+def _fine_probabilities(
+    index: int, column: Column, scores: TableScores, custom: Sequence[CustomGuess]
+) -> F32:
+    """Return the probabilities of the fine types; none for a column of a taught type, which has no finer ones."""
+    fine = np.zeros(len(FINE_NAMES), np.float32)
+    if custom:
+        return fine
+    if column.values and not column.present:
+        fine[FINE_INDEX[ALL_MISSING]] = 1
+    elif scores.fine is not None:
+        return np.asarray(scores.fine[index], np.float32)
+    elif (named := scores.explanations[index].fine_type) is not None:
+        fine[FINE_INDEX[named]] = SURE_FINE_TYPE
+    return fine
 
 
-def _rest(probabilities: Probabilities, *claims: float) -> float:
+def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
+    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together."""
+    place = int(np.argmax(types))
+    best = int(np.argmax(fine))
+    if taught or fine[best] < LIKELY:
+        return place, None
+    if _ALLOWED[best, place]:
+        return place, best
+    if fine[best] >= types[place]:
+        return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
+    going = np.where(_ALLOWED[:, place], fine, 0)
+    best = int(np.argmax(going))
+    return place, best if going[best] >= LIKELY else None
+
+
+def _chosen_type(
+    guesses: Sequence[Guess],
+    place: int,
+    types: F32,
+    custom: Sequence[CustomGuess],
+    limit: float,
+) -> Guess | None:
+    """Return the type to answer: the taught one that claims the column most, else the decoded one."""
+    if custom:
+        guess = guesses[0]
+    elif place == len(types) or types[place] <= 0:
+        return None
+    else:
+        guess = next(
+            (each for each in guesses if each.label == TYPE_NAMES[place]),
+            Guess(TYPE_NAMES[place], round(float(types[place]), 6)),
+        )
+    return guess if guess.confidence >= limit else None
+
+
+def _likely_kind(fine: F32) -> Guess | None:
+    kinds = fine @ _KINDS
+    best = int(np.argmax(kinds))
+    return Guess(KIND_NAMES[best], round(float(kinds[best]), 6)) if kinds[best] >= LIKELY else None
+
+
+def _kind(label: Guess | None, likely: Guess | None, custom: Sequence[CustomGuess]) -> str | None:
+    if custom:
+        return custom[0].kind
+    if label is not None and label is not likely:
+        return kind_of(label.label)
+    return likely.label if likely else None
+
+
+def _labels(types: Sequence[Guess], fine: F32, given: Guess | None) -> list[Guess]:
+    """Return names of any level, the likeliest first; a type only if none of its own fine types is named before."""
+    guesses = sorted(
+        (*best_guesses(fine, FINE_NAMES), *types, *([given] if given else [])),
+        key=lambda guess: -guess.confidence,
+    )
+    return list(dict.fromkeys(guesses))
+
+
+def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
     """Return what is left for "none of these"; 0 for a column of which nothing is known."""
     if not probabilities.any() and not claims:
         return 0.0
-    return round(max(1 - float(probabilities.sum()) - sum(claims), 0.0), 6)
+    claimed = sum(claim.confidence for claim in claims)
+    return max(1 - float(probabilities.sum()) - claimed, 0.0)
 
 
-def _likeliest(guesses: Sequence[Guess], none: float, limit: float) -> Guess | None:
-    """Return the first guess unless "none of these" is likelier or it is below the limit."""
-    best = guesses[0] if guesses else None
-    return best if best and best.confidence >= max(none, limit) else None
+def _relations(scores: TableScores, limit: float) -> list[Guess | None]:
+    """Return the relation of each column: likelier than none, not below the limit, and none given twice."""
+    given: list[Guess | None] = [None] * len(scores.relations)
+    order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
+    taken: set[str] = set()
+    for index in order.tolist():
+        if index == scores.subject:
+            continue
+        none = _rest(scores.relations[index], ())
+        for guess in best_guesses(scores.relations[index], RELATION_NAMES):
+            if guess.confidence < max(none, limit):
+                break
+            if guess.label not in taken:
+                given[index] = guess
+                taken.add(guess.label)
+                break
+    return given
+
+
+def _subject(
+    table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]
+) -> int | None:
+    """Return the column that names the row: the one stated, or chosen on web tables, else the first that can.
+
+    It can when no cell is missing, all differ and it is no quantity.
+    """
+    if table.subject is not None or scores.web >= LIKELY:
+        return scores.subject
+    for column, answer in zip(table.columns, columns, strict=True):
+        present = column.present
+        differ = len(present) == len(column.values) == len(set(present)) > 0
+        if differ and answer.kind not in NOT_A_SUBJECT:
+            return answer.index
+    return None
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:
-    return tuple([guess for guess in guesses if guess is not given][:RUNNERS_UP])
+    return tuple([guess for guess in guesses if guess != given][:RUNNERS_UP])
 
 
 def _personal_meaning(
-    types: Probabilities,
+    index: int,
+    scores: TableScores,
     custom: Sequence[CustomGuess],
-    fine_type: str | None,
+    type_guess: Guess | None,
+    fine: Guess | None,
     related: Sequence[Guess],
 ) -> PersonalMeaning | None:
-    """Return how a column is personal, more likely than not by type or surely by fine type or relation."""
+    """Return how a column is personal, if that is likelier than not.
+
+    On everyday tables the learnt probability decides. Web tables, whose labels do not say, go by what their types mean.
+    """
+    fine_type = fine.label if fine else None
     relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
-    by_custom_type = sum(claim.confidence for claim in custom if claim.personal)
-    by_type = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
-    if by_type + by_custom_type < 0.5 and not is_personal(None, fine_type, relation):
-        return None
+    claimed = sum(claim.confidence for claim in custom if claim.personal)
+    types = scores.types[index]
+    learnt = scores.personal is not None and scores.web < LIKELY
     if custom:
+        if claimed < LIKELY and not is_personal(None, None, relation):
+            return None
         return personal_meaning(None, None, relation, custom[0].kind)
+    if learnt:
+        assert scores.personal is not None
+        if scores.personal[index] < LIKELY:
+            return None
+        return personal_meaning(type_guess.label if type_guess else None, fine_type, relation)
+    by_type = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
+    if by_type < LIKELY and not is_personal(None, fine_type, relation):
+        return None
     likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
     return personal_meaning(likeliest, fine_type, relation)
 

@@ -69,6 +69,8 @@ class TableScores:
     """(columns, fine types), the rest to 1 being none of them; None from an annotator that does not know them."""
     personal: F32 | None = None
     """(columns,) the probability of personal data; None from an annotator that does not judge it."""
+    web: float = 1.0
+    """The probability that the table is one of the web's markup rather than an everyday one."""
 
 
 @runtime_checkable

@@ -1,9 +1,11 @@
-"""The `ngrams` annotator: the n-gram model with evidence from headers, calibrated.
+"""The `ngrams` annotator: the n-gram model, calibrated.
 
-    logits in context / temperature  +  weight * (log P(label | header) - log P(label))  --softmax--> P
+    linear stages: types and relations of web tables   --.
+                                                          mixing.py --> all parts of the answer
+    networks: everything, on all tables                --'
 
-The header term is Bayes' rule for independent evidence, with a weight below 1 because header and values are not
-independent and headers are sometimes wrong.
+The linear stages know no "none of these": they are taken to speak of the columns that have a type, and the networks
+say how likely that is.
 """
 
 from collections.abc import Sequence
@@ -14,17 +16,20 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
-from aegir.annotators.ngrams.features import header_view
+from aegir.annotators.mixing import per_column
+from aegir.annotators.ngrams.column_inputs import read_columns
+from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
     CONTEXT_FEATURES,
     TYPES,
-    Dense,
     NgramModel,
     context_features,
     mean_over_views,
 )
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import TableScores, choose_subject, explain_scores, table_spans
 from aegir.arrays import F32, softmax
+from aegir.model.dense import sigmoid
 from aegir.tables.table import Table
 
 MODEL_FILE = "ngrams.safetensors"
@@ -39,38 +44,81 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._header_index = model.headers.index
-        self._header_priors = np.array(model.calibration.header_log_prior, np.float32)
+        self._indices = [(n.values.index, n.headers.index) for n in model.networks]
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        own, headers, context, subjects = self._read(tables)
+        columns = [column for table in tables for column in table.columns]
+        return self.score_judged(tables, judge_columns(columns))
+
+    def score_judged(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> list[TableScores]:
+        """Return the same as `score`, given the rules' verdict on every column."""
+        own, context, subjects = self._read_linear(tables)
+        by_network = self._read_networks(tables, verdicts)
+        spans = table_spans(tables)
+        web = [_mean_probability(by_network["web"][span]) for span in spans]
+        mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
         temperature = self.model.calibration.temperature
-        types = softmax(context[:, :TYPES] / temperature["cta"] + headers[:, :TYPES])
-        relations = softmax(context[:, TYPES:] / temperature["cpa"] + headers[:, TYPES:])
+        linear = {
+            "types": softmax(context[:, :TYPES] / np.float32(temperature["cta"])),
+            "relations": softmax(context[:, TYPES:] / np.float32(temperature["cpa"])),
+        }
+        mixed = {
+            head: mixing.mix(
+                head, some * by_network[head].sum(axis=1, keepdims=True), by_network[head], of_column
+            )
+            for head, some in linear.items()
+        }
+        fine = mixing.mix("fine", by_network["fine"], by_network["fine"], of_column)
+        personal = by_network["personal"][:, 0]
+        personal = mixing.mix_personal(personal, personal, of_column)
+        types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
         empty = [not column.present for table in tables for column in table.columns]
-        types[empty] = relations[empty] = 0
+        for part in (types, mixed["relations"], fine, personal):
+            part[empty] = 0
         return [
             TableScores(
                 types[span],
-                relations[span],
+                mixed["relations"][span],
                 subject,
                 explain_scores(own[span, :TYPES], types[span]),
+                fine=fine[span],
+                personal=personal[span],
+                web=share,
             )
-            for span, subject in zip(table_spans(tables), subjects, strict=True)
+            for span, subject, share in zip(spans, subjects, web, strict=True)
         ]
 
     def embed(self, tables: Sequence[Table]) -> list[F32]:
-        """Return (columns, 3 SCORES) per table: log odds of all labels alone, in context, and by header."""
-        own, headers, context, _ = self._read(tables)
-        embedded = np.hstack([own, context, headers])
-        return [embedded[span] for span in table_spans(tables)]
+        """Return (columns, width) per table: what the networks' heads read."""
+        columns = [column for table in tables for column in table.columns]
+        verdicts = judge_columns(columns)
+        vectors = [
+            network.vectors(read_columns(tables, verdicts, *index))
+            for network, index in zip(self.model.networks, self._indices, strict=True)
+        ]
+        joined = np.hstack(vectors)
+        return [joined[span] for span in table_spans(tables)]
 
-    def _read(self, tables: Sequence[Table]) -> tuple[F32, F32, F32, list[int | None]]:
-        """Return the scores (columns, SCORES) alone, by header and in context, and each table's subject."""
+    def _read_networks(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> dict[str, F32]:
+        """Return the mean probabilities of the networks per head, without "none of these"."""
+        total: dict[str, F32] = {}
+        for network, index in zip(self.model.networks, self._indices, strict=True):
+            outputs = network.outputs(read_columns(tables, verdicts, *index))
+            for head, logits in outputs.items():
+                found = sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
+                total[head] = total[head] + found if head in total else found
+        share = np.float32(1 / len(self.model.networks))
+        return {head: probabilities * share for head, probabilities in total.items()}
+
+    def _read_linear(self, tables: Sequence[Table]) -> tuple[F32, F32, list[int | None]]:
+        """Return the linear scores (columns, SCORES) alone and in context, and each table's subject."""
         columns = [column for table in tables for column in table.columns]
         own = mean_over_views(columns, self.model.values, self._value_index)
-        headers = self._header_evidence([column.name for column in columns])
         subjects: list[int | None] = []
         features = [np.zeros((0, CONTEXT_FEATURES), np.float32)]
         for table, span in zip(tables, table_spans(tables), strict=True):
@@ -80,23 +128,15 @@ class NgramsAnnotator:
             subject = pick_subject(table, own[span], self.model.subject)
             subjects.append(subject)
             features.append(context_features(own[span], subject))
-        return own, headers, self.model.context(np.concatenate(features)), subjects
+        return own, self.model.context(np.concatenate(features)), subjects
 
-    def _header_evidence(self, names: Sequence[str | None]) -> F32:
-        """Return weighted log P(label | header) - log P(label), (columns, SCORES); 0 without a header."""
-        evidence = np.zeros((len(names), len(self._header_priors)), np.float32)
-        views = [(i, view) for i, name in enumerate(names) if (view := header_view(name))]
-        if views:
-            rows = [i for i, _ in views]
-            logits = self.model.headers.scores([view for _, view in views], self._header_index)
-            weight = self.model.calibration.header_weight
-            for part, factor in (
-                (slice(0, TYPES), weight["cta"]),
-                (slice(TYPES, None), weight["cpa"]),
-            ):
-                gain = np.log(softmax(logits[:, part]) + 1e-6) - self._header_priors[part]
-                evidence[rows, part] = factor * gain
-        return evidence
+
+def _mean_probability(probabilities: F32) -> float:
+    return float(probabilities.mean()) if len(probabilities) else 1.0
+
+
+def _width(span: slice) -> int:
+    return int(span.stop - span.start)
 
 
 def pick_subject(table: Table, own: F32, layer: Dense) -> int:

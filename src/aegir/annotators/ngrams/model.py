@@ -1,11 +1,11 @@
-"""The n-gram model: hashed features, a linear layer, and a second layer that sees the whole table.
+"""The n-gram model: two linear stages for tables of the web, and networks for all tables and all parts of the answer.
 
     views --hashed linear layer--> own scores (columns, 82 + 108)
     own scores, mean and maximum over the other columns, the subject's --linear layer--> logits in context
 
 The first stage reads a column alone. The second sees the first stage's scores of the other columns: a column
 of titles next to an ISBN is a book's name. Weights are int8 with one scale per feature; only the buckets
-that carried weight in training are kept.
+that carried weight in training are kept. What the networks read is in network.py.
 
 Promises
   - a table's logits depend on that table alone, not on the batch nor on the number of BLAS threads, bit for bit
@@ -17,7 +17,6 @@ Promises
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.calibration import NgramCalibration, OperatingPoints
-from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features, views_of
+from aegir.annotators.ngrams.features import views_of
+from aegir.annotators.ngrams.layers import Dense, HashedLinear
+from aegir.annotators.ngrams.network import HEADS, NgramNetwork
 from aegir.arrays import F32, I32, I64
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.model.dense import PRODUCT_LIMIT, rows_times
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
@@ -37,74 +37,9 @@ from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 TYPES, RELATIONS = len(TYPE_NAMES), len(RELATION_NAMES)
 SCORES = TYPES + RELATIONS
 CONTEXT_FEATURES = 4 * SCORES + 3
-FORMAT = "aegir-ngrams-2"
+FORMAT = "aegir-ngrams-3"
 NO_SIBLING = np.float32(-1.5)
 """The best sibling score in a table of one column: about the lowest margin that occurs."""
-VIEWS_AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True)
-class HashedLinear:
-    """A linear layer over hashed features: kept buckets, their importance, quantised weights."""
-
-    buckets: I32
-    """(F,) sorted: the buckets that are kept."""
-    importance: F32
-    """(F,) inverse document frequency."""
-    weights: npt.NDArray[np.int8]
-    """(F, outputs)"""
-    scale: F32
-    """(F,) by which a row of `weights` is multiplied."""
-    bias: F32
-    """(outputs,)"""
-
-    @property
-    def index(self) -> I32:
-        """(BUCKETS,) the row of each bucket's weights, -1 if it was not kept."""
-        index = np.full(BUCKETS, -1, np.int32)
-        index[self.buckets] = np.arange(len(self.buckets), dtype=np.int32)
-        return index
-
-    def scores(self, views: Sequence[View], index: I32) -> F32:
-        """Return the scores (views, outputs) of views; `index` is the layer's own."""
-        parts = [
-            self.score_rows(hashed_features(views[at : at + VIEWS_AT_ONCE], index))
-            for at in range(0, len(views), VIEWS_AT_ONCE)
-        ]
-        return np.concatenate([np.zeros((0, len(self.bias)), np.float32), *parts])
-
-    def score_rows(self, rows: SparseRows) -> F32:
-        """Return the scores (rows, outputs) of rows whose features are numbers of kept buckets."""
-        values = weigh(rows, self.importance) * self.scale[rows.features]
-        scores = np.zeros((len(rows), len(self.bias)), np.float32)
-        at_once = PRODUCT_LIMIT // len(self.bias)
-        for row, (start, end) in zip(scores, pairwise(rows.starts.tolist()), strict=True):
-            for at in range(start, end, at_once):
-                part = slice(at, min(at + at_once, end))
-                row += values[part] @ self.weights[rows.features[part]].astype(np.float32)
-        return scores + self.bias
-
-
-def weigh(rows: SparseRows, importance: F32) -> F32:
-    """Return square-rooted shares times importance, every row scaled to length 1."""
-    values = np.sqrt(rows.shares) * importance[rows.features]
-    lengths = np.diff(rows.starts)
-    row_of = np.repeat(np.arange(len(rows)), lengths)
-    norms = np.sqrt(np.bincount(row_of, values.astype(np.float64) ** 2, minlength=len(rows)))
-    return (values / np.maximum(norms, 1e-12)[row_of]).astype(np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class Dense:
-    """A linear layer."""
-
-    weights: F32
-    """(inputs, outputs)"""
-    bias: F32
-
-    def __call__(self, inputs: F32) -> F32:
-        """Return (rows, outputs); a row's result does not depend on the other rows."""
-        return rows_times(inputs, self.weights) + self.bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +47,15 @@ class NgramModel:
     """The layers, their calibration, and how they were trained."""
 
     values: HashedLinear
-    headers: HashedLinear
     subject: Dense
     """How much a column's own scores look like those of a subject column."""
     context: Dense
     compatibility: F32
     """(RELATIONS, TYPES) the share of a relation's columns that is of each type; 1 where unknown."""
+    networks: tuple[NgramNetwork, ...]
+    """Their probabilities are averaged."""
+    types_of_fine: F32
+    """(fine types + 1, TYPES + 1) the share of a fine type's columns that is of each type, or of none."""
     calibration: NgramCalibration
     facts: Mapping[str, Any]
     """Figures on held-out tables and settings of the training, as JSON."""
@@ -130,6 +68,9 @@ class NgramModel:
             for field in kind.__dataclass_fields__
         }
         tensors["compatibility"] = self.compatibility
+        tensors["types_of_fine"] = self.types_of_fine.astype(np.float16)
+        for number, network in enumerate(self.networks):
+            tensors |= {f"network.{number}.{k}": tensor for k, tensor in network.tensors().items()}
         facts = {**self.facts, "calibration": self.calibration.as_json()}
         text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
         replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": text}))
@@ -166,12 +107,12 @@ class NgramModel:
         if not isinstance(facts, dict) or "calibration" not in facts:
             raise UsageError("its facts have no calibration")
         calibration = NgramCalibration.from_json(facts.pop("calibration"))
-        if len(calibration.header_log_prior) != SCORES:
-            raise UsageError(f"header_log_prior of the calibration needs {SCORES} numbers")
         OperatingPoints.from_facts(facts, "ngrams")  # raises for figures that cannot be read
         return cls(
             **layers,
             compatibility=tensors["compatibility"],
+            networks=_read_networks(tensors),
+            types_of_fine=tensors["types_of_fine"].astype(np.float32),
             calibration=calibration,
             facts=facts,
         )
@@ -179,10 +120,22 @@ class NgramModel:
 
 _LAYERS: dict[str, type[HashedLinear] | type[Dense]] = {
     "values": HashedLinear,
-    "headers": HashedLinear,
     "subject": Dense,
     "context": Dense,
 }
+
+
+def _read_networks(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[NgramNetwork, ...]:
+    numbers = {int(name.split(".")[1]) for name in tensors if name.startswith("network.")}
+    if numbers != set(range(max(len(numbers), 1))):
+        raise UsageError("it has no networks, or gaps between them")
+    parts = (f"network.{number}." for number in sorted(numbers))
+    return tuple(
+        NgramNetwork.of(
+            {name.removeprefix(part): x for name, x in tensors.items() if name.startswith(part)}
+        )
+        for part in parts
+    )
 
 
 def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -193,29 +146,17 @@ def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
         "context.weights": (np.float32, (CONTEXT_FEATURES, SCORES)),
         "context.bias": (np.float32, (SCORES,)),
         "compatibility": (np.float32, (RELATIONS, TYPES)),
+        "types_of_fine": (np.float16, (HEADS["fine"], HEADS["types"])),
     }
-    for layer in ("values", "headers"):
-        features = tensors[f"{layer}.buckets"].size
-        shapes |= {
-            f"{layer}.buckets": (np.int32, (features,)),
-            f"{layer}.importance": (np.float32, (features,)),
-            f"{layer}.weights": (np.int8, (features, SCORES)),
-            f"{layer}.scale": (np.float32, (features,)),
-            f"{layer}.bias": (np.float32, (SCORES,)),
-        }
     for name, (dtype, shape) in shapes.items():
         tensor = tensors[name]
         if tensor.dtype != dtype or tensor.shape != shape:
             expected = f"{np.dtype(dtype)} {shape}"
             raise UsageError(f"{name} is {tensor.dtype} {tensor.shape}, expected {expected}")
-        if dtype is np.float32 and not np.isfinite(tensor).all():
+        if not np.isfinite(tensor).all():
             raise UsageError(f"{name} has numbers that are not finite")
-    for layer in ("values", "headers"):
-        buckets = tensors[f"{layer}.buckets"]
-        if len(buckets) and not (buckets[0] >= 0 and buckets[-1] < BUCKETS):
-            raise UsageError(f"{layer}.buckets has numbers outside 0 to {BUCKETS - 1}")
-        if (np.diff(buckets) <= 0).any():
-            raise UsageError(f"{layer}.buckets is not in ascending order")
+    values = HashedLinear(*(tensors[f"values.{f}"] for f in HashedLinear.__dataclass_fields__))
+    values.check("values", SCORES)
     if (tensors["compatibility"] < 0).any() or not tensors["compatibility"].any(axis=1).all():
         raise UsageError("compatibility has negative shares or a relation without any")
 

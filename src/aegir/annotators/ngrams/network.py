@@ -13,20 +13,17 @@ Promises
   - a column without header, a table without name or subject, and a table of one column are ordinary inputs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.ngrams.column_inputs import FACTS, ColumnInputs, read_columns
-from aegir.annotators.ngrams.features import BUCKETS
-from aegir.annotators.ngrams.model import HashedLinear
-from aegir.annotators.rules.judge import Verdict
+from aegir.annotators.ngrams.column_inputs import FACTS, ColumnInputs
+from aegir.annotators.ngrams.layers import HashedLinear
 from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.dense import LayerNorm, Linear
-from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 HEADS: Mapping[str, int] = {
@@ -59,7 +56,7 @@ class NgramNetwork:
         for bag in ("headers", "values"):
             fields = [_tensor(tensors, f"{bag}.{field}") for field in _BAG_FIELDS]
             bags[bag] = HashedLinear(*fields)
-            _check_bag(bag, bags[bag])
+            bags[bag].check(bag)
         floats = {
             name: np.asarray(_tensor(tensors, name), np.float32)
             for layer in (*LAYERS, *NORMS)
@@ -108,9 +105,8 @@ class NgramNetwork:
             if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
                 raise UsageError(f"layer {name} has numbers that are not finite")
 
-    def outputs(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
-        """Return the outputs (columns, HEADS[head]) of every head for all columns of the tables."""
-        inputs = read_columns(tables, verdicts, self.values.index, self.headers.index)
+    def outputs(self, inputs: ColumnInputs) -> dict[str, F32]:
+        """Return the outputs (columns, HEADS[head]) of every head; the inputs were read with the network's indices."""
         vectors = self.vectors(inputs)
         return {head: self.layers[f"heads.{head}"](vectors) for head in HEADS}
 
@@ -174,18 +170,3 @@ def _tensor(
     if name not in tensors:
         raise UsageError(f"network.{name} is missing")
     return tensors[name]
-
-
-def _check_bag(name: str, bag: HashedLinear) -> None:
-    features, outputs = bag.weights.shape if bag.weights.ndim == 2 else (-1, -1)
-    fits = (
-        bag.weights.dtype == np.int8
-        and bag.buckets.shape == bag.importance.shape == bag.scale.shape == (features,)
-        and bag.bias.shape == (outputs,)
-    )
-    if not fits or not all(np.isfinite(x).all() for x in (bag.importance, bag.scale, bag.bias)):
-        raise UsageError(f"network.{name} has parts that do not fit together")
-    if features and not (bag.buckets[0] >= 0 and bag.buckets[-1] < BUCKETS):
-        raise UsageError(f"network.{name} has n-grams outside 0 to {BUCKETS - 1}")
-    if (np.diff(bag.buckets) <= 0).any():
-        raise UsageError(f"network.{name} has n-grams that are not in ascending order")
