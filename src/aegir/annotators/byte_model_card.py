@@ -10,6 +10,14 @@ from typing import Any
 
 from aegir.annotators.byte_model import MODEL_FILE
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, load_checkpoint
+from aegir.model.heads import (
+    FINE_HEAD,
+    NONE,
+    OUTPUTS,
+    PERSONAL_HEAD,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+)
 
 SCARCE = 5
 """Classes with fewer held-out columns are marked."""
@@ -21,16 +29,25 @@ Written by `python -m aegir.annotators.byte_model_card` from the facts in the fi
 _USE = """\
 ## What it is for
 
-Typing columns of tables on a plain CPU: 82 column types (CTA) and 108 relations to the subject column (CPA) of
-Schema.org, as the SOTAB v2 benchmark spells them. It reads up to six cells of a column as raw bytes, the header if there
-is one, and every column in the context of its table. Confidence is calibrated on held-out tables; below a threshold of
-your choice it abstains. What the equations are: [model.md](model.md)."""
+Saying what the columns of tables are, on a plain CPU:
+
+{heads}
+
+It reads up to six cells of a column as raw bytes, the header if there is one, and every column in the context of its
+table. Confidence is calibrated on held-out tables; below a threshold of your choice it abstains. What the equations are:
+[model.md](model.md)."""
+_HEADS = {
+    TYPES_HEAD: "column types (CTA) of Schema.org, as the SOTAB v2 benchmark spells them",
+    RELATIONS_HEAD: "relations to the subject column (CPA), likewise",
+    FINE_HEAD: "fine types, for tables of any sort",
+    PERSONAL_HEAD: "whether the column is personal data",
+}
 _LIMITS = """\
 ## Limits
 
-- It knows 190 labels. A column of anything else gets the nearest of them with low confidence, or an abstention.
-- Learnt mostly from English and European web pages: product, event, hotel, recipe, job and business listings. Other
-  scripts, scientific and financial tables are read worse than these figures say.
+- {knows}
+- Learnt mostly from English and European web pages: product, event, hotel, recipe, job and business listings.{everyday}
+  Other scripts, scientific and financial tables are read worse than these figures say.
 - Fax and telephone numbers look alike; so do the names of books, films and albums without their siblings.
 - Scores are for five-row tables without headers, cells cut to 20 words, as SOTAB has them.
 - Some training labels were guessed from headers and publishers' markup, some cells were made up; docs/data-engine.md
@@ -44,13 +61,47 @@ Apache-2.0, as the rest of Aegir. The training tables belong to their publishers
 
 def card(checkpoint: Checkpoint, size: int) -> str:
     """Return the page as Markdown."""
-    parts = [_INTRODUCTION, _USE, _shape(checkpoint, size), _training(checkpoint.facts)]
-    parts += [_scores(checkpoint.facts), _collapse_checks(checkpoint.facts), _LIMITS]
+    use = _USE.format(heads="\n".join(_heads(checkpoint)))
+    parts = [_INTRODUCTION, use, _shape(checkpoint, size), _training(checkpoint.facts)]
+    parts += [_scores(checkpoint.facts), _collapse_checks(checkpoint.facts), _limits(checkpoint)]
     for task, title in (("cta", "types"), ("cpa", "relations")):
         parts.append(
             "\n".join(_classes(checkpoint.facts.get("per_class", {}).get(task, {}), title))
         )
     return "\n\n".join(parts) + "\n"
+
+
+def _heads(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yield a line for each head of the file that is ours."""
+    for head, what in _HEADS.items():
+        if head in checkpoint.heads:
+            names, none = _names(checkpoint, head)
+            count = f"{names} " if names > 1 else ""
+            yield f"- {count}{what}{', or none of them' if none else ''}"
+
+
+def _names(checkpoint: Checkpoint, head: str) -> tuple[int, bool]:
+    """Return how many names a head knows, and whether its last output is none of them."""
+    outputs = len(checkpoint.tensors[f"heads.{head}.weight"])
+    none = OUTPUTS[head][-1] == NONE and outputs == len(OUTPUTS[head])
+    return outputs - none, none
+
+
+def _limits(checkpoint: Checkpoint) -> str:
+    named = [_names(checkpoint, head) for head in _HEADS if head in checkpoint.heads]
+    names = sum(count for count, _ in named if count > 1)
+    knows = f"It knows {names} names. A column of anything else gets "
+    if any(none for _, none in named):
+        knows += "none of them, or a near one with low confidence."
+    else:
+        knows += "the nearest of them with low confidence, or an abstention."
+    open_too = checkpoint.facts["training"]["sources"].get("open")
+    everyday = (
+        "\n  Everyday tables (exports, records, logs, open data) are the smaller part."
+        if open_too
+        else ""
+    )
+    return _LIMITS.format(knows=knows, everyday=everyday)
 
 
 def _shape(checkpoint: Checkpoint, size: int) -> str:

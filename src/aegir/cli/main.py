@@ -56,7 +56,7 @@ VERBS = {
     ),
     "train supervised": (
         "train_bytes:supervised",
-        "Teach the byte network types and relations from labelled tables.",
+        "Teach the byte network what columns are: types, fine types, relations, personal data.",
     ),
     "types forget": ("custom_types:forget", "Forget a type that was taught."),
     "types learn": (

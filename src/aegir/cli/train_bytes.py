@@ -4,7 +4,7 @@ What only training needs (torch, …) is imported inside the verbs, so that thei
 
 Progress goes to stderr: a bar on a terminal, a line now and then elsewhere.
 
-    step 120/2000  loss 1.832  cta 0.61  cpa 0.57  18.4 kB/s  0:14:02 left
+    step 120/2000  loss 1.832  cta 0.61  cpa 0.57  fine 0.44  personal 0.90  18.4 kB/s  0:14:02 left
 
 Scores are right answers among the labelled columns of the last steps, as they were read (varied, with dropout).
 """
@@ -27,6 +27,7 @@ from aegir.answers.printable import escape_controls
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
+from aegir.model.heads import OUTPUTS
 from aegir.training.calibrate import calibrate_folds
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def pretrain(**asked: Any) -> None:
 )
 @_byte_options
 def supervised(**asked: Any) -> None:
-    """Teach the byte network types and relations from labelled tables."""
+    """Teach the byte network what columns are: types, fine types, relations, personal data."""
     _train_bytes("supervised", **asked)
 
 
@@ -242,7 +243,7 @@ class TrainingProgress:
         parts = [f"loss {totals['loss'] / len(self._recent):.3f}"]
         parts += [
             f"{head} {totals[f'{head}/right'] / totals[f'{head}/count']:.2f}"
-            for head in ("cta", "cpa")
+            for head in OUTPUTS
             if totals[f"{head}/count"]
         ]
         if totals["next/count"]:

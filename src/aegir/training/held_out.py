@@ -31,7 +31,7 @@ ANSWERS = "held_out.safetensors"
 FORMAT = "aegir-held-out-1"
 _ARRAYS = ("logits", "labels", "table", "type_logits")
 PARTS = ("types", "relations", "fine", "personal")
-"""The parts of an answer, in the order of the byte network's heads."""
+"""The parts of an answer that models learn."""
 _PART_ARRAYS = ("logits", "accepted", "known")
 
 

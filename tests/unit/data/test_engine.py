@@ -102,6 +102,25 @@ def test_everyday_tables_are_a_source_of_their_own(data: Path):
     assert (counts.kind, counts.cta, counts.none, counts.fine) == ("gold", 4, 4, 4)
 
 
+def test_everyday_tables_are_not_also_read_as_raw_ones(data: Path):
+    venues = [{"name": "Venue", "values": [f"Hall {i}"]} for i in range(30)]
+    write_lines(
+        data / "open/tables.jsonl.gz",
+        [
+            {"id": "r0-1", "source": "ann/halls", "columns": [venues[0] | {"types": []}]},
+            {"id": "r0-2", "source": "ben/halls", "columns": [venues[1] | {"types": []}]},
+        ],
+    )
+    write_lines(
+        data / "raw/0.jsonl.gz",
+        [{"id": f"r0-{i}", "source": "ann/halls", "columns": [venues[i]]} for i in range(10)],
+    )
+    names = {one.labelled.table.name for one in build_tables([data], {"headers": True}, seed=0)}
+    assert "r0-1" not in names
+    assert "r0-2" in names  # of the same name, in another repository
+    assert len(names) == 29
+
+
 def test_an_unknown_source_is_refused_with_the_nearest_name(data: Path):
     with pytest.raises(UsageError, match=r"'entitys'; did you mean 'entities'\?"):
         build_tables([data], {"entitys": True}, seed=0)

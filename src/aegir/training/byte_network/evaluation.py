@@ -9,6 +9,7 @@ A network that answers the same to everything can still have a falling loss for 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +66,10 @@ class Answers:
         """The number of different types among the labels."""
         labels = self.labels[TYPES_HEAD]
         return len(np.unique(labels[labels != NO_LABEL]))
+
+    def per_column(self, of_tables: Sequence[object]) -> npt.NDArray[Any]:
+        """Return (columns,) what the table of each column has."""
+        return np.array(of_tables)[self.table]
 
     def micro_f1(self, head: str, among: Bools | None = None) -> float | None:
         """Return the share of labelled columns, of those in `among` (columns,), answered right; None without labels."""

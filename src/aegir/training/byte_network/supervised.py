@@ -18,10 +18,9 @@ import numpy.typing as npt
 import torch
 
 from aegir.annotators.gold_labels import unknown_names_sentence
-from aegir.arrays import I64, Bools
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
-from aegir.model.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD, all_sizes
+from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD, all_sizes
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.run_folder import RunFolder
 from aegir.seeding import Seeds
@@ -29,14 +28,13 @@ from aegir.training.byte_network.batches import Batch, GramIndex, batch_of, draw
 from aegir.training.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.training.byte_network.corpus import Corpus, build_corpus
 from aegir.training.byte_network.evaluation import (
-    NO_LABEL,
-    Answers,
     answer,
     check_alive,
     liveness,
 )
 from aegir.training.byte_network.everyday_figures import everyday_figures
 from aegir.training.byte_network.examples import Example, Heads
+from aegir.training.byte_network.held_out_answers import save_held_out
 from aegir.training.byte_network.learner import (
     Checkpoint,
     Learner,
@@ -48,7 +46,7 @@ from aegir.training.byte_network.learner import (
 )
 from aegir.training.byte_network.mixture import Mixture
 from aegir.training.byte_network.run import CHECKPOINT, checkpoint_of, open_run
-from aegir.training.held_out import ANSWERS, PARTS, HeldOut, HeldOutColumns, save_answers
+from aegir.training.held_out import ANSWERS
 
 GRAMS = "grams.hashes"
 CURRICULUM = "curriculum/"
@@ -165,7 +163,7 @@ def _train(
     if saved and saved.step >= phase.steps:
         figures = _look(net, corpus, index, name, watch)
     if name == SUPERVISED and corpus.held_out and processes.rank == 0:
-        _save_held_out(run.path / ANSWERS, answer(net, corpus.held_out, index), corpus)
+        save_held_out(run.path / ANSWERS, answer(net, corpus.held_out, index), corpus)
     return Trained(net, index, grams, corpus.heads, corpus, figures)
 
 
@@ -262,7 +260,7 @@ def _look(
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
         figures = {name: one for name, one in figures.items() if not name.startswith("prediction")}
     elif corpus.held_out:
-        everyday = _per_column(answers, [origin.everyday for origin in corpus.origins])
+        everyday = answers.per_column([origin.everyday for origin in corpus.origins])
         for head in (TYPES_HEAD, RELATIONS_HEAD):
             if (score := answers.micro_f1(head, ~everyday)) is not None:
                 figures[f"{head}/micro_f1"] = score
@@ -275,62 +273,6 @@ def _look(
 def _named(figures: Mapping[str, float]) -> dict[str, float]:
     """Return figures under the names that `aegir runs health` knows; the others become `held_out/…`."""
     return {name if name in RULES else f"held_out/{name}": value for name, value in figures.items()}
-
-
-def _per_column(answers: Answers, of_tables: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return (columns,) what each column's table has."""
-    return np.array(of_tables)[answers.table]
-
-
-def _save_held_out(path: Path, answers: Answers, corpus: Corpus) -> None:
-    """Write the answers to held-out labelled columns: per task for calibration, and with all parts."""
-    names = np.array([name for origin in corpus.origins for name in origin.columns])
-    group = _per_column(answers, [origin.group for origin in corpus.origins])
-    apart = _per_column(answers, [origin.apart for origin in corpus.origins])
-    everyday = _per_column(answers, [origin.everyday for origin in corpus.origins])
-    labelled = np.any(list(answers.known.values()), axis=0)
-    save_answers(
-        path,
-        {
-            f"{task}{suffix}": part
-            for task in (TYPES_HEAD, RELATIONS_HEAD)
-            for suffix in np.unique(apart)
-            if len(part := _held_out(answers, names, task, apart == suffix))
-        },
-        {
-            origin: _held_out_columns(answers, names, group, labelled & chosen)
-            for origin, chosen in (("web", ~everyday), ("open", everyday))
-            if (labelled & chosen).any()
-        },
-    )
-
-
-def _held_out(answers: Answers, names: npt.NDArray[np.str_], task: str, chosen: Bools) -> HeldOut:
-    """Return the chosen columns that have a type or relation, with the logits of those alone."""
-    labels, none = answers.labels[task], len(OUTPUTS[task]) - 1
-    kept = np.flatnonzero(chosen & (labels != NO_LABEL) & (labels != none))
-    return HeldOut(
-        answers.logits[task][kept, :none],
-        labels[kept],
-        np.unique(answers.table[kept], return_inverse=True)[1],
-        type_logits=answers.logits[TYPES_HEAD][kept, :-1],
-        names=tuple(names[kept].tolist()),
-    )
-
-
-def _held_out_columns(
-    answers: Answers, names: npt.NDArray[np.str_], group: I64, chosen: Bools
-) -> HeldOutColumns:
-    kept = np.flatnonzero(chosen)
-    parts = dict(zip(PARTS, OUTPUTS, strict=True))
-    return HeldOutColumns(
-        {part: answers.logits[head][kept] for part, head in parts.items()},
-        {part: answers.accepted[head][kept] for part, head in parts.items()},
-        {part: answers.known[head][kept] for part, head in parts.items()},
-        np.unique(answers.table[kept], return_inverse=True)[1],
-        group[kept],
-        tuple(names[kept].tolist()),
-    )
 
 
 def _describe(corpus: Corpus, mixture: Mixture, net: ByteNetwork) -> str:

@@ -88,8 +88,9 @@ def test_whatever_is_varied_labels_and_subject_stay_with_their_columns(
     how = Augmentation(**dict.fromkeys(NOTHING, chance), most_columns=7)
     drawn = draw_varied(example(columns, rows, known), READING, how, Seeds(seed), 0)
     assert 1 <= len(drawn.symbols) == len(drawn.roles) == len(drawn.labels["cta"]) <= 7
-    for place, (label,) in enumerate(drawn.labels["cta"]):
-        assert f"c{label} r" in text_of(drawn, place)
+    for place, right in enumerate(drawn.labels["cta"]):
+        assert right is not None
+        assert f"c{right[0]} r" in text_of(drawn, place)
     if known is not None:  # the subject is never dropped
         assert drawn.subject is not None
         assert drawn.labels["cta"][drawn.subject] == (known,)

@@ -125,6 +125,19 @@ def test_a_live_network_is_exported_without_what_only_training_needs(
     assert figures == pytest.approx(liveness(before), rel=1e-4)
 
 
+def test_a_run_with_other_heads_than_ours_is_not_exported(
+    config: ByteTraining, folder: Path, trained: Trained, tmp_path: Path
+) -> None:
+    _, step, facts = read_learner(folder / "run" / CHECKPOINT)
+    heads = facts["heads"] | {"cta": facts["heads"]["cta"][:-1]}  # it cannot say "none of them"
+    learner = Learner(trained.net, config.supervised, Processes())
+    grams = {GRAMS: trained.grams}
+    save_learner(tmp_path / CHECKPOINT, learner, step, facts | {"heads": heads}, grams)
+    with pytest.raises(UsageError, match=r"trained for other answers than today's; .*--from"):
+        export_run(tmp_path, config, trained.corpus, tmp_path / "out", read_calibration(None))
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("way", ["column", "answers"])
 def test_a_collapsed_network_is_refused_and_leaves_no_file(
     config: ByteTraining, folder: Path, trained: Trained, tmp_path: Path, way: str

@@ -23,6 +23,7 @@ from aegir.training.byte_network.batches import (
 )
 from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.corpus import Corpus, build_corpus
+from aegir.training.byte_network.examples import RightOutputs
 from aegir.training.byte_network.losses import LossWeights, _ratio_loss, loss_of
 from aegir.training.byte_network.supervised import build_network
 from small_runs import settings_in
@@ -163,7 +164,7 @@ def test_the_success_of_a_table_is_the_share_of_its_labels_answered_right(
             net.heads[name].weight.zero_()
             net.heads[name].bias.zero_()[0] = 1
     drawn = drawings_of(config, corpus, 3)
-    labels = [
+    labels: list[dict[str, tuple[RightOutputs, ...]]] = [
         {"cta": ((0,), (5,), (0,)), "cpa": (None, (0,), (7,))},  # 3 of 5
         {"cta": ((4,), None, None)},  # 0 of 1
         {},
