@@ -4,7 +4,7 @@
 
 A fine type is named from a probability of one half. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
-type. "None of these" wins where it is likelier than any name. A relation is given to one column of a table only.
+type. "None of these" wins where it is likelier than any name. In an everyday table two columns never get the same relation.
 """
 
 from collections.abc import Sequence
@@ -109,7 +109,9 @@ def _decide_column(
     labels = _labels(type_guesses, fine, label)
     if label is None:
         likeliest = labels[0].confidence if labels else 0.0
-    related = [] if index == scores.subject else best_guesses(scores.relations[index], RELATION_NAMES)
+    related = (
+        [] if index == scores.subject else best_guesses(scores.relations[index], RELATION_NAMES)
+    )
     personal = _personal_meaning(index, scores, custom, type_guess, fine_guess, related)
     return ColumnAnnotation(
         index=index,
@@ -217,7 +219,10 @@ def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
 
 
 def _relations(scores: TableScores, limit: float) -> list[Guess | None]:
-    """Return the relation of each column: likelier than none, not below the limit, and none given twice."""
+    """Return the relation of each column: likelier than none, not below the limit.
+
+    No two columns of an everyday table get the same one; web tables have several of `nutrition` or `measurements`.
+    """
     given: list[Guess | None] = [None] * len(scores.relations)
     order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
     taken: set[str] = set()
@@ -230,14 +235,13 @@ def _relations(scores: TableScores, limit: float) -> list[Guess | None]:
                 break
             if guess.label not in taken:
                 given[index] = guess
-                taken.add(guess.label)
+                if scores.web < LIKELY:
+                    taken.add(guess.label)
                 break
     return given
 
 
-def _subject(
-    table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]
-) -> int | None:
+def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
     """Return the column that names the row: the one stated, or chosen on web tables, else the first that can.
 
     It can when no cell is missing, all differ and it is no quantity.

@@ -64,10 +64,14 @@ class Mixing:
 
     def at(self, head: str, web: F32) -> F32:
         """Return the weights (columns, n) of a head for columns of tables that are web with probability (columns,)."""
-        a, b = (np.atleast_1d(np.array(getattr(w, head), np.float32)) for w in (self.web, self.everyday))
+        a, b = (
+            np.atleast_1d(np.array(getattr(w, head), np.float32)) for w in (self.web, self.everyday)
+        )
         return np.asarray(web[:, None] * a + (1 - web[:, None]) * b, np.float32)
 
-    def mix(self, head: str, first: Probabilities, second: Probabilities, web: F32) -> Probabilities:
+    def mix(
+        self, head: str, first: Probabilities, second: Probabilities, web: F32
+    ) -> Probabilities:
         """Return the mixture (columns, names) of two such arrays; the rest to 1 is "none of these" in all three."""
         weights = self.at(head, web)
         logits = [

@@ -20,7 +20,6 @@ from aegir.data.report import EngineReport
 from aegir.data.sources import raw_files, read_training_tables
 from aegir.errors import AegirError, UsageError
 from aegir.run_folder import hold_lock
-from aegir.training.ngrams import NgramTraining, train_ngrams
 
 data_option = click.option(
     "--data",
@@ -61,26 +60,23 @@ def training_packages() -> Iterator[None]:
     "--raw",
     type=PathName(),
     multiple=True,
-    help="Unlabelled tables to learn header names from [default: raw/ below --data].",
+    help="Unlabelled tables for self-training [default: raw/ below --data].",
 )
 @click.option(
     "--folds",
     default=5,
     type=click.IntRange(2),
     show_default=True,
-    help="Folds over the *_val tables.",
-)
-@click.option(
-    "--features", default=32768, type=click.IntRange(64), show_default=True, help="n-grams kept."
+    help="Folds over the *_val tables and the everyday ones.",
 )
 @click.option("--seed", default=0, show_default=True, help="Which tables go into which fold.")
 @click.option(
     "--jobs", default=2, type=click.IntRange(1), show_default=True, help="Folds trained at once."
 )
 @click.option(
-    "--keep-answers",
-    type=PathName(dir_okay=False),
-    help="Keep the answers to held-out tables here, for `aegir train calibrate`.",
+    "--work",
+    type=PathName(file_okay=False),
+    help="Folder of intermediate results, for `aegir train calibrate` and to go on [default: beside --out].",
 )
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def ngrams(
@@ -88,26 +84,26 @@ def ngrams(
     out: Path,
     raw: tuple[Path, ...],
     folds: int,
-    features: int,
     seed: int,
     jobs: int,
-    keep_answers: Path | None,
+    work: Path | None,
     as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
     with training_packages():
         import joblib  # noqa: F401 (the recipe imports these late, after minutes of work)
         import sklearn  # noqa: F401
+        import torch  # noqa: F401
+
+        from aegir.training.ngrams import NgramTraining, train_ngrams
 
     tables = read_training_tables(data)
-    config = NgramTraining(seed=seed, folds=folds, features=features, jobs=jobs)
-    for path in (out, keep_answers or out):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    config = NgramTraining(seed=seed, folds=folds, jobs=jobs)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    parts = work or out.with_name(f"{out.stem}-parts")
     raw_tables = raw_files(raw or data)
     with hold_lock(out):
-        model = train_ngrams(
-            tables, raw_tables, config, lambda line: say(line, err=True), keep_answers
-        )
+        model = train_ngrams(tables, raw_tables, config, lambda line: say(line, err=True), parts)
         model.save(out)
     size = out.stat().st_size / 1e6
     say(f"saved {out} ({size:.1f} MB)", err=True)

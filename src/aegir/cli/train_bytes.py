@@ -162,7 +162,7 @@ def export(
 
 @click.command(
     "calibrate",
-    epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/answers.safetensors",
+    epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/ngrams-parts",
 )
 @click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
 @click.option(
@@ -174,8 +174,9 @@ def export(
 )
 @click.option(
     "--ngrams",
-    type=PathName(dir_okay=False),
-    help="Answers kept by `aegir train ngrams --keep-answers`, to combine with.",
+    type=PathName(file_okay=False),
+    required=True,
+    help="The folder of intermediate results of `aegir train ngrams`.",
 )
 @click.option(
     "--out",
@@ -184,12 +185,14 @@ def export(
     show_default=True,
     help="Where temperatures, weights and figures go.",
 )
-def calibrate(
-    folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path | None, out: Path
-) -> None:
+def calibrate(folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
-    for name, judgement in calibrate_folds(folds, data, ngrams, out).items():
+    figures, everyday = calibrate_folds(folds, data, ngrams, out)
+    for name, judgement in figures.items():
         tell(f"{name}: {judgement}")
+    tell(
+        f"combined on everyday tables: type right {everyday.type.right}, label right {everyday.label.right}"
+    )
 
 
 class TrainingProgress:

@@ -1,180 +1,380 @@
-"""Calibration: temperatures, the weights of models and rules, thresholds for a wanted precision.
+"""Calibration: how models are mixed on web and everyday tables, the weight of rules, thresholds for a precision.
 
-    fold runs of the byte network  --> logits for every validation column from a network not trained on it
-    logits kept by `train ngrams`  --> the same columns            --> weights, temperatures, thresholds, figures
+    answers of the linear stages and the networks to held-out tables    --> Mixing of the `ngrams` annotator
+    those, mixed, and answers of the byte network's fold runs           --> Mixture of the `combined` annotator
 
-Everything is fitted on columns the models were not trained on, by minimal log loss. N-grams and byte network are
-mixed by log P = a log P(n-grams) + b log P(bytes); then rules are applied to types, and types to relations.
+Everything is fitted on columns the models were not trained on, by least log loss; where several names are acceptable, by
+that of their sum. Web and everyday tables have weights of their own (annotators/mixing.py).
 
-Figures are cross-fitted: `cross_fitted` fits on even tables and measures on odd ones, then the other way round.
-Only the two mixing weights per task are chosen on all tables.
+Figures are cross-fitted: all weights are fitted on one half of the groups of tables and measured on the other, then
+the other way round. Measured is what the annotator answers, with everything `decide` does.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from aegir.annotators.calibration import TASKS, ByteCalibration, Mixture, PerTask
+from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
 from aegir.annotators.combined import (
     apply_verdicts,
-    mix_log_probabilities,
     reweigh_relations,
     rule_out_relations,
     type_shares,
 )
-from aegir.annotators.scores import Probabilities
-from aegir.arrays import F32, I64, softmax
+from aegir.annotators.decide import decide
+from aegir.annotators.mixing import FLOOR, Mixing, Weights, log_odds, with_none
+from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
+from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules_annotator import explain_verdict
+from aegir.annotators.scores import Probabilities, TableScores
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable, read_training_tables, types_of_relations
+from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.metrics import compute_class_f1, expected_calibration_error, threshold_for_precision
+from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 from aegir.tables.labelled import Task
 from aegir.training.held_out import (
     ANSWERS,
     HeldOut,
-    aligned,
+    column_names,
     load_answers,
+    places_of,
     stack_folds,
-    with_verdicts,
 )
-from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+from aegir.training.linear_stages import fit_temperatures
+from aegir.vocabulary.hierarchy import goes_with
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
-TEMPERATURES = tuple(float(t) for t in np.geomspace(0.2, 3.0, 60))
-RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)
-COMPATIBILITY_WEIGHTS = (0.5, 0.75, 1.0)
-"""0.25 loses least on web tables, but on others lets too many relations contradict the type."""
-MIX_WEIGHTS = tuple(i / 10 for i in range(13))
+LINEAR, NETWORK = "linear", "network"
+"""The two models whose answers `aegir train ngrams` keeps."""
+LINEAR_ANSWERS, NETWORK_ANSWERS = "linear.safetensors", "network-fold{}.safetensors"
+"""The files in its folder."""
+RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+COMPATIBILITY_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
+VIA_FINE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
-Calibrator = Callable[[HeldOut], Probabilities]
-"""Turns held-out logits into probabilities (columns, classes)."""
-
-
-def calibrate_folds(
-    folds: Sequence[Path], data: Sequence[Path], ngrams: Path | None, out: Path
-) -> "dict[str, Judgement]":
-    """Calibrate the byte network on the answers of its fold runs, and the mixture if `ngrams` is given.
-
-    Writes what `aegir train export` needs to `out` as JSON; returns the figures by annotator and task.
-    """
-    answers = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
-    temperature, figures = calibrate_bytes(answers)
-    mixture = None
-    if ngrams is not None:
-        mixture, mixed = calibrate_mixture(
-            load_answers(ngrams), answers, read_training_tables(data)
-        )
-        figures |= mixed
-    facts = {
-        "calibration": ByteCalibration(temperature, mixture).as_json(),
-        "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
-        "per_class": scores_per_class(answers),
-    }
-    out.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
-    return figures
+PRIOR = 0.5
+"""Columns' worth of the types that a fine type goes with, added to those that were counted."""
+Parts = Mapping[str, Probabilities]
+"""Part of the answer to (columns, names) probabilities, the rest to 1 being none; personal and web to (columns,)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tempered:
-    """The probabilities of one model."""
+class Held:
+    """Everything that is known about the columns of held-out tables of one origin."""
 
-    temperature: float
+    tables: tuple[TrainingTable, ...]
+    """The tables, all columns of each in order."""
+    half: Bools
+    """(tables,) which half of the groups a table is in."""
+    known: Mapping[str, Bools]
+    accepted: Mapping[str, Bools]
+    parts: Mapping[str, Parts]
+    """The probabilities of each model; columns that it did not answer have zeros."""
+    answered: Mapping[str, Bools]
+    """(columns,) which columns a model answered."""
 
-    def __call__(self, held_out: HeldOut) -> Probabilities:
-        """Return (columns, classes)."""
-        return self.apply(held_out.logits)
-
-    def apply(self, logits: F32) -> Probabilities:
-        """Return the probabilities of logits (columns, classes)."""
-        return softmax(logits / np.float32(self.temperature))
-
-
-@dataclass(frozen=True, slots=True)
-class RuledTypes:
-    """Type probabilities after the rules were applied."""
-
-    inner: Tempered
-    rule_weight: float
-    temperature: float
-
-    def __call__(self, held_out: HeldOut) -> Probabilities:
-        """Return (columns, types)."""
-        learnt = self.inner(held_out)
-        return apply_verdicts(learnt, held_out.verdicts, self.rule_weight, self.temperature)
+    def columns(self, tables: Bools) -> Bools:
+        """Return (columns,) which columns are of these tables."""
+        return np.repeat(tables, [len(t.labelled.table.columns) for t in self.tables])
 
 
-@dataclass(frozen=True, slots=True)
-class CompatibleRelations:
-    """Relation probabilities weighed by the types of the columns."""
-
-    inner: Tempered
-    types: RuledTypes
-    compatibility: F32
-    """(relations, types)"""
-    weight: float
-    temperature: float
-
-    def __call__(self, held_out: HeldOut) -> Probabilities:
-        """Return (columns, relations); the rest to 1 is the probability of no known relation."""
-        assert held_out.type_logits is not None, "relations are weighed by types"
-        types = self.types(replace(held_out, logits=held_out.type_logits))
-        relations = reweigh_relations(
-            self.inner(held_out), types, self.compatibility, self.weight, self.temperature
-        )
-        return rule_out_relations(relations, held_out.verdicts, type_shares(self.compatibility))
+def probabilities_of(held_out: HeldOut) -> Parts:
+    """Return the probabilities of held-out logits, as an annotator gives them."""
+    parts: dict[str, Probabilities] = {}
+    names = {"types": len(TYPE_NAMES), "relations": len(RELATION_NAMES), "fine": len(FINE_NAMES)}
+    for part, logits in held_out.logits.items():
+        if logits.shape[1] == 1:
+            parts[part] = np.asarray(1 / (1 + np.exp(-logits[:, 0])), np.float32)
+        else:
+            parts[part] = softmax(logits)[:, : names[part]]
+    return parts
 
 
-def fit_temperature(held_out: HeldOut) -> Tempered:
-    """Return the temperature of least log loss."""
-    return _least_loss([Tempered(t) for t in TEMPERATURES], held_out)
+def collect(
+    origin: str, models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+) -> Held:
+    """Bring the answers of several models to the same tables into one order."""
+    network = models[NETWORK][origin]
+    wanted = set(network.names)
+    chosen = [table for table in tables if column_names(table) and column_names(table)[0] in wanted]
+    names = [name for table in chosen for name in column_names(table)]
+    places = places_of(names, network)
+    if (places < 0).any():
+        raise UsageError("the networks were not held out on whole tables")
+    first = np.append(0, np.cumsum([len(t.labelled.table.columns) for t in chosen]))[:-1]
+    halves = network.group[places][first] % 2 == 1
+    parts, answered = {}, {}
+    for model, by_origin in models.items():
+        there = places_of(names, by_origin[origin])
+        found = probabilities_of(by_origin[origin])
+        answered[model] = there >= 0
+        parts[model] = {
+            part: np.where(
+                (there >= 0).reshape(-1, *[1] * (array.ndim - 1)), array[np.maximum(there, 0)], 0
+            ).astype(np.float32)
+            for part, array in found.items()
+        }
+    return Held(
+        tuple(chosen),
+        halves,
+        {part: known[places] for part, known in network.known.items()},
+        {part: accepted[places] for part, accepted in network.accepted.items()},
+        parts,
+        answered,
+    )
 
 
-def fit_temperatures(answers: Mapping[str, HeldOut]) -> PerTask:
-    """Return the temperature of each task; 1 for a task without columns."""
+def extend_linear(linear: Parts, network: Parts) -> Parts:
+    """Return the linear stages' probabilities with the networks' "none of these"."""
     return {
-        task: fit_temperature(answers[task]).temperature if task in answers else 1.0
-        for task in TASKS
+        part: linear[part] * network[part].sum(axis=1, keepdims=True)
+        for part in ("types", "relations")
     }
 
 
-def fit_rules(held_out: HeldOut) -> RuledTypes:
-    """Fit the weight of the rules, then the temperature after them."""
-    inner = fit_temperature(held_out)
-    weighed = _least_loss([RuledTypes(inner, w, 1.0) for w in RULE_WEIGHTS], held_out)
-    return _least_loss([replace(weighed, temperature=t) for t in TEMPERATURES], held_out)
+def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tuple[float, float]:
+    """Return the weights of two models' log probabilities (columns, names) with least log loss, both at least 0."""
+    from scipy.optimize import minimize
+
+    logs = np.stack([np.log(with_none(part) + FLOOR) for part in (first, second)])
+
+    def loss(weights: F32) -> tuple[float, F32]:
+        logits = np.tensordot(weights, logs, 1)
+        logits -= logits.max(axis=1, keepdims=True)
+        powers = np.exp(logits)
+        right = np.where(accepted, powers, 0)
+        total, of_right = powers.sum(axis=1), right.sum(axis=1) + 1e-9
+        slope = (logs * (powers / total[:, None] - right / of_right[:, None])).sum(axis=(1, 2))
+        value = (np.log(total) - np.log(of_right)).mean()
+        return float(value), slope / len(accepted)
+
+    bounds = [(0.0, 3.0), (0.0, 3.0)]
+    found = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(found.x[0]), float(found.x[1])
 
 
-def fit_relations(held_out: HeldOut, types: RuledTypes, compatibility: F32) -> CompatibleRelations:
-    """Fit the weight of the compatibility with types, then the temperature after it."""
-    inner = fit_temperature(held_out)
-    choices = [
-        CompatibleRelations(inner, types, compatibility, weight, 1.0)
-        for weight in COMPATIBILITY_WEIGHTS
-    ]
-    weighed = _least_loss(choices, held_out)
-    return _least_loss([replace(weighed, temperature=t) for t in TEMPERATURES], held_out)
+def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float, float]:
+    """Return the weights of two log odds, and the constant, with least log loss."""
+    from sklearn.linear_model import LogisticRegression
+
+    features = np.stack([log_odds(first), log_odds(second)], axis=1)
+    if len(set(personal.tolist())) < 2:
+        return 0.5, 0.5, 0.0
+    fitted = LogisticRegression(C=10.0).fit(features, personal)
+    return float(fitted.coef_[0, 0]), float(fitted.coef_[0, 1]), float(fitted.intercept_[0])
 
 
-_C = TypeVar("_C", bound=Calibrator)
+def types_of_fine_from(fine: Bools, types: Bools) -> F32:
+    """Return (fine types + 1, types + 1) shares of types among columns with both labels, and what goes together."""
+    prior = np.array(
+        [[goes_with(name, other) for other in (*TYPE_NAMES, None)] for name in FINE_NAMES]
+        + [[True] * (len(TYPE_NAMES) + 1)],
+        float,
+    )
+    prior *= PRIOR / prior.sum(axis=1, keepdims=True)
+    shares = fine / np.maximum(fine.sum(axis=1, keepdims=True), 1)
+    counts = shares.T @ (types / np.maximum(types.sum(axis=1, keepdims=True), 1)) + prior
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float32)
 
 
-def _least_loss(choices: Sequence[_C], held_out: HeldOut) -> _C:
-    losses = [_log_loss(choice(held_out), held_out.labels) for choice in choices]
-    return choices[int(np.argmin(losses))]
+def fit_weights(
+    held: Held, chosen: Bools, first: Parts, second: Parts, types_of_fine: F32
+) -> Weights:
+    """Fit how two models are mixed on the chosen columns (columns,) of one origin."""
+    pairs: dict[str, tuple[float, float]] = {}
+    for part in ("types", "relations", "fine"):
+        used = np.flatnonzero(chosen & held.known[part])
+        pairs[part] = (0.5, 0.5)
+        if len(used):
+            pairs[part] = fit_pair(first[part][used], second[part][used], held.accepted[part][used])
+    used = np.flatnonzero(chosen & held.known["personal"])
+    personal = (0.5, 0.5, 0.0)
+    if len(used):
+        personal = fit_personal(
+            first["personal"][used], second["personal"][used], held.accepted["personal"][used, 0]
+        )
+    weights = Weights(pairs["types"], pairs["relations"], pairs["fine"], personal, 0.0)
+    used = np.flatnonzero(chosen & held.known["types"] & held.known["fine"])
+    if not len(used):
+        return weights
+    mixing, web = Mixing(weights, weights), np.ones(len(used), np.float32)
+    types = mixing.mix("types", first["types"][used], second["types"][used], web)
+    fine = mixing.mix("fine", first["fine"][used], second["fine"][used], web)
+
+    def loss(share: float) -> float:
+        asked = Mixing(*[replace(weights, via_fine=share)] * 2)
+        found = with_none(asked.with_fine(types, fine, types_of_fine, web))
+        return float(-np.log((found * held.accepted["types"][used]).sum(axis=1) + 1e-6).mean())
+
+    return replace(weights, via_fine=min(VIA_FINE, key=loss))
 
 
-def _log_loss(probabilities: Probabilities, labels: I64) -> float:
-    return float(-np.log(probabilities[np.arange(len(labels)), labels] + 1e-7).mean())
+def mix_parts(
+    mixing: Mixing, first: Parts, second: Parts, web: F32, types_of_fine: F32
+) -> dict[str, Probabilities]:
+    """Return the mixture of two models for all columns, as the annotators make it."""
+    mixed = {
+        part: mixing.mix(part, first[part], second[part], web)
+        for part in ("types", "relations", "fine")
+    }
+    mixed["personal"] = mixing.mix_personal(first["personal"], second["personal"], web)
+    mixed["types"] = mixing.with_fine(mixed["types"], mixed["fine"], types_of_fine, web)
+    return mixed
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What calibration fits for one annotator."""
+
+    mixing: Mixing
+    types_of_fine: F32
+    rule_weight: float = 0.0
+    compatibility_weight: float = 0.0
+
+
+class Calibrating:
+    """Fits one annotator on held-out answers and replays it.
+
+    `first` and `second` are the probabilities of the two models it mixes, per origin; the second may lack columns, which
+    then go by the first alone.
+    """
+
+    def __init__(
+        self,
+        annotator: str,
+        held: Mapping[str, Held],
+        first: Mapping[str, Parts],
+        second: Mapping[str, Parts],
+        compatibility: F32,
+        *,
+        with_rules: bool,
+    ) -> None:
+        self.annotator, self.held, self.with_rules = annotator, held, with_rules
+        self.first, self.second, self.compatibility = first, second, compatibility
+        self.verdicts = {
+            origin: judge_columns([c for t in each.tables for c in t.labelled.table.columns])
+            for origin, each in held.items()
+        }
+
+    def fit(self, half: bool | None = None) -> Fitted:
+        """Fit everything on one half of the groups, or on all."""
+        chosen = {
+            origin: each.columns(np.ones_like(each.half) if half is None else each.half == half)
+            for origin, each in self.held.items()
+        }
+        everyday = self.held["open"]
+        both = chosen["open"] & everyday.known["fine"] & everyday.known["types"]
+        types_of_fine = types_of_fine_from(
+            everyday.accepted["fine"][both], everyday.accepted["types"][both]
+        )
+        weights = {
+            origin: fit_weights(
+                each,
+                chosen[origin] & each.answered[self._least_answered(origin)],
+                self.first[origin],
+                self.second[origin],
+                types_of_fine,
+            )
+            for origin, each in self.held.items()
+        }
+        # Web tables have no labels of fine types and personal data: there, everyday tables decide.
+        web = replace(
+            weights["open"], **{p: getattr(weights["web"], p) for p in ("types", "relations")}
+        )
+        fitted = Fitted(Mixing(replace(web, via_fine=0.0), weights["open"]), types_of_fine)
+        return self._fit_rules(fitted, chosen["web"]) if self.with_rules else fitted
+
+    def _least_answered(self, origin: str) -> str:
+        answered = self.held[origin].answered
+        return min(answered, key=lambda model: int(answered[model].sum()))
+
+    def _fit_rules(self, fitted: Fitted, chosen: Bools) -> Fitted:
+        """Fit the weights that rules and types have on web tables."""
+        held, verdicts = self.held["web"], self.verdicts["web"]
+        mixed = self.mixed("web", fitted)
+        used = np.flatnonzero(chosen & held.known["types"])
+        of_used = [verdicts[i] for i in used]
+
+        def loss(part: str, found: Probabilities, used: I64) -> float:
+            right = (with_none(found) * held.accepted[part][used]).sum(axis=1)
+            return float(-np.log(right + 1e-6).mean())
+
+        rule_weight = min(
+            RULE_WEIGHTS,
+            key=lambda w: loss("types", apply_verdicts(mixed["types"][used], of_used, w), used),
+        )
+        related = np.flatnonzero(chosen & held.known["relations"])
+        types = apply_verdicts(mixed["types"][related], [verdicts[i] for i in related], rule_weight)
+        relations = mixed["relations"][related]
+        compatibility_weight = min(
+            COMPATIBILITY_WEIGHTS,
+            key=lambda w: loss(
+                "relations", reweigh_relations(relations, types, self.compatibility, w), related
+            ),
+        )
+        return replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
+
+    def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
+        """Return the mixture for all columns of an origin."""
+        held, first, second = self.held[origin], self.first[origin], self.second[origin]
+        web = np.repeat(
+            [
+                float(found.mean())
+                for found in np.split(
+                    held.parts[NETWORK]["web"],
+                    np.cumsum([len(t.labelled.table.columns) for t in held.tables])[:-1],
+                )
+            ],
+            [len(t.labelled.table.columns) for t in held.tables],
+        ).astype(np.float32)
+        mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
+        missing = ~held.answered[self._least_answered(origin)]
+        for part in mixed:
+            mixed[part][missing] = first[part][missing]
+        return mixed | {"web": web}
+
+    def replay(self, origin: str, fitted: Fitted) -> list[TableAnnotation]:
+        """Return what the annotator would have answered to the held-out tables."""
+        held, mixed = self.held[origin], self.mixed(origin, fitted)
+        ends = np.cumsum([len(t.labelled.table.columns) for t in held.tables]).tolist()
+        answers = []
+        for table, end in zip(held.tables, ends, strict=True):
+            span = slice(end - len(table.labelled.table.columns), end)
+            verdicts = self.verdicts[origin][span]
+            types, relations = mixed["types"][span], mixed["relations"][span]
+            web = float(mixed["web"][span].mean()) if end > span.start else 1.0
+            if self.with_rules and web >= 0.5:
+                types = apply_verdicts(types, verdicts, fitted.rule_weight * web)
+                weight = fitted.compatibility_weight * web
+                relations = reweigh_relations(relations, types, self.compatibility, weight)
+                relations = rule_out_relations(relations, verdicts, type_shares(self.compatibility))
+            scores = TableScores(
+                types,
+                relations,
+                table.labelled.table.subject,
+                tuple(map(explain_verdict, verdicts)),
+                fine=mixed["fine"][span],
+                personal=mixed["personal"][span],
+                web=web,
+            )
+            answers.append(decide(table.labelled.table, scores, self.annotator))
+        return answers
+
+    def cross_fitted(self, origin: str) -> list[TableAnnotation]:
+        """Return the answers to all tables, each by weights fitted on the other half of the groups."""
+        held = self.held[origin]
+        by_half = {half: self.replay(origin, self.fit(not half)) for half in (False, True)}
+        return [by_half[bool(half)][i] for i, half in enumerate(held.half)]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Figures of an annotator on held-out tables."""
+    """Figures of an annotator on held-out tables, for one task."""
 
     columns: int
     micro_f1: float
@@ -190,124 +390,47 @@ class Judgement:
         )
 
 
-def cross_fitted(held_out: HeldOut, fit: Callable[[HeldOut], Calibrator]) -> Judgement:
-    """Measure scores and calibration error on columns that the calibration was not fitted on."""
-    odd = held_out.table % 2 == 1
-    confidence = np.zeros(len(held_out))
-    answers = np.zeros(len(held_out), np.int64)
-    for measured in (odd, ~odd):
-        probabilities = fit(held_out.part(~measured))(held_out.part(measured))
-        confidence[measured] = probabilities.max(axis=1)
-        answers[measured] = probabilities.argmax(axis=1)
-    right = answers == held_out.labels
-    f1 = compute_class_f1(held_out.labels, answers)
+def judge_web(
+    held: Held, answers: Sequence[TableAnnotation], annotator: str
+) -> dict[str, Judgement]:
+    """Return the figures on web tables per task; files that do not calibrate are judged by themselves."""
+    figures = {}
+    sources = {table.source for table in held.tables}
+    for task in ("cta", "cpa"):
+        for suffix in sorted({"" if s.calibrates else f"@{s.stem}" for s in sources}):
+            rows = [
+                (labels.accepted(task), answer)
+                for table, annotation in zip(held.tables, answers, strict=True)
+                if ("" if table.source.calibrates else f"@{table.source.stem}") == suffix
+                and (table.source.cta_weight if task == "cta" else table.source.cpa_weight) > 0
+                for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
+                if labels.accepted(task)
+            ]
+            if rows:
+                figures[f"{annotator}/{task}{suffix}"] = _judge(task, rows)
+    return figures
+
+
+def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
+    gold = [accepted for accepted, _ in rows]
+    said = [_said(task, answer) for _, answer in rows]
+    confidence = np.array([sure for _, sure in said])
+    right = np.array([name in accepted for (name, _), accepted in zip(said, gold, strict=True)])
+    f1 = compute_f1(gold, [name for name, _ in said])
     points = [(p, threshold_for_precision(confidence, right, p)) for p in PRECISIONS]
     return Judgement(
-        columns=len(held_out),
-        micro_f1=f1.micro_f1,
-        macro_f1=f1.macro_f1,
-        ece=expected_calibration_error(confidence, right),
-        thresholds=tuple(
-            (wanted, point.threshold, point.coverage) for wanted, point in points if point
-        ),
+        len(rows),
+        f1.micro_f1,
+        f1.macro_f1,
+        expected_calibration_error(confidence, right),
+        tuple((wanted, point.threshold, point.coverage) for wanted, point in points if point),
     )
 
 
-def calibrate_bytes(answers: Mapping[str, HeldOut]) -> tuple[PerTask, dict[str, Judgement]]:
-    """Return the temperatures of the byte network and its figures."""
-    figures = {
-        f"byte_model/{name}": cross_fitted(part, fit_temperature) for name, part in answers.items()
-    }
-    return fit_temperatures(answers), figures
-
-
-def calibrate_mixture(
-    ngrams: Mapping[str, HeldOut],
-    byte_model: Mapping[str, HeldOut],
-    tables: Sequence[TrainingTable],
-) -> tuple[Mixture, dict[str, Judgement]]:
-    """Fit how the `combined` annotator mixes both models and the rules.
-
-    Returns that and figures, also those of n-grams and rules without the byte network.
-    """
-    pairs = {name: aligned(ngrams[name], byte_model[name]) for name in byte_model if name in ngrams}
-    mixers = {task: fit_mixer(*pairs[task]) for task in TASKS}
-    mixed = {
-        name: with_verdicts(_mix(*pair, mixers[_task(name)], mixers["cta"]), tables)
-        for name, pair in pairs.items()
-    }
-    compatibility = compatibility_of(tables)
-    ngrams_alone = {name: with_verdicts(pair[0], tables) for name, pair in pairs.items()}
-    _, _, figures = _fit_with_rules("ngrams+rules", ngrams_alone, compatibility)
-    types, relations, more = _fit_with_rules("combined", mixed, compatibility)
-    mixture = Mixture(
-        mix={task: mixers[task].weights for task in TASKS},
-        sharpness={"cta": types.inner.temperature, "cpa": relations.inner.temperature},
-        temperature={"cta": types.temperature, "cpa": relations.temperature},
-        rule_weight=types.rule_weight,
-        compatibility_weight=relations.weight,
-    )
-    return mixture, figures | more
-
-
-def _fit_with_rules(
-    annotator: str, answers: Mapping[str, HeldOut], compatibility: F32
-) -> tuple[RuledTypes, CompatibleRelations, dict[str, Judgement]]:
-    """Fit rules to types, then types to relations; return both fits and the figures."""
-    types = fit_rules(answers["cta"])
-    relations = fit_relations(answers["cpa"], types, compatibility)
-    fits: dict[Task, Callable[[HeldOut], Calibrator]] = {
-        "cta": fit_rules,
-        "cpa": partial(fit_relations, types=types, compatibility=compatibility),
-    }
-    figures = {
-        f"{annotator}/{name}": cross_fitted(part, fits[_task(name)])
-        for name, part in answers.items()
-    }
-    return types, relations, figures
-
-
-def _task(name: str) -> Task:
-    """Return the task of held-out answers: "cta@source" are types of tables from one source."""
-    return "cta" if name.startswith("cta") else "cpa"
-
-
-@dataclass(frozen=True, slots=True)
-class Mixer:
-    """Mixes the logits of two models after giving each its temperature."""
-
-    models: tuple[Tempered, Tempered]
-    weights: tuple[float, float]
-
-    def __call__(self, ngrams: F32, byte_model: F32) -> F32:
-        """Return mixed log probabilities (columns, classes)."""
-        first, second = self.models
-        return mix_log_probabilities(first.apply(ngrams), second.apply(byte_model), self.weights)
-
-
-def fit_mixer(ngrams: HeldOut, byte_model: HeldOut) -> Mixer:
-    """Return the temperatures and the weights of least log loss."""
-    models = (fit_temperature(ngrams), fit_temperature(byte_model))
-    rows = np.arange(len(ngrams))
-
-    def loss(mixer: Mixer) -> float:
-        logits = mixer(ngrams.logits, byte_model.logits)
-        top = logits.max(axis=1)
-        total = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        return float((total - logits[rows, ngrams.labels]).mean())
-
-    weights = (pair for pair in product(MIX_WEIGHTS, MIX_WEIGHTS) if any(pair))
-    return min((Mixer(models, pair) for pair in weights), key=loss)
-
-
-def _mix(ngrams: HeldOut, byte_model: HeldOut, mixer: Mixer, types: Mixer) -> HeldOut:
-    assert ngrams.type_logits is not None, "n-grams answer both tasks"
-    assert byte_model.type_logits is not None, "the byte network answers both tasks"
-    return replace(
-        ngrams,
-        logits=mixer(ngrams.logits, byte_model.logits),
-        type_logits=types(ngrams.type_logits, byte_model.type_logits),
-    )
+def _said(task: Task, answer: ColumnAnnotation) -> tuple[str | None, float]:
+    if task == "cta":
+        return answer.type, answer.type_confidence
+    return (answer.relation.label, answer.relation.confidence) if answer.relation else (None, 0.0)
 
 
 def compatibility_of(tables: Sequence[TrainingTable]) -> F32:
@@ -320,19 +443,90 @@ def compatibility_of(tables: Sequence[TrainingTable]) -> F32:
     return matrix
 
 
-def scores_per_class(answers: Mapping[str, HeldOut]) -> dict[str, dict[str, list[float]]]:
-    """Return, per task and label, columns, precision, recall and F1 of the byte network alone."""
-    scores = {}
-    for task, names in (("cta", TYPE_NAMES), ("cpa", RELATION_NAMES)):
-        if task in answers:
-            report = compute_class_f1(
-                answers[task].labels, answers[task].logits.argmax(axis=1), names
-            )
-            scores[task] = {
-                score.label: [
-                    score.support,
-                    *(round(x, 3) for x in (score.precision, score.recall, score.f1)),
-                ]
-                for score in report.classes
-            }
-    return scores
+def load_models(work: Path) -> tuple[dict[str, dict[str, HeldOut]], dict[Task, float]]:
+    """Read the answers that `aegir train ngrams` kept, those of the linear stages with their temperatures."""
+    folds = sorted(work.glob(NETWORK_ANSWERS.format("*")))
+    if not folds or not (work / LINEAR_ANSWERS).exists():
+        raise UsageError(f"{work} has no answers of n-grams; make them with: aegir train ngrams")
+    linear = load_answers(work / LINEAR_ANSWERS)
+    temperature = fit_temperatures(linear["web"])
+    tempered = {
+        origin: replace(
+            held,
+            logits={
+                part: logits / np.float32(temperature["cta" if part == "types" else "cpa"])
+                for part, logits in held.logits.items()
+            },
+        )
+        for origin, held in linear.items()
+    }
+    networks = stack_folds([load_answers(fold) for fold in folds])
+    return {LINEAR: tempered, NETWORK: networks}, temperature
+
+
+def calibrate_ngrams(
+    work: Path, tables: Sequence[TrainingTable]
+) -> tuple[NgramCalibration, F32, dict[str, Judgement], OpenEvaluation]:
+    """Fit how linear stages and networks are mixed, on the answers in the folder of their training.
+
+    Returns that, the types of fine types, and figures on web and on everyday tables.
+    """
+    answers, temperature = load_models(work)
+    calibrating = _ngrams(answers, tables)
+    fitted = calibrating.fit()
+    calibration = NgramCalibration(temperature, fitted.mixing)
+    return calibration, fitted.types_of_fine, *_figures(calibrating)
+
+
+def calibrate_folds(
+    folds: Sequence[Path], data: Sequence[Path], ngrams: Path, out: Path
+) -> tuple[dict[str, Judgement], OpenEvaluation]:
+    """Fit how the `combined` annotator mixes n-grams, the byte network of these fold runs, and rules.
+
+    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables.
+    """
+    tables = read_training_tables(data)
+    answers, _ = load_models(ngrams)
+    bytes_ = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    inner = _ngrams(answers, tables)
+    held = {origin: collect(origin, {**answers, "bytes": bytes_}, tables) for origin in inner.held}
+    combined = Calibrating(
+        "combined",
+        held,
+        {origin: inner.mixed(origin, inner.fit()) for origin in held},
+        {origin: each.parts["bytes"] for origin, each in held.items()},
+        inner.compatibility,
+        with_rules=True,
+    )
+    fitted = combined.fit()
+    figures, everyday = _figures(combined)
+    mixture = Mixture(fitted.mixing, fitted.rule_weight, fitted.compatibility_weight)
+    facts = {
+        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json(),
+        "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
+        "everyday": everyday.as_dict(),
+    }
+    out.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
+    return figures, everyday
+
+
+def _ngrams(
+    answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+) -> Calibrating:
+    held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
+    second = {origin: each.parts[NETWORK] for origin, each in held.items()}
+    first = {
+        origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin])}
+        for origin, each in held.items()
+    }
+    return Calibrating("ngrams", held, first, second, compatibility_of(tables), with_rules=False)
+
+
+def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
+    held = calibrating.held
+    figures = judge_web(held["web"], calibrating.cross_fitted("web"), calibrating.annotator)
+    everyday = score_answers(
+        [table.labelled for table in held["open"].tables], calibrating.cross_fitted("open")
+    )
+    return figures, everyday

@@ -1,76 +1,36 @@
-"""Logits for labelled columns of tables kept out of training: the input of calibration.
+"""Answers to labelled columns of tables kept out of training: the input of calibration.
 
-    save_answers(path, {"cta": HeldOut(...), ...})        load_answers(path)
-    … beside them {"open": HeldOutColumns(...), "web": …}  load_columns(path): every part of the answer, and none of them
+    save_answers(path, {"web": HeldOut(...), "open": HeldOut(...)})        load_answers(path)
 
-`HeldOut` has one task and its best label. `HeldOutColumns` has all parts of the answer for the same columns, with every
-acceptable name; in the file the arrays of a part are called `types@open.logits`, `.accepted`, `.known`.
-
-Every column has a name, `file/table#number`, by which the logits of several models, or of the folds of one model,
-are matched. Rule verdicts are not saved: `with_verdicts` computes them again.
+A model's logits for every part of the answer it knows, and what would have been right. Every column has a name,
+`file/table#number`, by which the answers of several models, or of the folds of one model, are matched.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
-from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.arrays import F32, I64, Bools
 from aegir.data.sources import TrainingTable
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
-from aegir.tables.table import Column
+from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 
 ANSWERS = "held_out.safetensors"
 """The file in a fold's run folder."""
-FORMAT = "aegir-held-out-1"
-_ARRAYS = ("logits", "labels", "table", "type_logits")
+FORMAT = "aegir-held-out-2"
+ORIGINS = ("web", "open")
 PARTS = ("types", "relations", "fine", "personal")
-"""The parts of an answer that models learn."""
-_PART_ARRAYS = ("logits", "accepted", "known")
+"""The parts of an answer, in the order of the byte network's heads."""
+_FIELDS = ("logits", "accepted", "known")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Logits of one task for labelled columns that the model was not trained on."""
-
-    logits: F32
-    """(columns, classes)"""
-    labels: I64
-    table: I64
-    """(columns,) the number of the table each column is from."""
-    verdicts: tuple[Verdict, ...] = ()
-    type_logits: F32 | None = None
-    """(columns, types) of the same columns, when the task is relations."""
-    names: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def part(self, chosen: Bools) -> "HeldOut":
-        """Return the columns for which `chosen` (columns,) is true."""
-        return self.at(np.flatnonzero(chosen))
-
-    def at(self, places: I64) -> "HeldOut":
-        """Return the columns at these places, in this order."""
-        return HeldOut(
-            self.logits[places],
-            self.labels[places],
-            self.table[places],
-            tuple(self.verdicts[i] for i in places) if self.verdicts else (),
-            None if self.type_logits is None else self.type_logits[places],
-            tuple(self.names[i] for i in places) if self.names else (),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutColumns:
-    """Logits of every part of the answer for labelled columns that the model was not trained on."""
+    """Answers to columns of tables that the model was not trained on; some may be unlabelled."""
 
     logits: Mapping[str, F32]
     """Part to (columns, outputs); the last output of types, relations and fine is none of the others."""
@@ -87,124 +47,88 @@ class HeldOutColumns:
     def __len__(self) -> int:
         return len(self.names)
 
+    def at(self, places: I64) -> "HeldOut":
+        """Return the columns at these places, in this order."""
+        return HeldOut(
+            *(
+                {part: array[places] for part, array in getattr(self, field).items()}
+                for field in _FIELDS
+            ),
+            self.table[places],
+            self.group[places],
+            tuple(self.names[i] for i in places),
+        )
+
 
 def column_names(table: TrainingTable) -> list[str]:
     """Return a name for each column of a table."""
-    group = (
-        f"{table.labelled.group}/" if table.labelled.group else ""
-    )  # data.csv is in many of them
+    # data.csv is in many groups
+    group = f"{table.labelled.group}/" if table.labelled.group else ""
     name = f"{table.source.stem}/{group}{table.labelled.table.name}"
     return [f"{name}#{i}" for i in range(len(table.labelled.table.columns))]
 
 
-def save_answers(
-    path: Path,
-    answers: Mapping[str, HeldOut],
-    columns: Mapping[str, HeldOutColumns] = MappingProxyType({}),
-) -> None:
-    """Write one file for all tasks, and for columns with all parts of the answer by where they are from."""
-    tensors = {
-        f"{task}.{field}": getattr(part, field)
-        for task, part in answers.items()
-        for field in _ARRAYS
-        if getattr(part, field) is not None
-    }
-    for origin, some in columns.items():
+def save_answers(path: Path, answers: Mapping[str, HeldOut]) -> None:
+    """Write one file for the columns of all origins."""
+    tensors = {}
+    for origin, some in answers.items():
         tensors |= {f"columns@{origin}.table": some.table, f"columns@{origin}.group": some.group}
         tensors |= {
-            f"{part}@{origin}.{field}": getattr(some, field)[part]
-            for part in some.logits
-            for field in _PART_ARRAYS
+            f"{part}@{origin}.{field}": array
+            for field in _FIELDS
+            for part, array in getattr(some, field).items()
         }
-    metadata = {
-        "format": FORMAT,
-        "names": json.dumps({task: part.names for task, part in answers.items()}),
-        "columns": json.dumps({origin: some.names for origin, some in columns.items()}),
-    }
-    replace_file(path, safetensors_bytes(tensors, metadata))
+    names = json.dumps({origin: some.names for origin, some in answers.items()})
+    replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "columns": names}))
 
 
 def load_answers(path: Path) -> dict[str, HeldOut]:
-    """Read the answers of each task from a file written by `save_answers`."""
-    tensors, metadata = _read(path)
-    return {
-        task: HeldOut(
-            tensors[f"{task}.logits"],
-            tensors[f"{task}.labels"],
-            tensors[f"{task}.table"],
-            type_logits=tensors.get(f"{task}.type_logits"),
-            names=tuple(names),
-        )
-        for task, names in json.loads(metadata["names"]).items()
-    }
-
-
-def load_columns(path: Path) -> dict[str, HeldOutColumns]:
-    """Read the columns with all parts of the answer, by where they are from: "web" or "open"."""
-    tensors, metadata = _read(path)
-    return {
-        origin: HeldOutColumns(
-            **{
-                field: {part: tensors[f"{part}@{origin}.{field}"] for part in PARTS}
-                for field in _PART_ARRAYS
-            },
-            table=tensors[f"columns@{origin}.table"],
-            group=tensors[f"columns@{origin}.group"],
-            names=tuple(names),
-        )
-        for origin, names in json.loads(metadata.get("columns", "{}")).items()
-    }
-
-
-def _read(path: Path) -> tuple[Arrays, dict[str, str]]:
+    """Read a file written by `save_answers`."""
     tensors, metadata = read_safetensors(path)
     if metadata.get("format") != FORMAT:
         raise UsageError(
             f"{path} has no held-out answers (format {metadata.get('format')!r}, expected {FORMAT!r})"
         )
-    return tensors, metadata
+    fields: dict[str, dict[str, dict[str, F32]]] = {}
+    for key, array in tensors.items():
+        (part, _, origin), field = key.rpartition(".")[0].partition("@"), key.rpartition(".")[2]
+        fields.setdefault(origin, {}).setdefault(field, {})[part] = array
+    return {
+        origin: HeldOut(
+            *(fields[origin][field] for field in _FIELDS),
+            table=fields[origin]["table"]["columns"].astype(np.int64),
+            group=fields[origin]["group"]["columns"].astype(np.int64),
+            names=tuple(names),
+        )
+        for origin, names in json.loads(metadata["columns"]).items()
+    }
 
 
-def stack(parts: Sequence[HeldOut]) -> HeldOut:
-    """Concatenate the predictions of several folds; tables are numbered anew."""
-    offsets = np.cumsum([0, *(int(part.table.max(initial=-1)) + 1 for part in parts)])
-    type_logits = [part.type_logits for part in parts if part.type_logits is not None]
-    return HeldOut(
-        np.concatenate([part.logits for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]),
-        tuple(verdict for part in parts for verdict in part.verdicts),
-        np.concatenate(type_logits) if len(type_logits) == len(parts) else None,
-        tuple(name for part in parts for name in part.names),
-    )
-
-
-def stack_folds(parts: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
-    """Stack the folds of one model; raise UsageError if a column was held out in two of them."""
-    tasks = sorted({task for part in parts for task in part})
-    stacked = {task: stack([part[task] for part in parts if task in part]) for task in tasks}
-    for task, answers in stacked.items():
-        if len(set(answers.names)) < len(answers):
-            raise UsageError(f"some {task} columns are held out in more than one of the folds")
+def stack_folds(folds: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
+    """Join the folds of one model, tables numbered anew; raise UsageError if a column was held out in two."""
+    stacked = {}
+    for origin in sorted({origin for fold in folds for origin in fold}):
+        parts = [fold[origin] for fold in folds if origin in fold]
+        offsets = np.cumsum([0, *(int(part.table.max(initial=-1)) + 1 for part in parts)])
+        names = tuple(name for part in parts for name in part.names)
+        if len(set(names)) < len(names):
+            raise UsageError(f"some {origin} columns are held out in more than one of the folds")
+        stacked[origin] = HeldOut(
+            *(
+                {
+                    part: np.concatenate([getattr(each, field)[part] for each in parts])
+                    for part in getattr(parts[0], field)
+                }
+                for field in _FIELDS
+            ),
+            np.concatenate([part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]),
+            np.concatenate([part.group for part in parts]),
+            names,
+        )
     return stacked
 
 
-def aligned(first: HeldOut, second: HeldOut) -> tuple[HeldOut, HeldOut]:
-    """Return the columns that both have, in the order of the first."""
-    place = {name: i for i, name in enumerate(second.names)}
-    shared = [i for i, name in enumerate(first.names) if name in place]
-    if not shared:
-        raise UsageError("the two models were not held out on the same columns")
-    there = np.array([place[first.names[i]] for i in shared])
-    return first.at(np.array(shared)), second.at(there)
-
-
-def with_verdicts(answers: HeldOut, tables: Sequence[TrainingTable]) -> HeldOut:
-    """Return the same with the rules' verdict on every column, which must be in `tables`."""
-    columns: dict[str, Column] = {}
-    for table in tables:
-        columns |= zip(column_names(table), table.labelled.table.columns, strict=True)
-    missing = [name for name in answers.names if name not in columns]
-    if missing:
-        raise UsageError(f"{missing[0]} and {len(missing) - 1} more columns are not in the data")
-    return replace(answers, verdicts=tuple(judge_columns([columns[n] for n in answers.names])))
+def places_of(names: Sequence[str], among: HeldOut) -> I64:
+    """Return where the columns of these names stand, -1 for those that are not there."""
+    place = {name: i for i, name in enumerate(among.names)}
+    return np.array([place.get(name, -1) for name in names], np.int64)

@@ -13,15 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features
-from aegir.annotators.ngrams.model import (
-    NO_SIBLING,
-    RELATIONS,
-    SCORES,
-    TYPES,
-    Dense,
-    HashedLinear,
-    weigh,
-)
+from aegir.annotators.ngrams.layers import Dense, HashedLinear, weigh
+from aegir.annotators.ngrams.model import NO_SIBLING, RELATIONS, SCORES, TYPES
 from aegir.arrays import F32, I64
 
 RARE = 2
@@ -44,10 +37,10 @@ class Targets:
         return Targets(self.labels[rows], self.weights[rows])
 
 
-def fit_hashed_linear(
-    rows: SparseRows, targets: Targets, features: int, *, logistic: bool = False
-) -> HashedLinear:
+def fit_hashed_linear(rows: SparseRows, targets: Targets, features: int) -> HashedLinear:
     """Select features and fit both heads on views given as sparse rows over all buckets."""
+    from sklearn.svm import LinearSVC
+
     buckets, importance, matrix = _select_features(rows, targets, features)
     weights = np.zeros((len(buckets), SCORES), np.float32)
     bias = np.full(SCORES, NO_SIBLING, np.float32)
@@ -56,9 +49,8 @@ def fit_hashed_linear(
         used = (labels >= 0) & (sample_weights > 0)
         if len(set(labels[used])) < 2:
             continue
-        machine = _machine(logistic).fit(
-            matrix[used], labels[used], sample_weight=sample_weights[used]
-        )
+        machine = LinearSVC(C=MARGIN_PENALTY, max_iter=300, random_state=0)
+        machine.fit(matrix[used], labels[used], sample_weight=sample_weights[used])
         if len(machine.classes_) == 2:  # scikit-learn has a single row for two classes
             machine.coef_ = np.vstack([-machine.coef_, machine.coef_])
             machine.intercept_ = np.append(-machine.intercept_, machine.intercept_)
@@ -69,15 +61,6 @@ def fit_hashed_linear(
     scale = np.maximum(np.abs(weights).max(axis=1), 1e-8) / 127
     quantised = np.round(weights / scale[:, None]).astype(np.int8)
     return HashedLinear(buckets, importance, quantised, scale.astype(np.float32), bias)
-
-
-def _machine(logistic: bool) -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import LinearSVC
-
-    if logistic:
-        return LogisticRegression(C=10.0, max_iter=300)
-    return LinearSVC(C=MARGIN_PENALTY, max_iter=300, random_state=0)
 
 
 def _select_features(

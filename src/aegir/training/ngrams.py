@@ -1,283 +1,298 @@
-r"""The recipe for the n-gram model, from labelled tables to one calibrated file.
+"""The recipe for the n-gram model: linear stages and networks, from labelled tables to one calibrated file.
 
-    tables --> groups --> folds over validation tables --> held-out predictions --> calibration, figures
-           \-> all of them --> first stage, out-of-fold scores, second stage --> final weights
+    linear stages   folds over the validation tables of the web, then all web tables
+    networks        per fold a teacher, its answers to unlabelled tables, and a student of both; then on all tables
+    calibration     how the two are mixed on web and everyday tables, fitted on the answers to held-out tables
 
-The second stage is trained on scores that the first gave to tables it was not trained on, because its scores of
-training tables are more certain than those of new ones.
+What was finished is kept in a folder beside the result: a run that was stopped goes on where it was.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.calibration import NgramCalibration
-from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
-from aegir.annotators.ngrams.annotator import pick_subject
-from aegir.annotators.ngrams.features import SparseRows, views_of
-from aegir.annotators.ngrams.model import (
-    SCORES,
-    TYPES,
-    Dense,
-    HashedLinear,
-    NgramModel,
-    context_features,
-)
+from aegir.annotators.ngrams.model import NgramModel
+from aegir.annotators.ngrams.network import NgramNetwork
 from aegir.arrays import F32, I64, Bools
-from aegir.data.leakage import fold_of_group, group_tables
-from aegir.data.sources import TrainingTable, types_of_relations
+from aegir.data.leakage import HeldOutGroups, fold_of_group, group_tables
+from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
-from aegir.tables.labelled import Task
+from aegir.files import replace_file
+from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
+from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
+from aegir.tables.table import Column
 from aegir.training.calibrate import (
+    LINEAR_ANSWERS,
+    NETWORK_ANSWERS,
+    calibrate_ngrams,
     compatibility_of,
-    cross_fitted,
-    fit_temperature,
-    fit_temperatures,
 )
-from aegir.training.header_labels import HeaderModel, fit_headers, no_headers
-from aegir.training.held_out import HeldOut, column_names, save_answers, stack
-from aegir.training.linear_fit import (
-    Targets,
-    fit_context,
-    fit_hashed_linear,
-    fit_subject,
-    rows_at,
-    score_rows,
-    sparse_rows,
+from aegir.training.held_out import HeldOut, column_names, save_answers
+from aegir.training.linear_stages import (
+    Examples,
+    LinearTraining,
+    cross_validate,
+    fit,
+    predict,
 )
-from aegir.vocabulary.terms import RELATION_INDEX, TYPE_INDEX
+from aegir.training.ngram_network.columns import TARGETS, Columns
+from aegir.training.ngram_network.fit import Fit, HeaderNames, NetworkTraining
+from aegir.training.ngram_network.known_names import (
+    HEADER_NAMES,
+    TYPICAL_VALUES,
+    all_headers,
+    made_up_tables,
+    read_names,
+)
 
-INNER_FOLDS = 4
-CONTEXT_STRENGTH = 0.3
-"""Inverse regularisation of the second stage, chosen by cross-validation among 0.1, 0.3 and 1."""
-HEADER_WEIGHT: Mapping[Task, float] = {"cta": 0.5, "cpa": 0.5}
-"""How far a header moves the log odds: half of what Bayes' rule gives for independent evidence."""
+RAW = Source("raw", cta_weight=0, cpa_weight=0, web=False, raw=True)
+RAW_TABLES_PER_FILE, RAW_COLUMNS, RAW_ROWS = 600, 16, 40
+NETWORKS = 2
+"""A teacher and its student."""
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class NgramTraining:
     """Settings of one training run."""
 
+    linear: LinearTraining = field(default_factory=LinearTraining)
+    network: NetworkTraining = field(default_factory=NetworkTraining)
     seed: int = 0
     folds: int = 5
-    """Folds of the cross-validation over validation tables, at least 2."""
-    features: int = 32768
-    """Buckets kept by the first stage; 32,768 of them take 6.2 MB."""
     jobs: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Examples:
-    """All training columns as arrays, with the number of the table and group of each."""
-
-    tables: tuple[TrainingTable, ...]
-    rows: SparseRows
-    """One row per column: the features of its first view."""
-    targets: Targets
-    table: I64
-    group: I64
-
-    @classmethod
-    def of(cls, tables: Sequence[TrainingTable]) -> "Examples":
-        """Hash the columns of the tables and group the tables."""
-        groups = group_tables([table.labelled for table in tables])
-        sizes = [len(table.labelled.table.columns) for table in tables]
-        columns = [column for table in tables for column in table.labelled.table.columns]
-        views = [(views_of(column) or [()])[0] for column in columns]
-        return cls(
-            tuple(tables),
-            sparse_rows(views),
-            _targets(tables),
-            np.repeat(np.arange(len(tables)), sizes),
-            np.repeat(np.array(groups, np.int64), sizes),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The layers of one fit."""
-
-    values: HashedLinear
-    subject: Dense
-    context: Dense
+    threads: int = 1
+    """Threads of each network's training."""
 
 
 def train_ngrams(
     tables: Sequence[TrainingTable],
     raw: Sequence[Path],
     config: NgramTraining,
-    say: Callable[[str], None],
-    keep_answers: Path | None = None,
+    say: Say,
+    work: Path,
 ) -> NgramModel:
-    """Cross-validate, calibrate, then fit on all tables.
+    """Cross-validate, calibrate, then fit on all tables; `work` is the folder of intermediate results.
 
-    `raw` are files of unlabelled tables to learn header names from. Held-out answers are saved to `keep_answers`, for
+    `raw` are files of unlabelled tables. The answers to held-out tables are in `work` afterwards, for
     `aegir train calibrate`.
     """
-    examples = Examples.of(tables)
-    say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
-    if sentence := unknown_names_sentence(count_unknown_names(t.labelled for t in tables)):
-        say(sentence)
-    held_out = cross_validate(examples, config, say)
-    if keep_answers:
-        save_answers(keep_answers, held_out)
-    figures = {
-        f"ngrams/{name}": cross_fitted(part, fit_temperature) for name, part in held_out.items()
-    }
+    work.mkdir(parents=True, exist_ok=True)
+    web = [table for table in tables if table.source.web]
+    if not any(table.source.everyday for table in tables):
+        raise UsageError(
+            "there are no everyday tables; give a folder with open/tables.jsonl.gz too"
+        )
+    examples = Examples.of(web)
+    say(f"{len(web)} web tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
+    linear_config = replace(config.linear, seed=config.seed, folds=config.folds, jobs=config.jobs)
+    fitted = fit(examples, np.ones(len(examples.table), bool), linear_config)
+    linear_file = work / LINEAR_ANSWERS
+    if not linear_file.exists():
+        everyday = Examples.of([table for table in tables if table.source.everyday])
+        answers = {
+            "web": cross_validate(examples, linear_config, say),
+            "open": predict(fitted, everyday, np.ones(len(everyday.table), bool)),
+        }
+        save_answers(linear_file, answers)
+    networks = _train_networks(tables, raw, config, say, work)
+    calibration, types_of_fine, figures, open_figures = calibrate_ngrams(work, tables)
     for name, judgement in figures.items():
         say(f"{name}: {judgement}")
-    say("fitting the final weights on all tables")
-    fitted = fit(examples, np.ones(len(examples.table), bool), config)
-
-    def with_headers(headers: HeaderModel) -> NgramModel:
-        return NgramModel(
-            fitted.values,
-            headers.layer,
-            fitted.subject,
-            fitted.context,
-            compatibility_of(tables),
-            NgramCalibration(fit_temperatures(held_out), HEADER_WEIGHT, headers.log_prior.tolist()),
-            {
-                "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
-                "training": {
-                    **asdict(config),
-                    "tables": len(tables),
-                    "columns": len(examples.table),
-                    "sources": sorted({table.source.file for table in tables}),
-                    "headers": headers.headers,
-                },
+    return NgramModel(
+        fitted.values,
+        fitted.subject,
+        fitted.context,
+        compatibility_of(tables),
+        networks,
+        types_of_fine,
+        calibration,
+        {
+            "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
+            "everyday": open_figures.as_dict(),
+            "training": {
+                **asdict(config),
+                "tables": len(tables),
+                "sources": sorted({table.source.file for table in tables}),
             },
-        )
-
-    without = with_headers(no_headers())
-    return with_headers(fit_headers(without, raw, types_of_relations(tables), say))
-
-
-def cross_validate(
-    examples: Examples, config: NgramTraining, say: Callable[[str], None]
-) -> dict[str, HeldOut]:
-    """Return predictions for every validation table from a model that was fitted without its group."""
-    from joblib import Parallel, delayed
-
-    validation = [
-        group
-        for group, table in zip(examples.group, examples.table, strict=True)
-        if examples.tables[table].source.is_validation
-    ]
-    if len(set(validation)) < config.folds:
-        raise UsageError(
-            f"{len(set(validation))} validation tables cannot make {config.folds} folds; "
-            "give a file whose name ends in _val.jsonl, or fewer --folds"
-        )
-    fold_of = fold_of_group(validation, config.folds, config.seed)
-    fold = np.array([fold_of.get(int(group), -1) for group in examples.group])
-
-    def run(number: int) -> dict[str, HeldOut]:
-        fitted = fit(examples, fold != number, config)
-        return _predict(fitted, examples, fold == number)
-
-    parts = []
-    for number, part in enumerate(
-        Parallel(config.jobs, return_as="generator")(delayed(run)(f) for f in range(config.folds))
-    ):
-        say(f"fold {number + 1} of {config.folds} done")
-        parts.append(part)
-    names = sorted({name for part in parts for name in part})
-    return {name: stack([part[name] for part in parts if name in part]) for name in names}
-
-
-def fit(examples: Examples, used: Bools, config: NgramTraining) -> Fitted:
-    """Fit both stages on the columns marked in `used` (columns,)."""
-    chosen = np.flatnonzero(used)
-    rows, targets = rows_at(examples.rows, chosen), examples.targets[chosen]
-    inner = _inner_folds(examples.group[chosen], config.seed)
-    scores = np.zeros((len(chosen), SCORES), np.float32)
-    for number in range(INNER_FOLDS):
-        away, here = np.flatnonzero(inner != number), np.flatnonzero(inner == number)
-        layer = fit_hashed_linear(rows_at(rows, away), targets[away], config.features)
-        scores[here] = score_rows(layer, rows_at(rows, here))
-    values = fit_hashed_linear(rows, targets, config.features)
-    table = examples.table[chosen]
-    subject = _fit_subject(examples, table, scores)
-    whole = np.flatnonzero([examples.tables[t].source.in_context for t in table])
-    context = _context_of_tables(examples, table[whole], scores[whole], subject)
-    return Fitted(values, subject, fit_context(context, targets[whole], CONTEXT_STRENGTH))
-
-
-def _inner_folds(groups: I64, seed: int) -> I64:
-    fold_of = fold_of_group([int(group) for group in groups], INNER_FOLDS, seed + 1)
-    return np.array([fold_of[int(group)] for group in groups])
-
-
-def _fit_subject(examples: Examples, table: I64, scores: F32) -> Dense:
-    """Fit the subject layer on tables whose subject is known."""
-    known = np.array([examples.tables[t].labelled.table.subject is not None for t in table])
-    place = np.arange(len(table)) - np.searchsorted(table, table)
-    subject_of = np.array([examples.tables[t].labelled.table.subject or 0 for t in table])
-    return fit_subject(scores[known], (place == subject_of)[known])
-
-
-def _context_of_tables(examples: Examples, table: I64, scores: F32, subject: Dense) -> F32:
-    """Return the second stage's input (columns, features)."""
-    return np.concatenate(
-        [
-            context_features(
-                scores[start:end],
-                pick_subject(examples.tables[number].labelled.table, scores[start:end], subject),
-            )
-            for number, start, end in _spans(table)
-        ]
+        },
     )
 
 
-def _spans(table: I64) -> list[tuple[int, int, int]]:
-    """Return (table, first column, end) of each run of equal table numbers."""
-    starts = np.flatnonzero(np.append(True, table[1:] != table[:-1]))
-    ends = np.append(starts[1:], len(table))
-    return [(int(table[a]), int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+def _train_networks(
+    tables: Sequence[TrainingTable],
+    raw: Sequence[Path],
+    config: NgramTraining,
+    say: Say,
+    work: Path,
+) -> tuple[NgramNetwork, ...]:
+    """Return the networks fitted on all tables; the answers of those of each fold go to `work`."""
+    from joblib import Parallel, delayed
+
+    parts = [work / NETWORK_ANSWERS.format(number) for number in range(config.folds)]
+    final = work / "networks.safetensors"
+    missing = [number for number, part in enumerate(parts) if not part.exists()]
+    if not final.exists():
+        missing.append(-1)
+    if missing:
+        say("reading columns for the networks")
+        task = _NetworkTask.of(tables, raw, config)
+        jobs = (delayed(task.run)(number, work) for number in missing)
+        for line in Parallel(config.jobs, return_as="generator_unordered")(jobs):
+            say(line)
+    tensors, _ = read_safetensors(final)
+    return tuple(
+        NgramNetwork.of(
+            {k.partition(".")[2]: x for k, x in tensors.items() if k.startswith(f"{number}.")}
+        )
+        for number in range(NETWORKS)
+    )
 
 
-def _predict(fitted: Fitted, examples: Examples, wanted: Bools) -> dict[str, HeldOut]:
-    """Return logits for the labelled columns among `wanted` (columns,), by task and source."""
-    validation = np.array([examples.tables[t].source.is_validation for t in examples.table])
-    chosen = np.flatnonzero(wanted & validation)
-    table = examples.table[chosen]
-    own = score_rows(fitted.values, rows_at(examples.rows, chosen))
-    logits = fitted.context(_context_of_tables(examples, table, own, fitted.subject))
-    labels = examples.targets[chosen].labels
-    names = [
-        name for number, _, _ in _spans(table) for name in column_names(examples.tables[number])
-    ]
-    sources = [examples.tables[t].source for t in table]
-    apart = np.array(["" if source.calibrates else f"@{source.stem}" for source in sources])
-    predictions = {}
-    for head, (task, part) in enumerate((("cta", slice(0, TYPES)), ("cpa", slice(TYPES, None)))):
-        for suffix in np.unique(apart):
-            kept = np.flatnonzero((labels[:, head] >= 0) & (apart == suffix))
-            if len(kept):
-                predictions[f"{task}{suffix}"] = HeldOut(
-                    logits[kept, part],
-                    labels[kept, head],
-                    np.unique(table[kept], return_inverse=True)[1],
-                    type_logits=logits[kept, :TYPES],
-                    names=tuple(names[i] for i in kept),
-                )
-    return predictions
+@dataclass(frozen=True, slots=True)
+class _NetworkTask:
+    """Everything that the training of one fold's networks needs."""
 
+    columns: Columns
+    fold: I64
+    """(tables,) the fold a table is held out in, -1 for none."""
+    group: I64
+    config: NgramTraining
 
-def _targets(tables: Sequence[TrainingTable]) -> Targets:
-    labels, weights = [], []
-    for table in tables:
-        for given in table.labelled.labels:
-            wanted = (
-                TYPE_INDEX.get(given.type or "", -1),
-                RELATION_INDEX.get(given.relation or "", -1),
+    @classmethod
+    def of(
+        cls, tables: Sequence[TrainingTable], raw: Sequence[Path], config: NgramTraining
+    ) -> "_NetworkTask":
+        labelled = [table for table in tables if _is_learnt_from(table)]
+        groups = group_tables([table.labelled for table in labelled])
+        held_out = [g for g, t in zip(groups, labelled, strict=True) if t.source.is_validation]
+        fold_of = fold_of_group(held_out, config.folds, config.seed)
+        everyday = {table.labelled.table.name for table in labelled if table.source.everyday}
+        headers, values = read_names(HEADER_NAMES), read_names(TYPICAL_VALUES)
+        others = [
+            *read_unlabelled(raw, everyday, config.seed),
+            *made_up_tables(headers, values, config.seed),
+        ]
+        fold = [fold_of.get(group, -1) for group in groups] + [-1] * len(others)
+        return cls(
+            Columns.of([*labelled, *others]),
+            np.array(fold),
+            np.array([*groups, *range(-1, -1 - len(others), -1)]),
+            config,
+        )
+
+    def run(self, number: int, work: Path) -> str:
+        """Train the networks of a fold, or of all tables for -1, and write their answers or weights."""
+        import torch
+
+        torch.set_num_threads(self.config.threads)
+        used = self._used(number)
+        names = HeaderNames.of(all_headers(read_names(HEADER_NAMES)))
+        fits: list[Fit] = []
+        teacher: dict[str, F32] | None = None
+        for place in range(NETWORKS):
+            fitting = Fit(self.columns, used, names, self.config.network, self.config.seed + place)
+            fitting.run(teacher)
+            fits.append(fitting)
+            teacher = teacher or self._taught(fitting, used)
+        if number == -1:
+            tensors = {
+                f"{place}.{name}": tensor
+                for place, fitting in enumerate(fits)
+                for name, tensor in fitting.export().tensors().items()
+            }
+            replace_file(work / "networks.safetensors", safetensors_bytes(tensors, {}))
+            return "networks: fitted on all tables"
+        save_answers(work / NETWORK_ANSWERS.format(number), self._answers(fits, number))
+        return f"networks: fold {number + 1} of {self.config.folds} done"
+
+    def _used(self, number: int) -> Bools:
+        """Return the tables (tables,) that a fold's networks may learn from."""
+        used = self.fold != number if number >= 0 else np.ones(len(self.fold), bool)
+        tables = self.columns.tables
+        held_out = HeldOutGroups([tables[i].labelled for i in np.flatnonzero(~used)])
+        for place in np.flatnonzero([table.source.raw for table in tables]):
+            used[place] = tables[place].labelled not in held_out
+        return used
+
+    def _taught(self, fitting: Fit, used: Bools) -> dict[str, F32]:
+        """Return the probabilities (columns, outputs) that a network gives to unlabelled tables."""
+        columns = self.columns
+        raw = np.flatnonzero(used & np.array([table.source.raw for table in columns.tables]))
+        found = {
+            head: np.zeros((len(columns), columns.targets[head].shape[1]), np.float16)
+            for head in TARGETS
+        }
+        if len(raw):
+            where = columns.of_tables(raw)
+            for head, logits in fitting.predict(raw).items():
+                if head in found:
+                    found[head][where] = _probabilities(logits)
+        return found
+
+    def _answers(self, fits: Sequence[Fit], number: int) -> dict[str, HeldOut]:
+        """Return the mean answers of the networks to the fold's tables."""
+        columns, answers = self.columns, {}
+        everyday = np.array([table.source.everyday for table in columns.tables])
+        for origin, wanted in (("web", ~everyday), ("open", everyday)):
+            tables = np.flatnonzero((self.fold == number) & wanted)
+            where = columns.of_tables(tables)
+            found = [fitting.predict(tables) for fitting in fits]
+            sizes = np.diff(columns.starts)[tables]
+            answers[origin] = HeldOut(
+                {head: _mean_logits([each[head] for each in found]) for head in found[0]},
+                {head: columns.targets[head][where] > 0 for head in TARGETS},
+                {head: columns.weights[head][where] > 0 for head in TARGETS},
+                np.repeat(np.arange(len(tables)), sizes),
+                np.repeat(self.group[tables], sizes),
+                tuple(name for t in tables for name in column_names(columns.tables[t])),
             )
-            trusted = (table.source.cta_weight, table.source.cpa_weight)
-            labels.append(
-                [w if trust > 0 else -1 for w, trust in zip(wanted, trusted, strict=True)]
-            )
-            weights.append(trusted)
-    return Targets(np.array(labels, np.int64), np.array(weights, np.float32))
+        return answers
+
+
+def _is_learnt_from(table: TrainingTable) -> bool:
+    trusted = (table.source.cta_weight, table.source.cpa_weight)
+    labelled = any(labels.types is not None or labels.relations for labels in table.labelled.labels)
+    return table.source.everyday or (any(trusted) and labelled)
+
+
+def _probabilities(logits: F32) -> F32:
+    if logits.shape[1] == 1:
+        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
+
+
+def _mean_logits(several: Sequence[F32]) -> F32:
+    """Return the logits of the mean probabilities."""
+    mean = np.clip(np.mean([_probabilities(logits) for logits in several], axis=0), 1e-7, 1 - 1e-7)
+    odds = np.log(mean) - np.log1p(-mean) if mean.shape[1] == 1 else np.log(mean)
+    return np.asarray(odds, np.float32)
+
+
+def read_unlabelled(paths: Sequence[Path], known: set[str], seed: int) -> list[TrainingTable]:
+    """Return unlabelled tables, at most RAW_TABLES_PER_FILE of a file, cut down, without those of known names."""
+    chosen = []
+    for path in paths:
+        tables = [
+            labelled
+            for labelled in read_labelled_tables(path)
+            if labelled.table.columns and labelled.table.name not in known
+        ]
+        random = np.random.default_rng(seed)
+        if len(tables) > RAW_TABLES_PER_FILE:
+            places = np.sort(random.choice(len(tables), RAW_TABLES_PER_FILE, replace=False))
+            tables = [tables[place] for place in places]
+        chosen += [TrainingTable(_cut(labelled), RAW) for labelled in tables]
+    return chosen
+
+
+def _cut(labelled: LabelledTable) -> LabelledTable:
+    columns = tuple(
+        Column(column.name, column.values[:RAW_ROWS])
+        for column in labelled.table.columns[:RAW_COLUMNS]
+    )
+    table = replace(labelled.table, columns=columns)
+    return LabelledTable(table, (UNLABELLED,) * len(columns), labelled.origin)

@@ -67,7 +67,10 @@ class NgramsAnnotator:
         }
         mixed = {
             head: mixing.mix(
-                head, some * by_network[head].sum(axis=1, keepdims=True), by_network[head], of_column
+                head,
+                some * by_network[head].sum(axis=1, keepdims=True),
+                by_network[head],
+                of_column,
             )
             for head, some in linear.items()
         }

@@ -124,7 +124,7 @@ def _numbers(cells: Sequence[str]) -> list[float]:
         min(max(decimals), 10) / 5,
         sum(decimals) / len(decimals) / 5,
         deviation / (sum(size) / count) if any(size) else 0.0,
-        -180 <= low and high <= 180 and max(decimals) >= 3,
+        low >= -180 and high <= 180 and max(decimals) >= 3,
         set(numbers) <= {0.0, 1.0},
         sum(cell[0] == "0" and cell[1:2].isdigit() for cell in cells) / len(cells),
     ]

@@ -115,7 +115,9 @@ class NgramNetwork:
         own = self._own(inputs)
         spans = _spans(inputs)
         context = [
-            table_context(own[span], inputs.is_subject[span]) for span in spans if span.stop > span.start
+            table_context(own[span], inputs.is_subject[span])
+            for span in spans
+            if span.stop > span.start
         ]
         if not context:
             return own
@@ -164,9 +166,7 @@ def _spans(inputs: ColumnInputs) -> list[slice]:
 _BAG_FIELDS = tuple(HashedLinear.__dataclass_fields__)
 
 
-def _tensor(
-    tensors: Mapping[str, npt.NDArray[np.generic]], name: str
-) -> npt.NDArray[np.generic]:
+def _tensor(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[np.generic]:
     if name not in tensors:
         raise UsageError(f"network.{name} is missing")
     return tensors[name]

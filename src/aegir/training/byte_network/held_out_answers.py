@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import I64, Bools
-from aegir.model.heads import FINE_HEAD, OUTPUTS, PERSONAL_HEAD, RELATIONS_HEAD, TYPES_HEAD
+from aegir.model.heads import FINE_HEAD, PERSONAL_HEAD, RELATIONS_HEAD, TYPES_HEAD
 from aegir.training.byte_network.corpus import Corpus
-from aegir.training.byte_network.evaluation import NO_LABEL, Answers
-from aegir.training.held_out import HeldOut, HeldOutColumns, save_answers
+from aegir.training.byte_network.evaluation import Answers
+from aegir.training.held_out import HeldOut, save_answers
 
 HEAD_OF_PART = {
     "types": TYPES_HEAD,
@@ -20,46 +20,24 @@ HEAD_OF_PART = {
 
 
 def save_held_out(path: Path, answers: Answers, corpus: Corpus) -> None:
-    """Write the answers to held-out labelled columns: per task for calibration, and with all parts."""
+    """Write the answers to held-out labelled columns."""
     names = np.array([name for origin in corpus.origins for name in origin.columns])
     group = answers.per_column([origin.group for origin in corpus.origins])
-    apart = answers.per_column([origin.apart for origin in corpus.origins])
     everyday = answers.per_column([origin.everyday for origin in corpus.origins])
     labelled = np.any(list(answers.known.values()), axis=0)
     save_answers(
         path,
         {
-            f"{task}{suffix}": part
-            for task in (TYPES_HEAD, RELATIONS_HEAD)
-            for suffix in np.unique(apart)
-            if len(part := _held_out(answers, names, task, apart == suffix))
-        },
-        {
-            origin: _held_out_columns(answers, names, group, labelled & chosen)
+            origin: _held_out(answers, names, group, labelled & chosen)
             for origin, chosen in (("web", ~everyday), ("open", everyday))
             if (labelled & chosen).any()
         },
     )
 
 
-def _held_out(answers: Answers, names: npt.NDArray[np.str_], task: str, chosen: Bools) -> HeldOut:
-    """Return the chosen columns that have a type or relation, with the logits of those alone."""
-    labels, none = answers.labels[task], len(OUTPUTS[task]) - 1
-    kept = np.flatnonzero(chosen & (labels != NO_LABEL) & (labels != none))
-    return HeldOut(
-        answers.logits[task][kept, :none],
-        labels[kept],
-        np.unique(answers.table[kept], return_inverse=True)[1],
-        type_logits=answers.logits[TYPES_HEAD][kept, :-1],
-        names=tuple(names[kept].tolist()),
-    )
-
-
-def _held_out_columns(
-    answers: Answers, names: npt.NDArray[np.str_], group: I64, chosen: Bools
-) -> HeldOutColumns:
+def _held_out(answers: Answers, names: npt.NDArray[np.str_], group: I64, chosen: Bools) -> HeldOut:
     kept = np.flatnonzero(chosen)
-    return HeldOutColumns(
+    return HeldOut(
         {part: answers.logits[head][kept] for part, head in HEAD_OF_PART.items()},
         {part: answers.accepted[head][kept] for part, head in HEAD_OF_PART.items()},
         {part: answers.known[head][kept] for part, head in HEAD_OF_PART.items()},

@@ -50,6 +50,11 @@ class Columns:
     def __len__(self) -> int:
         return int(self.starts[-1])
 
+    def of_tables(self, tables: I64) -> I64:
+        """Return the columns of these tables, in order."""
+        spans = zip(self.starts[tables], self.starts[tables + 1], strict=True)
+        return np.concatenate([np.zeros(0, np.int64), *(np.arange(a, b) for a, b in spans)])
+
     @classmethod
     def of(cls, tables: Sequence[TrainingTable]) -> "Columns":
         """Read the tables, which takes about a second per thousand columns."""
@@ -59,13 +64,13 @@ class Columns:
             batch = [table.labelled.table for table in tables[at : at + TABLES_AT_ONCE]]
             parts.append(_read(batch))
             named = any(column.name for table in batch for column in table.columns)
-            bare.append(_read([without_headers(t) for t in batch]).facts if named else parts[-1].facts)
+            bare.append(
+                _read([without_headers(t) for t in batch]).facts if named else parts[-1].facts
+            )
         sizes = [len(table.labelled.table.columns) for table in tables]
         labels = [given for table in tables for given in table.labelled.labels]
         sources = [table.source for table in tables for _ in table.labelled.labels]
-        targets = {
-            head: np.zeros((len(labels), HEADS[head]), np.float16) for head in TARGETS
-        }
+        targets = {head: np.zeros((len(labels), HEADS[head]), np.float16) for head in TARGETS}
         weights = {head: np.zeros(len(labels), np.float32) for head in TARGETS}
         for i, (given, source) in enumerate(zip(labels, sources, strict=True)):
             trust = {"types": source.cta_weight, "fine": 1.0, "relations": source.cpa_weight}
@@ -104,8 +109,7 @@ def soft_target(head: str, names: Accepted) -> F32:
 
 
 def _read(batch: list) -> ColumnInputs:  # type: ignore[type-arg]
-    inputs = read_columns(batch, judge_columns([c for table in batch for c in table.columns]))
-    return inputs
+    return read_columns(batch, judge_columns([c for table in batch for c in table.columns]))
 
 
 def stack_rows(parts: Sequence[SparseRows]) -> SparseRows:

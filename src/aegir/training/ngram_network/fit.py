@@ -6,6 +6,7 @@ only a header is known, and, once there is a teacher, unlabelled tables with the
 without them is nothing new.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from torch.nn import functional
 
 from aegir.annotators.ngrams.column_inputs import FACTS, header_view
 from aegir.annotators.ngrams.features import BUCKETS, SparseRows, hashed_features
-from aegir.annotators.ngrams.model import weigh
+from aegir.annotators.ngrams.layers import weigh
 from aegir.annotators.ngrams.network import HEADS, NgramNetwork
 from aegir.arrays import F32, I64, Bools
 from aegir.training.linear_fit import rows_at
@@ -58,8 +59,8 @@ class NetworkTraining:
     learning_rate: float = 2e-3
     weight_decay: float = 0.02
     dropout: float = 0.4
-    header_rows: int = 40960
-    value_rows: int = 40960
+    header_rows: int = 32768
+    value_rows: int = 32768
     sizes: Sizes = field(default_factory=Sizes)
 
 
@@ -143,7 +144,7 @@ class Fit:
         self._header_targets = self._targets_of_headers(chosen)
         order = np.argsort(names.fine, kind="stable")
         bounds = np.searchsorted(names.fine[order], np.arange(HEADS["fine"] + 1))
-        self._rows_of_fine = [order[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        self._rows_of_fine = [order[a:b] for a, b in itertools.pairwise(bounds)]
 
     def _targets_of_headers(self, chosen: I64) -> dict[str, F32]:
         """Return what the labelled columns say about the types and privacy of a fine type: (fine types, outputs)."""
@@ -160,7 +161,7 @@ class Fit:
     def run(
         self,
         teacher: Mapping[str, F32] | None = None,
-        say: Callable[[str], None] = lambda text: None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """Train; `teacher` has the probabilities (columns, outputs) to aim at in unlabelled tables."""
         settings = self.settings
@@ -187,7 +188,7 @@ class Fit:
             torch.nn.utils.clip_grad_norm_(dense, 1.0)
             for optimiser in optimisers:
                 optimiser.step()
-            if (step + 1) % 200 == 0 or step + 1 == steps:
+            if say and ((step + 1) % 200 == 0 or step + 1 == steps):
                 say(f"step {step + 1} of {steps}, loss {float(loss.detach()):.3f}")
 
     def predict(self, tables: I64) -> dict[str, F32]:
@@ -272,10 +273,10 @@ class Fit:
         shown = (random.random((count, len(HIDDEN))) >= HIDDEN).astype(np.float32)
         bare = (random.random(len(tables)) < HIDDEN_HEADERS)[table]
         shown[bare, :2] = 0
-        facts = np.where(
-            shown[:, :1] > 0, source.facts[columns], source.bare_facts[columns]
+        facts = np.where(shown[:, :1] > 0, source.facts[columns], source.bare_facts[columns])
+        subject = (
+            source.is_subject[columns] * (random.random(len(tables)) >= HIDDEN_SUBJECTS)[table]
         )
-        subject = source.is_subject[columns] * (random.random(len(tables)) >= HIDDEN_SUBJECTS)[table]
         targets = {head: source.targets[head][columns].astype(np.float32) for head in TARGETS}
         weights = {head: source.weights[head][columns].copy() for head in TARGETS}
         fine_only = np.flatnonzero((weights["fine"] > 0) & (weights["types"] == 0))
@@ -290,7 +291,9 @@ class Fit:
                 weights[head][where] = TEACHER_WEIGHT
         web = np.array([source.tables[t].source.web for t in tables], np.float32)[table]
         header_rows = self._swapped(columns, targets["fine"], weights["fine"], shown)
-        drawn = random.integers(len(self.names.fine), size=HEADER_ONLY if len(self.names.fine) else 0)
+        drawn = random.integers(
+            len(self.names.fine), size=HEADER_ONLY if len(self.names.fine) else 0
+        )
         extra = len(drawn)
         fine = self.names.fine[drawn]
         of_fine = np.zeros((extra, HEADS["fine"]), np.float32)
@@ -326,7 +329,9 @@ class Fit:
     def _swapped(self, columns: I64, fine: F32, weights: F32, shown: F32) -> I64:
         """Return the header rows of the columns, some of them replaced by other headers of their fine type."""
         rows = columns.copy()
-        for i in np.flatnonzero((self.random.random(len(columns)) < SWAPPED_HEADERS) & (weights == 1)):
+        for i in np.flatnonzero(
+            (self.random.random(len(columns)) < SWAPPED_HEADERS) & (weights == 1)
+        ):
             choices = self._rows_of_fine[int(fine[i].argmax())]
             if len(choices):
                 rows[i] = len(self.columns) + choices[self.random.integers(len(choices))]
@@ -359,9 +364,7 @@ def _schedule(step: int, steps: int) -> float:
     return min(1, (step + 1) / WARM_UP) * (1 + math.cos(math.pi * step / steps)) / 2 + 0.002
 
 
-def _endless(
-    tables: I64, count: int, random: np.random.Generator
-) -> Iterator[I64]:
+def _endless(tables: I64, count: int, random: np.random.Generator) -> Iterator[I64]:
     while True:
         order = random.permutation(tables)
         for at in range(0, len(order) - count + 1, count):

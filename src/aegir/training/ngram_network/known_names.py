@@ -66,4 +66,6 @@ def made_up_tables(headers: ByLanguage, values: ByLanguage, seed: int) -> Iterat
                     header = str(random.choice(above[str(random.choice(tongues))]))
                 column = Column(header, tuple(cells[i] for i in drawn))
                 table = Table(f"{name} {language} {number}", (column,))
-                yield TrainingTable(LabelledTable(table, (ColumnLabels(fine=(name,)),), {}), MADE_UP)
+                yield TrainingTable(
+                    LabelledTable(table, (ColumnLabels(fine=(name,)),), {}), MADE_UP
+                )

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from aegir.annotators.ngrams.column_inputs import FACTS
-from aegir.annotators.ngrams.model import HashedLinear
+from aegir.annotators.ngrams.layers import HashedLinear
 from aegir.annotators.ngrams.network import HEADER_VECTORS, HEADS, LAYERS, NORMS, NgramNetwork
 from aegir.arrays import F32, I64
 
@@ -48,9 +48,9 @@ class Batch:
 class Sizes:
     """Widths of the layers."""
 
-    embedding: int = 96
-    facts: int = 192
-    width: int = 256
+    embedding: int = 64
+    facts: int = 160
+    width: int = 224
 
 
 class TorchNetwork(nn.Module):
