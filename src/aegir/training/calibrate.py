@@ -179,7 +179,9 @@ def types_of_fine_from(fine: Bools, types: Bools) -> F32:
     prior *= PRIOR / prior.sum(axis=1, keepdims=True)
     shares = fine / np.maximum(fine.sum(axis=1, keepdims=True), 1)
     counts = shares.T @ (types / np.maximum(types.sum(axis=1, keepdims=True), 1)) + prior
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float32)
+    # as the weights file has it
+    rounded = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float16)
+    return rounded.astype(np.float32)
 
 
 def fit_weights(
