@@ -132,9 +132,15 @@ def choose_thresholds(
         return Thresholds(min_confidence, min_confidence)
     if not 0 < precision < 1:
         raise UsageError(f"precision is {precision}; expected a number between 0 and 1")
-    by_precision = thresholds_for(annotator, precision)
+    return _at_least(thresholds_for(annotator, precision), min_confidence)
+
+
+def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
+    everyday = thresholds.everyday
     return Thresholds(
-        max(by_precision.types, min_confidence), max(by_precision.relations, min_confidence)
+        max(thresholds.types, least),
+        max(thresholds.relations, least),
+        _at_least(everyday, least) if everyday else None,
     )
 
 

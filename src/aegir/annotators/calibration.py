@@ -98,19 +98,20 @@ class ByteCalibration:
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoints:
-    """Per task: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
+    """Per task and origin: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
 
-    points: Mapping[Task, Sequence[tuple[float, float]]]
+    points: Mapping[str, Sequence[tuple[float, float]]]
+    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones."""
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
         """Read the held-out figures of an annotator; a task without figures has no points."""
         try:
             rows = {
-                task: facts.get("held_out", {}).get(f"{annotator}/{task}", {}).get("thresholds", [])
-                for task in TASKS
+                name: facts.get("held_out", {}).get(f"{annotator}/{name}", {}).get("thresholds", [])
+                for name in _WEB + _EVERYDAY
             }
-            return cls({task: [(float(p), float(t)) for p, t, _ in rows[task]] for task in TASKS})
+            return cls({name: [(float(p), float(t)) for p, t, _ in rows[name]] for name in rows})
         except (AttributeError, TypeError, ValueError):
             raise UsageError(
                 f"the held-out figures of {annotator} are not those of aegir train"
@@ -118,18 +119,22 @@ class OperatingPoints:
 
     def thresholds(self, precision: float) -> Thresholds:
         """Return the lowest thresholds that reached the precision; raise UsageError if none did."""
-        return Thresholds(*(self._lowest(task, precision) for task in TASKS))
+        everyday = Thresholds(*(self._lowest(name, precision) for name in _EVERYDAY))
+        return Thresholds(*(self._lowest(name, precision) for name in _WEB), everyday=everyday)
 
-    def _lowest(self, task: Task, wanted: float) -> float:
-        points = self.points[task]
+    def _lowest(self, name: str, wanted: float) -> float:
+        points = self.points[name]
         reached = [threshold for precision, threshold in points if precision >= wanted - 1e-9]
         if not reached:
             best = max((precision for precision, _ in points), default=0.0)
             raise UsageError(
-                f"precision {wanted} was not reached on validation tables for {task}; "
+                f"precision {wanted} was not reached on validation tables for {name}; "
                 f"the highest that was is {best}"
             )
         return min(reached)
+
+
+_WEB, _EVERYDAY = ("cta", "cpa"), ("cta@open", "cpa@open")
 
 
 def _items(given: Any, *keys: str) -> list[Any]:

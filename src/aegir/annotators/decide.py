@@ -59,13 +59,19 @@ class Thresholds:
 
     types: float = 0.0
     relations: float = 0.0
+    everyday: "Thresholds | None" = None
+    """Those of everyday tables, where they differ."""
+
+    def on(self, web: float) -> "Thresholds":
+        """Return the thresholds for a table that is one of the web with this probability."""
+        return self.everyday if self.everyday is not None and web < LIKELY else self
 
 
 def decide(
     table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
-    limits = thresholds or Thresholds()
+    limits = (thresholds or Thresholds()).on(scores.web)
     related = _relations(scores, limits.relations)
     columns = tuple(
         _decide_column(index, column, scores, related[index], limits)

@@ -32,7 +32,12 @@ from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import Probabilities, TableScores
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.arrays import F32, I64, Bools, softmax
-from aegir.data.sources import TrainingTable, read_training_tables, types_of_relations
+from aegir.data.sources import (
+    Source,
+    TrainingTable,
+    read_training_tables,
+    types_of_relations,
+)
 from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
@@ -392,31 +397,41 @@ class Judgement:
         )
 
 
-def judge_web(
-    held: Held, answers: Sequence[TableAnnotation], annotator: str
-) -> dict[str, Judgement]:
-    """Return the figures on web tables per task; files that do not calibrate are judged by themselves."""
+def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dict[str, Judgement]:
+    """Return the figures per task; files that do not calibrate, and everyday tables, are judged by themselves.
+
+    Everyday columns without a type or relation count where one was answered, and then as wrong.
+    """
     figures = {}
-    sources = {table.source for table in held.tables}
-    for task in ("cta", "cpa"):
-        for suffix in sorted({"" if s.calibrates else f"@{s.stem}" for s in sources}):
+    suffixes = [_suffix(table.source) for table in held.tables]
+    tasks: tuple[Task, ...] = ("cta", "cpa")
+    for task in tasks:
+        for suffix in sorted(set(suffixes)):
             rows = [
-                (labels.accepted(task), answer)
-                for table, annotation in zip(held.tables, answers, strict=True)
-                if ("" if table.source.calibrates else f"@{table.source.stem}") == suffix
+                (accepted, answer)
+                for table, annotation, own in zip(held.tables, answers, suffixes, strict=True)
+                if own == suffix
                 and (table.source.cta_weight if task == "cta" else table.source.cpa_weight) > 0
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
-                if labels.accepted(task)
+                for accepted in [labels.types if task == "cta" else labels.relations]
+                if accepted or (accepted is not None and _said(task, answer)[0])
             ]
             if rows:
                 figures[f"{annotator}/{task}{suffix}"] = _judge(task, rows)
     return figures
 
 
+def _suffix(source: Source) -> str:
+    if source.everyday:
+        return "@open"
+    return "" if source.calibrates else f"@{source.stem}"
+
+
 def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
     gold = [accepted for accepted, _ in rows]
     said = [_said(task, answer) for _, answer in rows]
-    confidence = np.array([sure for _, sure in said])
+    confidence = np.array([sure if name else -1.0 for name, sure in said])
+    answered = confidence >= 0
     right = np.array([name in accepted for (name, _), accepted in zip(said, gold, strict=True)])
     f1 = compute_f1(gold, [name for name, _ in said])
     points = [(p, threshold_for_precision(confidence, right, p)) for p in PRECISIONS]
@@ -424,7 +439,7 @@ def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]])
         len(rows),
         f1.micro_f1,
         f1.macro_f1,
-        expected_calibration_error(confidence, right),
+        expected_calibration_error(confidence[answered], right[answered]),
         tuple((wanted, point.threshold, point.coverage) for wanted, point in points if point),
     )
 
@@ -527,8 +542,8 @@ def _ngrams(
 
 def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
     held = calibrating.held
-    figures = judge_web(held["web"], calibrating.cross_fitted("web"), calibrating.annotator)
-    everyday = score_answers(
-        [table.labelled for table in held["open"].tables], calibrating.cross_fitted("open")
-    )
-    return figures, everyday
+    answers = {origin: calibrating.cross_fitted(origin) for origin in held}
+    figures = {}
+    for origin, each in held.items():
+        figures |= judge(each, answers[origin], calibrating.annotator)
+    return figures, score_answers([t.labelled for t in held["open"].tables], answers["open"])

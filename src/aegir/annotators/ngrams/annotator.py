@@ -8,7 +8,7 @@ The linear stages know no "none of these": they are taken to speak of the column
 say how likely that is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
 from aegir.annotators.mixing import per_column
-from aegir.annotators.ngrams.column_inputs import read_columns
+from aegir.annotators.ngrams.column_inputs import ColumnInputs, read_columns
 from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
     CONTEXT_FEATURES,
@@ -26,9 +26,10 @@ from aegir.annotators.ngrams.model import (
     context_features,
     mean_over_views,
 )
+from aegir.annotators.ngrams.network import NgramNetwork
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import TableScores, choose_subject, explain_scores, table_spans
-from aegir.arrays import F32, softmax
+from aegir.arrays import F32, I32, softmax
 from aegir.model.dense import sigmoid
 from aegir.tables.table import Table
 
@@ -44,7 +45,7 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._indices = [(n.values.index, n.headers.index) for n in model.networks]
+        self._readers = _group_by_reading(model.networks)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -96,25 +97,32 @@ class NgramsAnnotator:
 
     def embed(self, tables: Sequence[Table]) -> list[F32]:
         """Return (columns, width) per table: what the networks' heads read."""
-        columns = [column for table in tables for column in table.columns]
-        verdicts = judge_columns(columns)
+        verdicts = judge_columns([column for table in tables for column in table.columns])
         vectors = [
-            network.vectors(read_columns(tables, verdicts, *index))
-            for network, index in zip(self.model.networks, self._indices, strict=True)
+            network.vectors(inputs)
+            for networks, inputs in self._read_inputs(tables, verdicts)
+            for network in networks
         ]
         joined = np.hstack(vectors)
         return [joined[span] for span in table_spans(tables)]
+
+    def _read_inputs(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> Iterator[tuple[list[NgramNetwork], ColumnInputs]]:
+        """Yield networks that know the same n-grams, with what they read."""
+        for networks, index in self._readers:
+            yield networks, read_columns(tables, verdicts, *index)
 
     def _read_networks(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         total: dict[str, F32] = {}
-        for network, index in zip(self.model.networks, self._indices, strict=True):
-            outputs = network.outputs(read_columns(tables, verdicts, *index))
-            for head, logits in outputs.items():
-                found = sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
-                total[head] = total[head] + found if head in total else found
+        for networks, inputs in self._read_inputs(tables, verdicts):
+            for network in networks:
+                for head, logits in network.outputs(inputs).items():
+                    found = sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
+                    total[head] = total[head] + found if head in total else found
         share = np.float32(1 / len(self.model.networks))
         return {head: probabilities * share for head, probabilities in total.items()}
 
@@ -132,6 +140,21 @@ class NgramsAnnotator:
             subjects.append(subject)
             features.append(context_features(own[span], subject))
         return own, self.model.context(np.concatenate(features)), subjects
+
+
+def _group_by_reading(
+    networks: Sequence[NgramNetwork],
+) -> list[tuple[list[NgramNetwork], tuple[I32, I32]]]:
+    """Return networks that know the same n-grams together, with their indices: their tables are read once."""
+    groups: list[tuple[list[NgramNetwork], tuple[I32, I32]]] = []
+    for network in networks:
+        for members, _ in groups:
+            if members[0].knows_the_same(network):
+                members.append(network)
+                break
+        else:
+            groups.append(([network], (network.values.index, network.headers.index)))
+    return groups
 
 
 def _mean_probability(probabilities: F32) -> float:

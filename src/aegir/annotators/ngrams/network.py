@@ -106,6 +106,12 @@ class NgramNetwork:
             if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
                 raise UsageError(f"layer {name} has numbers that are not finite")
 
+    def knows_the_same(self, other: "NgramNetwork") -> bool:
+        """Return whether both networks have embeddings for the same n-grams, so that they read the same inputs."""
+        return np.array_equal(self.headers.buckets, other.headers.buckets) and np.array_equal(
+            self.values.buckets, other.values.buckets
+        )
+
     def outputs(self, inputs: ColumnInputs) -> dict[str, F32]:
         """Return the outputs (columns, HEADS[head]) of every head; the inputs were read with the network's indices."""
         vectors = self.vectors(inputs)
