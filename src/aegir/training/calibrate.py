@@ -185,7 +185,7 @@ def types_of_fine_from(fine: Bools, types: Bools) -> F32:
     shares = fine / np.maximum(fine.sum(axis=1, keepdims=True), 1)
     counts = shares.T @ (types / np.maximum(types.sum(axis=1, keepdims=True), 1)) + prior
     # as the weights file has it
-    rounded = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float16)
+    rounded = np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float16)
     return rounded.astype(np.float32)
 
 
@@ -543,7 +543,7 @@ def _ngrams(
 def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
     held = calibrating.held
     answers = {origin: calibrating.cross_fitted(origin) for origin in held}
-    figures = {}
+    figures: dict[str, Judgement] = {}
     for origin, each in held.items():
         figures |= judge(each, answers[origin], calibrating.annotator)
     return figures, score_answers([t.labelled for t in held["open"].tables], answers["open"])
