@@ -1,13 +1,11 @@
 """The whole recipe on made-up tables: it learns, it goes on where it was, it repeats itself, its file works."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import aegir.training.ngrams
 from aegir.annotators.evaluation import evaluate
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.model import NgramModel
@@ -17,35 +15,15 @@ from aegir.errors import UsageError
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.training.calibrate import calibrate_ngrams
 from aegir.training.held_out import load_answers
-from aegir.training.linear_stages import LinearTraining
-from aegir.training.ngram_network.fit import NetworkTraining
-from aegir.training.ngram_network.torch_network import Sizes
-from aegir.training.ngrams import NgramTraining, read_unlabelled, train_ngrams
+from aegir.training.ngrams import read_unlabelled, train_ngrams
 from aegir.vocabulary.terms import FINE_INDEX, TYPE_INDEX
+from small_ngram_runs import few_known_names, small_training
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
-
-NETWORK = NetworkTraining(
-    epochs=16,
-    everyday=4,
-    web=12,
-    other=4,
-    made_up=4,
-    raw=4,
-    learning_rate=4e-2,
-    dropout=0.1,
-    header_rows=400,
-    value_rows=2000,
-    sizes=Sizes(embedding=8, facts=16, width=32),
-)
-CONFIG = NgramTraining(LinearTraining(features=1500), NETWORK, seed=0, folds=2, jobs=1)
-KNOWN_NAMES = {"status": {"en": ("state", "status")}, "primary_key": {"en": ("id", "key")}}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _few_known_names():
-    """The real lists have ten thousand columns."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aegir.training.ngrams, "read_names", lambda path: KNOWN_NAMES)
+    with few_known_names():
         yield
 
 
@@ -70,8 +48,7 @@ def tables(data: Path) -> list[TrainingTable]:
 def trained(tables: list[TrainingTable], data: Path, work: Path, seed: int = 0):
     said: list[str] = []
     raw = raw_files([data / "raw" / "unlabelled.jsonl"])
-    config = replace(CONFIG, seed=seed)
-    return train_ngrams(tables, raw, config, said.append, work), said
+    return train_ngrams(tables, raw, small_training(seed), said.append, work), said
 
 
 @pytest.fixture(scope="module")
@@ -226,13 +203,13 @@ def test_thresholds_for_a_precision_come_from_the_held_out_tables(model: NgramMo
 def test_too_few_validation_tables_for_the_folds_are_refused(data: Path, tmp_path: Path):
     some = read_training_tables([data / "made_up_train.jsonl", data / "open" / "tables.jsonl.gz"])
     with pytest.raises(UsageError, match=r"cannot make 2 folds; .* _val\.jsonl"):
-        train_ngrams(some, [], CONFIG, lambda line: None, tmp_path / "work")
+        train_ngrams(some, [], small_training(), lambda line: None, tmp_path / "work")
 
 
 def test_web_tables_alone_are_refused(data: Path, tmp_path: Path):
     some = read_training_tables([data / "made_up_val.jsonl"])
     with pytest.raises(UsageError, match="there are no everyday tables; give a folder with open/"):
-        train_ngrams(some, [], CONFIG, lambda line: None, tmp_path / "work")
+        train_ngrams(some, [], small_training(), lambda line: None, tmp_path / "work")
     assert not (tmp_path / "work").exists()
 
 
