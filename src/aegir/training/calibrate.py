@@ -52,7 +52,7 @@ from aegir.training.held_out import (
 )
 from aegir.training.linear_stages import fit_temperatures
 from aegir.vocabulary.hierarchy import goes_with
-from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, NO_TYPE, RELATION_NAMES, TYPE_NAMES
 
 LINEAR, NETWORK = "linear", "network"
 """The two models whose answers `aegir train ngrams` keeps."""
@@ -426,7 +426,7 @@ def _suffix(source: Source) -> str:
 
 
 def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
-    gold = [accepted for accepted, _ in rows]
+    gold = [accepted or (NO_TYPE,) for accepted, _ in rows]
     said = [_said(task, answer) for _, answer in rows]
     confidence = np.array([sure if name else -1.0 for name, sure in said])
     answered = confidence >= 0
