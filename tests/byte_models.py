@@ -1,5 +1,8 @@
 """Byte networks with random weights, and columns for them to read: every weight matters, no file is needed."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from aegir.model.architecture import Architecture
@@ -52,6 +55,17 @@ def _weight(name: str, shape: tuple[int, ...], random: np.random.Generator) -> n
     if len(shape) == 1 or last in ("bonus", "norm_bias", "symbols", "grams", "roles"):
         return 0.5 * drawn
     return drawn / np.sqrt(shape[0])
+
+
+def annotating_checkpoint(facts: Mapping[str, Any], seed: int = 0) -> Checkpoint:
+    """Weights that an annotator can use: with heads for columns alone."""
+    random = random_checkpoint(LAYOUTS["one level"], seed)
+    alone = {
+        f"heads.{task}_alone.{kind}": random.tensors[f"heads.{task}.{kind}"].copy()
+        for task in ("cta", "cpa")
+        for kind in ("weight", "bias")
+    }
+    return Checkpoint(random.architecture, dict(random.tensors) | alone, facts)
 
 
 def random_model(layout: str, seed: int = 0) -> ByteModel:

@@ -1,9 +1,10 @@
-"""Labelled tables made up for tests of training: six types that their values tell apart.
+"""Labelled tables made up for tests of training: web tables of six types, and everyday ones in the open form.
 
-Every table has a name column (the subject) and two others; values are drawn from small grammars, so a model
+Every web table has a name column (the subject) and two others; values are drawn from small grammars, so a model
 that learnt nothing answers one in six rightly, and one that learnt finds nearly all.
 """
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -45,4 +46,41 @@ def write_synthetic_tables(path: Path, tables: int, seed: int) -> Path:
     """A labelled file of that many tables."""
     lines = (json.dumps(synthetic_table(number, seed)) for number in range(tables))
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+TABLES_PER_GROUP = 2
+STATES = ["open", "closed", "waiting", "lost"]
+
+
+def everyday_table(number: int) -> dict[str, object]:
+    """A key, a state, a price and one column that nobody labelled, as a line of a file in the open form."""
+    random = Random(number)
+    keys = [f"K{random.randrange(10**6):06d}" for _ in range(12)]
+    states = [random.choice(STATES) for _ in keys]
+    prices = [f"{random.randrange(100, 99999) / 100}" for _ in keys]
+    labels = (
+        {"types": ["IdentifierAT"], "fine": ["primary_key"], "relation": [], "personal": False},
+        {"types": [], "fine": ["status"], "relation": [], "personal": False},
+        {"types": ["price", "Number"], "fine": [], "relation": ["price"], "personal": True},
+    )
+    columns = [
+        {"name": name, "values": values} | label
+        for name, values, label in zip(
+            ("id", "state", "cost"), (keys, states, prices), labels, strict=True
+        )
+    ]
+    return {
+        "id": f"table {number}",
+        "group": f"owner/{number // TABLES_PER_GROUP}",
+        "columns": [*columns, {"name": "note", "values": ["x"] * len(keys)}],
+    }
+
+
+def write_everyday_tables(folder: Path, groups: int) -> Path:
+    """A labelled file of everyday tables where such files are, below the folder."""
+    path = folder / "open" / "tables.jsonl.gz"
+    path.parent.mkdir()
+    lines = (json.dumps(everyday_table(i)) for i in range(groups * TABLES_PER_GROUP))
+    path.write_bytes(gzip.compress("".join(line + "\n" for line in lines).encode()))
     return path

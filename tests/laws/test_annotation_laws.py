@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.decide import Thresholds
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.registry import load_annotator
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
+from ngram_models import random_model
 
 CELL = st.one_of(
     st.text(max_size=12),
@@ -31,9 +33,9 @@ def tables(draw: st.DrawFn) -> Table:
     return Table(draw(st.text(max_size=5)), tuple(columns))
 
 
-@pytest.fixture(scope="module")
-def annotator() -> Annotator:
-    return load_annotator()
+@pytest.fixture(scope="module", params=["the default", "random weights"])
+def annotator(request: pytest.FixtureRequest) -> Annotator:
+    return load_annotator() if request.param == "the default" else NgramsAnnotator(random_model())
 
 
 def answers(
@@ -52,15 +54,17 @@ def test_every_column_gets_one_well_formed_answer(annotator: Annotator, some: li
             assert math.isfinite(column.confidence)
             assert 0 <= column.confidence <= 1
             assert column.type is None or column.type in COLUMN_TYPES
-            if not table.columns[column.index].present:
-                assert (column.label, column.type, column.confidence) == (None, None, 0)
-            assert column.label in (column.fine_type or column.type, None)
+            cells = table.columns[column.index]
+            if not cells.present:
+                blank = ("all_missing", 1.0) if cells.values else (None, 0.0)
+                assert (column.label, column.confidence, column.type) == (*blank, None)
+            assert column.label == (column.fine_type or column.type or column.kind)
             assert 0 <= column.type_confidence <= 1
             assert column.kind == (kind_of(column.label) if column.label else None)
             if column.fine_type is not None and column.type is not None:
                 assert goes_with(column.fine_type, column.type)
             assert column.relation is None or column.relation.label in RELATIONS
-            likelihoods = [column.confidence, *(guess.confidence for guess in column.runners_up)]
+            likelihoods = [guess.confidence for guess in column.runners_up]
             assert likelihoods == sorted(likelihoods, reverse=True)
 
 

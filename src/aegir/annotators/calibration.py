@@ -119,8 +119,10 @@ class OperatingPoints:
 
     def thresholds(self, precision: float) -> Thresholds:
         """Return the lowest thresholds that reached the precision; raise UsageError if none did."""
-        everyday = Thresholds(*(self._lowest(name, precision) for name in _EVERYDAY))
-        return Thresholds(*(self._lowest(name, precision) for name in _WEB), everyday=everyday)
+        web, everyday = (
+            [self._lowest(name, precision) for name in names] for names in (_WEB, _EVERYDAY)
+        )
+        return Thresholds(web[0], web[1], Thresholds(everyday[0], everyday[1]))
 
     def _lowest(self, name: str, wanted: float) -> float:
         points = self.points[name]

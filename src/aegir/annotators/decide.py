@@ -8,7 +8,8 @@ type. "None of these" wins where it is likelier than any name. In an everyday ta
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -72,16 +73,20 @@ def decide(
 ) -> TableAnnotation:
     """Return the answer for each column of a table, or an abstention below the thresholds."""
     limits = (thresholds or Thresholds()).on(scores.web)
-    related = _relations(scores, limits.relations)
-    columns = tuple(
-        _decide_column(index, column, scores, related[index], limits)
+    named = [
+        _name_column(index, column, scores, limits.types)
         for index, column in enumerate(table.columns)
-    )
+    ]
+    subject = _subject(table, scores, named)
+    relations = _relations(scores, subject, limits.relations)
     return TableAnnotation(
         table=table.name,
         source=table.source,
-        subject=_subject(table, scores, columns),
-        columns=columns,
+        subject=subject,
+        columns=tuple(
+            _relate_column(column, scores, relations[column.index], column.index == subject)
+            for column in named
+        ),
         annotator=annotator,
         warnings=table.warnings,
         preview=tuple(
@@ -91,54 +96,56 @@ def decide(
     )
 
 
-def _decide_column(
-    index: int,
-    column: Column,
-    scores: TableScores,
-    relation: Guess | None,
-    limits: Thresholds,
-) -> ColumnAnnotation:
+def _name_column(index: int, column: Column, scores: TableScores, limit: float) -> ColumnAnnotation:
+    """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
-    explanation = scores.explanations[index]
     types = scores.types[index]
     fine = _fine_probabilities(index, column, scores, custom)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
     type_place, fine_place = _decode(np.append(types, no_type), fine, bool(custom))
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
-    type_guess = _chosen_type(type_guesses, type_place, types, custom, limits.types)
+    type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
     fine_guess = None
-    if fine_place is not None and float(fine[fine_place]) >= limits.types:
+    if fine_place is not None and float(fine[fine_place]) >= limit:
         fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
-    kind = None if custom else _likely_kind(fine)
+    kind = None if custom else _likely_kind(fine, limit)
     label = fine_guess or type_guess or kind
-    labels = _labels(type_guesses, fine, label)
-    if label is None:
-        likeliest = labels[0].confidence if labels else 0.0
-    related = (
-        [] if index == scores.subject else best_guesses(scores.relations[index], RELATION_NAMES)
-    )
-    personal = _personal_meaning(index, scores, custom, type_guess, fine_guess, related)
+    labels = _labels(type_guesses, fine, fine_guess)
+    likeliest = label or (labels[0] if labels else None)
     return ColumnAnnotation(
         index=index,
         name=column.name,
         label=label.label if label else None,
-        confidence=label.confidence if label else likeliest,
+        confidence=likeliest.confidence if likeliest else 0.0,
         kind=_kind(label, kind, custom),
         type=type_guess.label if type_guess else None,
         type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
         fine_type=fine_guess.label if fine_guess else None,
         datatype=infer_datatype(column.values),
+        personal=False,
+        iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
+        runners_up=_runners_up(labels, label),
+        type_runners_up=_runners_up(type_guesses, type_guess),
+        reasons=scores.explanations[index].evidence,
+    )
+
+
+def _relate_column(
+    named: ColumnAnnotation, scores: TableScores, relation: Guess | None, is_subject: bool
+) -> ColumnAnnotation:
+    """Return the answer with its relation and whether it is personal."""
+    relations = scores.relations[named.index]
+    related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
+    personal = _personal_meaning(named, scores, related)
+    return replace(
+        named,
         personal=personal is not None,
         personal_level=personal.level if personal else None,
         personal_reason=personal.reason if personal else None,
         relation=relation,
-        iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
-        runners_up=_runners_up(labels, label),
-        type_runners_up=_runners_up(type_guesses, type_guess),
         relation_runners_up=_runners_up(related, relation),
-        reasons=explanation.evidence,
     )
 
 
@@ -193,10 +200,11 @@ def _chosen_type(
     return guess if guess.confidence >= limit else None
 
 
-def _likely_kind(fine: F32) -> Guess | None:
+def _likely_kind(fine: F32, limit: float) -> Guess | None:
     kinds = fine @ _KINDS
     best = int(np.argmax(kinds))
-    return Guess(KIND_NAMES[best], round(float(kinds[best]), 6)) if kinds[best] >= LIKELY else None
+    guess = Guess(KIND_NAMES[best], round(float(kinds[best]), 6))
+    return guess if guess.confidence >= max(LIKELY, limit) else None
 
 
 def _kind(label: Guess | None, likely: Guess | None, custom: Sequence[CustomGuess]) -> str | None:
@@ -208,12 +216,11 @@ def _kind(label: Guess | None, likely: Guess | None, custom: Sequence[CustomGues
 
 
 def _labels(types: Sequence[Guess], fine: F32, given: Guess | None) -> list[Guess]:
-    """Return names of any level, the likeliest first; a type only if none of its own fine types is named before."""
-    guesses = sorted(
-        (*best_guesses(fine, FINE_NAMES), *types, *([given] if given else [])),
-        key=lambda guess: -guess.confidence,
+    """Return fine types and types, the likeliest first, without the types that go with the given fine type."""
+    others = [guess for guess in types if not (given and goes_with(given.label, guess.label))]
+    return sorted(
+        (*best_guesses(fine, FINE_NAMES), *others), key=lambda guess: guess.confidence, reverse=True
     )
-    return list(dict.fromkeys(guesses))
 
 
 def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
@@ -224,7 +231,7 @@ def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
     return max(1 - float(probabilities.sum()) - claimed, 0.0)
 
 
-def _relations(scores: TableScores, limit: float) -> list[Guess | None]:
+def _relations(scores: TableScores, subject: int | None, limit: float) -> list[Guess | None]:
     """Return the relation of each column: likelier than none, not below the limit.
 
     No two columns of an everyday table get the same one; web tables have several of `nutrition` or `measurements`.
@@ -233,7 +240,7 @@ def _relations(scores: TableScores, limit: float) -> list[Guess | None]:
     order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
     taken: set[str] = set()
     for index in order.tolist():
-        if index == scores.subject:
+        if index == subject:
             continue
         none = _rest(scores.relations[index], ())
         for guess in best_guesses(scores.relations[index], RELATION_NAMES):
@@ -263,40 +270,34 @@ def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotati
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:
-    return tuple([guess for guess in guesses if guess != given][:RUNNERS_UP])
+    others = (guess for guess in guesses if given is None or guess.label != given.label)
+    return tuple(islice(others, RUNNERS_UP))
 
 
 def _personal_meaning(
-    index: int,
-    scores: TableScores,
-    custom: Sequence[CustomGuess],
-    type_guess: Guess | None,
-    fine: Guess | None,
-    related: Sequence[Guess],
+    named: ColumnAnnotation, scores: TableScores, related: Sequence[Guess]
 ) -> PersonalMeaning | None:
     """Return how a column is personal, if that is likelier than not.
 
     On everyday tables the learnt probability decides. Web tables, whose labels do not say, go by what their types mean.
     """
-    fine_type = fine.label if fine else None
+    custom = scores.custom[named.index] if scores.custom else ()
     relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
-    claimed = sum(claim.confidence for claim in custom if claim.personal)
-    types = scores.types[index]
-    learnt = scores.personal is not None and scores.web < LIKELY
     if custom:
+        claimed = sum(claim.confidence for claim in custom if claim.personal)
         if claimed < LIKELY and not is_personal(None, None, relation):
             return None
         return personal_meaning(None, None, relation, custom[0].kind)
-    if learnt:
-        assert scores.personal is not None
-        if scores.personal[index] < LIKELY:
+    if scores.personal is not None and scores.web < LIKELY:
+        if scores.personal[named.index] < LIKELY:
             return None
-        return personal_meaning(type_guess.label if type_guess else None, fine_type, relation)
-    by_type = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
-    if by_type < LIKELY and not is_personal(None, fine_type, relation):
+        return personal_meaning(named.type, named.fine_type, relation)
+    types = scores.types[named.index]
+    by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
+    if by_type < LIKELY and not is_personal(None, named.fine_type, relation):
         return None
     likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
-    return personal_meaning(likeliest, fine_type, relation)
+    return personal_meaning(likeliest, named.fine_type, relation)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

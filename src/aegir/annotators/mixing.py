@@ -19,7 +19,8 @@ from aegir.errors import UsageError
 from aegir.model.dense import rows_times
 
 FLOOR = np.float32(1e-6)
-HEADS = ("types", "relations", "fine", "personal")
+NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
+"""How many weights each part of the answer has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,20 @@ class Weights:
     def from_json(cls, given: Any) -> Self:
         """Read what `asdict` made of it; raise UsageError for anything else."""
         try:
-            pairs = [tuple(float(x) for x in given[head]) for head in HEADS]
-            weights = cls(*pairs, float(given["via_fine"]))
-            numbers = [x for pair in pairs for x in pair] + [weights.via_fine]
-            lengths = tuple(map(len, pairs))
+            parts: dict[str, Any] = {head: tuple(map(float, given[head])) for head in NUMBERS}
+            weights = cls(**parts, via_fine=float(given["via_fine"]))
         except (KeyError, TypeError, ValueError):
             raise UsageError("the calibration has no weights of a mixture") from None
-        if lengths != (2, 2, 2, 3) or not np.isfinite(numbers).all():
-            raise UsageError("the weights of a mixture are not finite numbers, two per part")
+        lengths = {head: len(part) for head, part in parts.items()}
+        numbers = [number for part in parts.values() for number in part] + [weights.via_fine]
+        if lengths != NUMBERS or not np.isfinite(numbers).all():
+            raise UsageError(
+                "the weights of a mixture in the calibration are not finite numbers, two per part"
+            )
+        if not 0 <= weights.via_fine <= 1:
+            raise UsageError(
+                f"via_fine of the calibration is {weights.via_fine}; expected a share from 0 to 1"
+            )
         return weights
 
 
@@ -92,6 +99,7 @@ class Mixing:
         """Return type probabilities (columns, 82) to which the fine types have been asked too."""
         share = self.at("via_fine", web)
         by_fine = rows_times(with_none(fine), types_of_fine)
+        by_fine /= by_fine.sum(axis=1, keepdims=True)  # `types_of_fine` was rounded
         return np.asarray((1 - share) * types + share * by_fine[:, :-1], np.float32)
 
 

@@ -184,7 +184,9 @@ def types_of_fine_from(fine: Bools, types: Bools) -> F32:
     prior *= PRIOR / prior.sum(axis=1, keepdims=True)
     shares = fine / np.maximum(fine.sum(axis=1, keepdims=True), 1)
     counts = shares.T @ (types / np.maximum(types.sum(axis=1, keepdims=True), 1)) + prior
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float32)
+    # as the weights file has it
+    rounded = np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float16)
+    return rounded.astype(np.float32)
 
 
 def fit_weights(
@@ -541,7 +543,7 @@ def _ngrams(
 def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
     held = calibrating.held
     answers = {origin: calibrating.cross_fitted(origin) for origin in held}
-    figures = {}
+    figures: dict[str, Judgement] = {}
     for origin, each in held.items():
         figures |= judge(each, answers[origin], calibrating.annotator)
     return figures, score_answers([t.labelled for t in held["open"].tables], answers["open"])

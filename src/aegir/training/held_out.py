@@ -10,8 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.arrays import F32, I64, Bools
 from aegir.data.sources import TrainingTable
@@ -22,10 +24,9 @@ from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 ANSWERS = "held_out.safetensors"
 """The file in a fold's run folder."""
 FORMAT = "aegir-held-out-2"
-ORIGINS = ("web", "open")
-PARTS = ("types", "relations", "fine", "personal")
-"""The parts of an answer, in the order of the byte network's heads."""
 _FIELDS = ("logits", "accepted", "known")
+_Number = TypeVar("_Number", bound=np.generic)
+_ByPart = Mapping[str, npt.NDArray[_Number]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,9 @@ class HeldOut:
     def at(self, places: I64) -> "HeldOut":
         """Return the columns at these places, in this order."""
         return HeldOut(
-            *(
-                {part: array[places] for part, array in getattr(self, field).items()}
-                for field in _FIELDS
-            ),
+            _rows_at(self.logits, places),
+            _rows_at(self.accepted, places),
+            _rows_at(self.known, places),
             self.table[places],
             self.group[places],
             tuple(self.names[i] for i in places),
@@ -70,7 +70,7 @@ def column_names(table: TrainingTable) -> list[str]:
 
 def save_answers(path: Path, answers: Mapping[str, HeldOut]) -> None:
     """Write one file for the columns of all origins."""
-    tensors = {}
+    tensors: dict[str, npt.NDArray[np.generic]] = {}
     for origin, some in answers.items():
         tensors |= {f"columns@{origin}.table": some.table, f"columns@{origin}.group": some.group}
         tensors |= {
@@ -89,19 +89,31 @@ def load_answers(path: Path) -> dict[str, HeldOut]:
         raise UsageError(
             f"{path} has no held-out answers (format {metadata.get('format')!r}, expected {FORMAT!r})"
         )
-    fields: dict[str, dict[str, dict[str, F32]]] = {}
+    fields: dict[str, dict[str, dict[str, npt.NDArray[Any]]]] = {}
     for key, array in tensors.items():
-        (part, _, origin), field = key.rpartition(".")[0].partition("@"), key.rpartition(".")[2]
+        place, _, field = key.rpartition(".")
+        part, _, origin = place.partition("@")
         fields.setdefault(origin, {}).setdefault(field, {})[part] = array
-    return {
-        origin: HeldOut(
-            *(fields[origin][field] for field in _FIELDS),
-            table=fields[origin]["table"]["columns"].astype(np.int64),
-            group=fields[origin]["group"]["columns"].astype(np.int64),
-            names=tuple(names),
-        )
-        for origin, names in json.loads(metadata["columns"]).items()
-    }
+    try:
+        columns = json.loads(metadata["columns"])
+        return {origin: _read(fields[origin], names) for origin, names in columns.items()}
+    except (KeyError, ValueError, AttributeError, TypeError):
+        raise UsageError(f"{path} has incomplete held-out answers; make them again") from None
+
+
+def _read(fields: Mapping[str, Mapping[str, npt.NDArray[Any]]], names: Sequence[str]) -> HeldOut:
+    """Return the answers in these arrays; raise ValueError if some are of another length."""
+    arrays = [array for by_part in fields.values() for array in by_part.values()]
+    if any(len(array) != len(names) for array in arrays):
+        raise ValueError("arrays of other lengths")
+    return HeldOut(
+        fields["logits"],
+        fields["accepted"],
+        fields["known"],
+        fields["table"]["columns"].astype(np.int64),
+        fields["group"]["columns"].astype(np.int64),
+        tuple(names),
+    )
 
 
 def stack_folds(folds: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
@@ -114,13 +126,9 @@ def stack_folds(folds: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
         if len(set(names)) < len(names):
             raise UsageError(f"some {origin} columns are held out in more than one of the folds")
         stacked[origin] = HeldOut(
-            *(
-                {
-                    part: np.concatenate([getattr(each, field)[part] for each in parts])
-                    for part in getattr(parts[0], field)
-                }
-                for field in _FIELDS
-            ),
+            _concatenated([part.logits for part in parts]),
+            _concatenated([part.accepted for part in parts]),
+            _concatenated([part.known for part in parts]),
             np.concatenate([part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]),
             np.concatenate([part.group for part in parts]),
             names,
@@ -132,3 +140,11 @@ def places_of(names: Sequence[str], among: HeldOut) -> I64:
     """Return where the columns of these names stand, -1 for those that are not there."""
     place = {name: i for i, name in enumerate(among.names)}
     return np.array([place.get(name, -1) for name in names], np.int64)
+
+
+def _rows_at(arrays: _ByPart[_Number], places: I64) -> dict[str, npt.NDArray[_Number]]:
+    return {part: array[places] for part, array in arrays.items()}
+
+
+def _concatenated(several: Sequence[_ByPart[_Number]]) -> dict[str, npt.NDArray[_Number]]:
+    return {part: np.concatenate([arrays[part] for arrays in several]) for part in several[0]}

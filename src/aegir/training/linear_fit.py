@@ -5,14 +5,13 @@ support vector machine per class (Fan et al. 2008, LIBLINEAR) is fitted and roun
 Second stage: multinomial logistic regression on out-of-fold scores of the first.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features
+from aegir.annotators.ngrams.features import BUCKETS, SparseRows
 from aegir.annotators.ngrams.layers import Dense, HashedLinear, weigh
 from aegir.annotators.ngrams.model import NO_SIBLING, RELATIONS, SCORES, TYPES
 from aegir.arrays import F32, I64
@@ -106,17 +105,6 @@ def _matrix(rows: SparseRows, buckets: I64, importance: F32) -> Any:
     thin = SparseRows(ends, features[kept], rows.shares[kept])
     values = weigh(thin, importance[buckets])
     return csr_matrix((values, thin.features, thin.starts), shape=(len(thin), len(buckets)))
-
-
-def sparse_rows(views: Sequence[View]) -> SparseRows:
-    """Return all hashed features of many views, before selection."""
-    parts = [hashed_features(views[at : at + 512]) for at in range(0, len(views), 512)]
-    lengths = np.concatenate([np.diff(part.starts) for part in parts])
-    return SparseRows(
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.shares for part in parts]),
-    )
 
 
 def rows_at(rows: SparseRows, chosen: I64) -> SparseRows:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegir.annotators.ngrams.annotator import pick_subject
-from aegir.annotators.ngrams.features import SparseRows, views_of
+from aegir.annotators.ngrams.features import SparseRows, hashed_in_parts, views_of
 from aegir.annotators.ngrams.layers import Dense, HashedLinear
 from aegir.annotators.ngrams.model import SCORES, TYPES, context_features
 from aegir.arrays import F32, I64, Bools, softmax
@@ -29,7 +29,6 @@ from aegir.training.linear_fit import (
     fit_subject,
     rows_at,
     score_rows,
-    sparse_rows,
 )
 from aegir.vocabulary.terms import RELATION_INDEX, TYPE_INDEX
 
@@ -73,7 +72,7 @@ class Examples:
         views = [(views_of(column) or [()])[0] for column in columns]
         return cls(
             tuple(tables),
-            sparse_rows(views),
+            hashed_in_parts(views),
             _targets(tables),
             np.repeat(np.arange(len(tables)), sizes),
             np.repeat(np.array(groups, np.int64), sizes),

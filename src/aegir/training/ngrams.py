@@ -37,7 +37,7 @@ from aegir.training.linear_stages import (
     fit,
     predict,
 )
-from aegir.training.ngram_network.columns import TARGETS, Columns
+from aegir.training.ngram_network.columns import F16, TARGETS, Columns
 from aegir.training.ngram_network.fit import Fit, HeaderNames, NetworkTraining
 from aegir.training.ngram_network.known_names import (
     HEADER_NAMES,
@@ -191,7 +191,7 @@ class _NetworkTask:
         used = self._used(number)
         names = HeaderNames.of(all_headers(read_names(HEADER_NAMES)))
         fits: list[Fit] = []
-        teacher: dict[str, F32] | None = None
+        teacher: dict[str, F16] | None = None
         for place in range(NETWORKS):
             fitting = Fit(self.columns, used, names, self.config.network, self.config.seed + place)
             fitting.run(teacher)
@@ -217,11 +217,11 @@ class _NetworkTask:
             used[place] = tables[place].labelled not in held_out
         return used
 
-    def _taught(self, fitting: Fit, used: Bools) -> dict[str, F32]:
+    def _taught(self, fitting: Fit, used: Bools) -> dict[str, F16]:
         """Return the probabilities (columns, outputs) that a network gives to unlabelled tables."""
         columns = self.columns
         raw = np.flatnonzero(used & np.array([table.source.raw for table in columns.tables]))
-        found = {
+        found: dict[str, F16] = {
             head: np.zeros((len(columns), columns.targets[head].shape[1]), np.float16)
             for head in TARGETS
         }

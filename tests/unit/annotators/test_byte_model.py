@@ -1,14 +1,13 @@
 """The byte model as an annotator: batches, subjects, embeddings, weights by path. Weights are random."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from tests.byte_models import LAYOUTS, random_checkpoint
 
 from aegir.annotators.byte_model import ByteModelAnnotator, _batches, load_byte_model
 from aegir.arrays import F32, I64, softmax
@@ -18,7 +17,9 @@ from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
+from byte_models import LAYOUTS, annotating_checkpoint, random_checkpoint
 from command_line import run
+from ngram_models import MIXING
 
 FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
 TABLES = [
@@ -29,14 +30,8 @@ TABLES = [
 ]
 
 
-def with_facts(seed: int = 0) -> Checkpoint:
-    random = random_checkpoint(LAYOUTS["one level"], seed)
-    extra = {
-        f"heads.{task}_alone.{kind}": random.tensors[f"heads.{task}.{kind}"].copy()
-        for task in ("cta", "cpa")
-        for kind in ("weight", "bias")
-    }
-    return Checkpoint(random.architecture, dict(random.tensors) | extra, FACTS)
+def with_facts() -> Checkpoint:
+    return annotating_checkpoint(FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -143,13 +138,7 @@ def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnota
 
 
 TEMPERATURE = {"cta": 1.0, "cpa": 2.0}
-MIXTURE = {
-    "mix": {"cta": [0.5, 0.5], "cpa": [0.5, 0.5]},
-    "sharpness": TEMPERATURE,
-    "temperature": TEMPERATURE,
-    "rule_weight": 1.0,
-    "compatibility_weight": 1.0,
-}
+MIXTURE = {"mixing": asdict(MIXING), "rule_weight": 1.0, "compatibility_weight": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -161,8 +150,8 @@ MIXTURE = {
         ({"calibration": {"bytes": TEMPERATURE | {"cpa": "warm"}}}, r"bytes\.cpa .* is 'warm'"),
         ({"calibration": {"bytes": TEMPERATURE | {"cta": 0}}}, r"bytes\.cta .* above 0"),
         (
-            {"calibration": {"bytes": TEMPERATURE, "combined": MIXTURE | {"mix": {"cta": 1}}}},
-            "the calibration has no 'cpa'",
+            {"calibration": {"bytes": TEMPERATURE, "combined": MIXTURE | {"mixing": {"web": 1}}}},
+            "no mixture for web and everyday tables",
         ),
         (
             {"calibration": {"bytes": TEMPERATURE, "combined": MIXTURE | {"rule_weight": None}}},

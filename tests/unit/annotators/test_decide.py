@@ -1,5 +1,6 @@
-"""From probabilities to answers: ties, thresholds, the subject, what nothing is known of."""
+"""From probabilities to one coherent answer: ties, thresholds, the subject, what nothing is known of."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,24 +10,45 @@ from aegir.annotators.decide import Thresholds, best_guesses, decide
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.answers.annotation import Guess
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 TABLE = Table("t", (Column("who", ("Ann", "Bob")), Column("mail", ("a@b.org", "c@d.org"))))
 
 
+def filled(names: Sequence[str], rows: Sequence[dict[str, float]]) -> np.ndarray:
+    array = np.zeros((len(rows), len(names)), np.float32)
+    for row, known in zip(array, rows, strict=True):
+        for name, probability in known.items():
+            row[names.index(name)] = probability
+    return array
+
+
 def scores(types: list[dict[str, float]], relations: list[dict[str, float]], subject: int | None):
-    filled = (
-        np.zeros((2, len(TYPE_NAMES)), np.float32),
-        np.zeros((2, len(RELATION_NAMES)), np.float32),
-    )
-    for array, names, rows in zip(
-        filled, (TYPE_NAMES, RELATION_NAMES), (types, relations), strict=True
-    ):
-        for row, known in zip(array, rows, strict=True):
-            for name, probability in known.items():
-                row[names.index(name)] = probability
+    """Of an annotator that knows no probabilities of fine types."""
     return TableScores(
-        *filled, subject, (Explanation(), Explanation("email_address", ("because",)))
+        filled(TYPE_NAMES, types),
+        filled(RELATION_NAMES, relations),
+        subject,
+        (Explanation(), Explanation("email_address", ("because",))),
+    )
+
+
+def everyday(
+    types: list[dict[str, float]],
+    fine: list[dict[str, float]],
+    relations: list[dict[str, float]] | None = None,
+    personal: list[float] | None = None,
+    web: float = 0.1,
+) -> TableScores:
+    """Of an annotator that knows all parts, on a table that is not one of the web."""
+    return TableScores(
+        filled(TYPE_NAMES, types),
+        filled(RELATION_NAMES, relations or [{}] * len(types)),
+        0,
+        (Explanation(),) * len(types),
+        fine=filled(FINE_NAMES, fine),
+        personal=np.array(personal or [0.0] * len(types), np.float32),
+        web=web,
     )
 
 
@@ -76,21 +98,60 @@ def test_a_confidence_at_the_threshold_is_answered():
     assert mail.relation is not None
 
 
-def test_a_fine_type_decides_the_type_and_the_others_share_the_rest():
-    asked = scores([{}, {"Number": 0.75, "Date": 0.25}], [{}, {}], None)
+def test_a_sure_fine_type_of_a_rule_excludes_types_that_do_not_go_with_it():
+    asked = scores([{}, {"Number": 0.75, "email": 0.125}], [{}, {}], None)
     mail = decide(TABLE, asked, "fake").columns[1]
-    assert (mail.label, mail.type, mail.type_confidence) == ("email_address", "email", 0.95)
-    assert mail.runners_up == (Guess("Number", 0.0375), Guess("Date", 0.0125))
+    assert (mail.label, mail.type, mail.type_confidence) == ("email_address", "email", 0.125)
+    assert mail.runners_up == (Guess("Number", 0.75),)  # the type that goes with it is no rival
     withheld = decide(TABLE, asked, "fake", Thresholds(0.96)).columns[1]
     assert (withheld.label, withheld.type, withheld.fine_type) == (None, None, None)
     assert withheld.runners_up[0] == Guess("email_address", 0.95)
 
 
-def test_a_fine_type_without_a_type_leaves_none_of_the_types_likely():
+def test_a_fine_type_without_a_type_leaves_no_type():
     asked = replace(SCORES, explanations=(Explanation(), Explanation("colour_name")))
     mail = decide(TABLE, asked, "fake").columns[1]
     assert (mail.label, mail.type, mail.fine_type) == ("colour_name", None, "colour_name")
-    assert mail.type_confidence == pytest.approx(0.95)
+    assert mail.type_confidence == 0.125  # what types leave for none of them
+
+
+def test_the_less_sure_of_a_fine_type_and_a_type_that_do_not_go_together_gives_way():
+    fine = [{"email_address": 0.7}, {"email_address": 0.6, "full_name": 0.2}]
+    types = [{"Number": 0.6, "email": 0.3}, {"Person/name": 0.8, "email": 0.1}]
+    first, second = decide(TABLE, everyday(types, fine), "fake").columns
+    assert (first.label, first.confidence, first.type, first.type_confidence) == (
+        "email_address",
+        pytest.approx(0.7),
+        "email",
+        pytest.approx(0.3),
+    )
+    assert (second.label, second.type, second.fine_type) == ("Person/name", "Person/name", None)
+    assert second.runners_up[0] == Guess("email_address", pytest.approx(0.6))
+
+
+def test_a_fine_type_is_named_from_one_half_and_else_the_type_and_else_the_kind():
+    types = [{"price": 0.9}, {"price": 0.2}]
+    fine = [{"item_price": 0.49, "currency_amount": 0.3}] * 2
+    first, second = decide(TABLE, everyday(types, fine), "fake").columns
+    assert (first.label, first.confidence, first.kind) == ("price", pytest.approx(0.9), "money")
+    assert (second.label, second.confidence, second.kind) == (
+        "money",
+        pytest.approx(0.79),
+        "money",
+    )
+    assert (second.type, second.type_confidence) == (None, pytest.approx(0.8))
+    limited = decide(TABLE, everyday(types, fine), "fake", Thresholds(0.8)).columns[1]
+    assert (limited.label, limited.kind) == (None, None)
+    assert limited.confidence == limited.runners_up[0].confidence == pytest.approx(0.49)
+
+
+def test_a_column_of_missing_cells_is_just_that():
+    table = Table("t", (Column("a", ("", " ")), Column("b", ())))
+    types = [{"price": 0.9}, {}]
+    blank, no_rows = decide(table, everyday(types, [{"item_price": 0.9}, {}]), "fake").columns
+    assert (blank.label, blank.confidence, blank.fine_type) == ("all_missing", 1.0, "all_missing")
+    assert (blank.type, blank.type_confidence, blank.personal) == (None, 1.0, False)
+    assert (no_rows.label, no_rows.confidence, no_rows.type_confidence) == (None, 0.0, 0.0)
 
 
 def test_none_of_the_types_and_relations_wins_where_it_is_likelier():
@@ -132,3 +193,65 @@ def test_ties_go_to_the_label_that_comes_first():
 def test_a_column_is_personal_when_that_is_likelier_than_not(types, relations, personal):
     asked = scores([types, {}], [relations, {}], 1)
     assert decide(TABLE, asked, "fake").columns[0].personal is personal
+
+
+def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
+    types, fine = (
+        [{"Number": 0.9}, {"email": 0.9}],
+        [{"diagnosis_code": 0.1}, {"email_address": 0.9}],
+    )
+    said = [(0.6, 0.4), (0.4, 0.6)]
+    for first, second in said:
+        columns = decide(TABLE, everyday(types, fine, personal=[first, second]), "fake").columns
+        assert [column.personal for column in columns] == [first > 0.5, second > 0.5]
+    assert (columns[1].personal_level, columns[1].personal_reason) == ("direct", "reaches a person")
+    assert (columns[0].personal_level, columns[0].personal_reason) == (None, None)
+    age = decide(TABLE, everyday(types, [{"diagnosis_code": 0.8}, {}], personal=[0.9, 0]), "fake")
+    assert age.columns[0].personal_level == "about"
+    web = decide(TABLE, everyday(types, fine, personal=[0.9, 0.1], web=0.9), "fake").columns
+    assert [column.personal for column in web] == [False, True]  # by what the types mean
+
+
+def test_two_columns_of_an_everyday_table_never_have_the_same_relation():
+    table = Table("t", tuple(Column(name, ("a", "a")) for name in "abc"))
+    relations = [
+        {"telephone": 0.7, "faxNumber": 0.1},
+        {"telephone": 0.9},
+        {"telephone": 0.3, "faxNumber": 0.4},
+    ]
+    asked = everyday([{}] * 3, [{}] * 3, relations)
+    first, second, third = (column.relation for column in decide(table, asked, "fake").columns)
+    assert second == Guess("telephone", pytest.approx(0.9))
+    assert first is None  # its next best, 0.1, is less likely than none
+    assert third == Guess("faxNumber", pytest.approx(0.4))
+    web = decide(table, replace(asked, web=0.9, subject=None), "fake")
+    assert [c.relation.label for c in web.columns] == ["telephone", "telephone", "faxNumber"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "fine", "subject"),
+    [
+        ((("1", "2"), ("x", "y")), ({"primary_key": 0.9}, {}), 0),
+        ((("1.5", "2.5"), ("x", "y")), ({"measurement": 0.9}, {}), 1),  # a quantity names no row
+        ((("x", "x"), ("1", "2")), ({}, {}), 1),
+        ((("x", ""), ("y", "y")), ({}, {}), None),  # missing, and repeated
+        (((), ()), ({}, {}), None),
+    ],
+)
+def test_the_subject_of_an_everyday_table_names_every_row(columns, fine, subject):
+    table = Table("t", tuple(Column("c", cells) for cells in columns))
+    asked = everyday([{}, {}], fine, [{"email": 0.9}, {"telephone": 0.9}])
+    answer = decide(table, asked, "fake")
+    assert answer.subject == subject
+    for column in answer.columns:
+        assert (column.relation is None) == (column.index == subject)
+        assert (column.relation_runners_up == ()) or column.index != subject
+    stated = decide(replace(table, subject=1), replace(asked, subject=1), "fake")
+    assert stated.subject == 1
+
+
+def test_thresholds_depend_on_the_kind_of_table():
+    limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
+    asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)
+    assert decide(TABLE, asked, "fake", limits).columns[0].type == "Date"
+    assert decide(TABLE, replace(asked, web=0.8), "fake", limits).columns[0].type is None

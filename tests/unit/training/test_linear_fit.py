@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.annotators.ngrams.features import hashed_features
+from aegir.annotators.ngrams.features import hashed_features, hashed_in_parts
 from aegir.annotators.ngrams.model import SCORES, TYPES
 from aegir.arrays import softmax
 from aegir.training.linear_fit import (
@@ -13,7 +13,6 @@ from aegir.training.linear_fit import (
     fit_subject,
     rows_at,
     score_rows,
-    sparse_rows,
 )
 
 VIEWS = [(f"{word} {number}",) for number in range(12) for word in ("oslo", "rome", "bonn")]
@@ -25,7 +24,7 @@ def targets(types: list[int], relations: list[int] | None = None) -> Targets:
 
 
 def test_rows_keep_what_hashing_gives_however_they_are_cut_and_picked():
-    rows = sparse_rows(VIEWS * 20)  # more than are hashed at once
+    rows = hashed_in_parts(VIEWS * 20)  # more than are hashed at once
     alone = hashed_features([VIEWS[5]])
     picked = rows_at(rows, np.array([5, 5 + 19 * len(VIEWS)]))
     assert len(picked) == 2
@@ -38,15 +37,15 @@ def test_rows_keep_what_hashing_gives_however_they_are_cut_and_picked():
 def test_a_layer_tells_its_classes_apart_with_few_features(classes: int):
     views = [view for number, view in enumerate(VIEWS) if number % 3 < classes]
     labels = [number % 3 + 7 for number in range(len(VIEWS)) if number % 3 < classes]
-    layer = fit_hashed_linear(sparse_rows(views), targets(labels), features=40)
+    layer = fit_hashed_linear(hashed_in_parts(views), targets(labels), features=40)
     assert len(layer.buckets) == 40
     assert layer.weights.dtype == np.int8
     assert layer.scores(views, layer.index)[:, :TYPES].argmax(axis=1).tolist() == labels
 
 
 def test_training_scores_are_those_of_the_shipped_model():
-    layer = fit_hashed_linear(sparse_rows(VIEWS), targets([0, 1, 2] * 12), features=200)
-    assert score_rows(layer, sparse_rows(VIEWS)) == pytest.approx(
+    layer = fit_hashed_linear(hashed_in_parts(VIEWS), targets([0, 1, 2] * 12), features=200)
+    assert score_rows(layer, hashed_in_parts(VIEWS)) == pytest.approx(
         layer.scores(VIEWS, layer.index), abs=1e-4
     )
 

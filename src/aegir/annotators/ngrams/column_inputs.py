@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.annotators.ngrams.features import SparseRows, View, hashed_features
+from aegir.annotators.ngrams.features import SparseRows, View, hashed_in_parts
 from aegir.annotators.ngrams.figures import FIGURES, figures_of
 from aegir.annotators.rules.judge import Verdict
 from aegir.arrays import F32, I32, I64
@@ -21,7 +21,6 @@ from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAME
 CELLS = 12
 """Cells read per column, evenly spread."""
 HEADER_CHARACTERS = 80
-VIEWS_AT_ONCE = 256
 _TYPES, _FINE = len(TYPE_NAMES), len(FINE_NAMES)
 EVIDENCE = _FINE + 2 * _TYPES
 """One number per fine type that a rule may name, per type that it supports, and per type that it excludes."""
@@ -67,9 +66,9 @@ def read_columns(
         float(place == table.subject) for table in tables for place in range(len(table.columns))
     ]
     return ColumnInputs(
-        _hashed([column.spread(CELLS) for column in columns], value_index),
-        _hashed([header_view(column.name) for column in columns], header_index),
-        _hashed([header_view(file_stem(table.name)) for table in tables], header_index),
+        hashed_in_parts([column.spread(CELLS) for column in columns], value_index),
+        hashed_in_parts([header_view(column.name) for column in columns], header_index),
+        hashed_in_parts([header_view(file_stem(table.name)) for table in tables], header_index),
         facts,
         np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
         np.array(is_subject, np.float32),
@@ -77,7 +76,7 @@ def read_columns(
 
 
 def header_view(header: str | None) -> View:
-    """Return a header as its words in lower case: 'custEMail_2' becomes 'cust email 2'; no cell for no header."""
+    """Return a header as its words in lower case: 'custEMail_2' becomes 'cust e mail 2'; no cell for no header."""
     spaced = _PARTS_OF_A_WORD.sub(" ", (header or "")[: 2 * HEADER_CHARACTERS])
     words = _NOT_A_WORD.sub(" ", spaced).strip().lower()[:HEADER_CHARACTERS]
     return (words,) if words else ()
@@ -96,16 +95,3 @@ def _fill_evidence(row: F32, verdict: Verdict) -> None:
         row[_FINE + TYPE_INDEX[name]] = strength
     for name in verdict.vetoes:
         row[_FINE + _TYPES + TYPE_INDEX[name]] = 1.0
-
-
-def _hashed(views: Sequence[View], index: I32 | None) -> SparseRows:
-    parts = [
-        hashed_features(views[at : at + VIEWS_AT_ONCE], index)
-        for at in range(0, len(views), VIEWS_AT_ONCE)
-    ] or [hashed_features((), index)]
-    lengths = np.concatenate([np.diff(part.starts) for part in parts])
-    return SparseRows(
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.shares for part in parts]),
-    )

@@ -16,7 +16,6 @@ Promises
   - HTML entities are unescaped first; cells are cut to CELL_BYTES; missing cells are left out.
 """
 
-import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,9 +31,9 @@ BUCKETS = 1 << BUCKET_BITS
 CELL_BYTES = 160
 CELLS_PER_VIEW = 5
 VIEWS_PER_COLUMN = 6
+VIEWS_AT_ONCE = 256
 NGRAM_LENGTHS = (1, 2, 3, 4, 5)
 SHAPE_LENGTHS = (1, 2, 3, 4)
-HEADER_CHARACTERS = 60
 
 View = tuple[str, ...]
 Bytes = npt.NDArray[np.uint8]
@@ -45,8 +44,6 @@ Tokens = tuple[I64, U64]
 _BASE = 0x9E3779B97F4A7C15
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _START, _END = 2, 3
-_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_A_LETTER = re.compile(r"[\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class SparseRows:
     """One sparse row per view: row i holds features[starts[i]:starts[i + 1]] with their shares."""
 
     starts: I64
-    features: I64
+    features: I64 | I32
     shares: F32
 
     def __len__(self) -> int:
@@ -66,18 +63,6 @@ def views_of(column: Column) -> list[View]:
     cells = column.spread(CELLS_PER_VIEW * VIEWS_PER_COLUMN)
     count = -(-len(cells) // CELLS_PER_VIEW)
     return [cells[i::count] for i in range(count)]
-
-
-def header_view(name: str | None) -> View | None:
-    """Return a header's words in lower case, without digits and punctuation; None when none is left.
-
-    'customerEmail', 'Customer email' and 'CUSTOMER_EMAIL' all become 'customer email'.
-    """
-    if name is None:
-        return None
-    spaced = _CAMEL_CASE.sub(" ", name[: 4 * HEADER_CHARACTERS])
-    words = _NOT_A_LETTER.sub(" ", spaced).strip().lower()[:HEADER_CHARACTERS]
-    return (words,) if words else None
 
 
 def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRows:
@@ -98,6 +83,22 @@ def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRo
         kept = feature >= 0
         cell, feature = cell[kept], feature[kept]
     return _count(buffer, cell, feature, len(views))
+
+
+def hashed_in_parts(views: Sequence[View], index: I32 | None = None) -> SparseRows:
+    """Return the same for any number of views, VIEWS_AT_ONCE at a time to save memory."""
+    starts = range(0, max(len(views), 1), VIEWS_AT_ONCE)
+    return stack_rows([hashed_features(views[at : at + VIEWS_AT_ONCE], index) for at in starts])
+
+
+def stack_rows(parts: Sequence[SparseRows]) -> SparseRows:
+    """Return the rows of all parts, of which there is at least one, in order."""
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return SparseRows(
+        np.append(0, np.cumsum(lengths)),
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.shares for part in parts]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

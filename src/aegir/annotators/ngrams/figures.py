@@ -126,7 +126,7 @@ def _numbers(cells: Sequence[str]) -> list[float]:
         deviation / (sum(size) / count) if any(size) else 0.0,
         low >= -180 and high <= 180 and max(decimals) >= 3,
         set(numbers) <= {0.0, 1.0},
-        sum(cell[0] == "0" and cell[1:2].isdigit() for cell in cells) / len(cells),
+        sum(cell[:1] == "0" and cell[1:2].isdigit() for cell in cells) / len(cells),
     ]
 
 

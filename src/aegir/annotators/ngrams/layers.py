@@ -10,12 +10,16 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from aegir.annotators.ngrams.features import BUCKETS, SparseRows, View, hashed_features
+from aegir.annotators.ngrams.features import (
+    BUCKETS,
+    VIEWS_AT_ONCE,
+    SparseRows,
+    View,
+    hashed_features,
+)
 from aegir.arrays import F32, I32
 from aegir.errors import UsageError
 from aegir.model.dense import PRODUCT_LIMIT, rows_times
-
-VIEWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class HashedLinear:
         fits = (
             self.weights.dtype == np.int8
             and self.buckets.dtype == np.int32
+            and self.importance.dtype == self.scale.dtype == self.bias.dtype == np.float32
+            and found > 0
             and self.buckets.shape == self.importance.shape == self.scale.shape == (features,)
             and self.bias.shape == (found,)
             and found == (outputs or found)

@@ -90,8 +90,9 @@ class NgramModel:
         try:
             return cls._read(tensors, metadata)
         except (UsageError, KeyError, ValueError, RecursionError) as error:
+            reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
             raise UsageError(
-                f"{path} is not a complete n-gram model ({error}); make one with: aegir train ngrams"
+                f"{path} is not a complete n-gram model ({reason}); make one with: aegir train ngrams"
             ) from None
 
     @classmethod
@@ -157,8 +158,9 @@ def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
             raise UsageError(f"{name} has numbers that are not finite")
     values = HashedLinear(*(tensors[f"values.{f}"] for f in HashedLinear.__dataclass_fields__))
     values.check("values", SCORES)
-    if (tensors["compatibility"] < 0).any() or not tensors["compatibility"].any(axis=1).all():
-        raise UsageError("compatibility has negative shares or a relation without any")
+    for name in ("compatibility", "types_of_fine"):
+        if (tensors[name] < 0).any() or not tensors[name].any(axis=1).all():
+            raise UsageError(f"{name} has negative shares or a row without any")
 
 
 def mean_over_views(columns: Sequence[Column], layer: HashedLinear, index: I32) -> F32:

@@ -6,7 +6,7 @@
     heads   types and none, fine types and none, relations and none, personal, web
 
 A head's last output is "none of these". `web` is the log odds that the table is one of the web's markup rather than an
-everyday one: calibration uses it. training/ngram_network.py is the same network in torch.
+everyday one: calibration uses it. training/ngram_network/torch_network.py is the same network in torch.
 
 Promises
   - a table's outputs depend on that table alone, bit for bit (model/dense.py says how);
@@ -15,6 +15,8 @@ Promises
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +52,7 @@ class NgramNetwork:
     norms: Mapping[str, LayerNorm]
 
     @classmethod
-    def of(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> "NgramNetwork":
+    def of(cls, tensors: Mapping[str, npt.NDArray[Any]]) -> "NgramNetwork":
         """Return the network with these tensors; raise UsageError if some are missing or do not fit."""
         bags = {}
         for bag in ("headers", "values"):
@@ -87,20 +89,19 @@ class NgramNetwork:
 
     def check(self) -> None:
         """Raise UsageError unless all layers fit together and all numbers are finite."""
-        width = len(self.norms["own_norm"].weight)
+        width, facts = self.layers["own"].bias.size, self.layers["facts"].bias.size
         header, value = len(self.headers.bias), len(self.values.bias)
-        facts = self.layers["facts"].weight.shape[1]
-        inputs = {
-            "facts": FACTS + 1,
-            "own": HEADER_VECTORS * header + value + facts,
-            "table": 4 * width,
-            **{f"heads.{head}": width for head in HEADS},
+        shapes: dict[str, tuple[int, ...]] = {
+            "facts": (FACTS + 1, facts),
+            "own": (HEADER_VECTORS * header + value + facts, width),
+            "table": (4 * width, width),
+            **{f"heads.{head}": (width, count) for head, count in HEADS.items()},
+            **dict.fromkeys(NORMS, (width,)),
         }
-        outputs = {"facts": facts, "own": width, "table": width}
-        outputs |= {f"heads.{head}": count for head, count in HEADS.items()}
-        for name, layer in self.layers.items():
-            expected = (inputs[name], outputs[name])
-            if layer.weight.shape != expected or layer.bias.shape != expected[1:]:
+        layers: dict[str, Linear | LayerNorm] = {**self.layers, **self.norms}
+        for name, layer in layers.items():
+            expected = shapes[name]
+            if layer.weight.shape != expected or layer.bias.shape != expected[-1:]:
                 raise UsageError(f"layer {name} is {layer.weight.shape}, expected {expected}")
             if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
                 raise UsageError(f"layer {name} has numbers that are not finite")
@@ -165,14 +166,14 @@ def table_context(own: F32, is_subject: F32) -> F32:
 
 
 def _spans(inputs: ColumnInputs) -> list[slice]:
-    ends = np.searchsorted(inputs.table, np.arange(len(inputs.names)), side="right").tolist()
-    return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    bounds = np.searchsorted(inputs.table, np.arange(len(inputs.names) + 1)).tolist()
+    return [slice(start, end) for start, end in pairwise(bounds)]
 
 
 _BAG_FIELDS = tuple(HashedLinear.__dataclass_fields__)
 
 
-def _tensor(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[np.generic]:
+def _tensor(tensors: Mapping[str, npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
     if name not in tensors:
         raise UsageError(f"network.{name} is missing")
     return tensors[name]

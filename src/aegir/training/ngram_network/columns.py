@@ -6,24 +6,27 @@ Several acceptable names share a target's mass, the first with the largest part.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.annotators.ngrams.column_inputs import ColumnInputs, read_columns
-from aegir.annotators.ngrams.features import BUCKETS, SparseRows
+from aegir.annotators.ngrams.features import BUCKETS, SparseRows, stack_rows
 from aegir.annotators.ngrams.network import HEADS
 from aegir.annotators.rules.judge import judge_columns
 from aegir.arrays import F32, I64
 from aegir.data.raw_tables import without_headers
 from aegir.data.sources import TrainingTable
 from aegir.tables.labelled import Accepted
+from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, TYPE_INDEX
 
 FURTHER = 0.35
 """Weight of an acceptable name after the first, before they are made to sum to 1."""
 TABLES_AT_ONCE = 64
 TARGETS = ("types", "fine", "relations", "personal")
+F16 = npt.NDArray[np.float16]
 _INDEX = {"types": TYPE_INDEX, "fine": FINE_INDEX, "relations": RELATION_INDEX}
 
 
@@ -42,7 +45,7 @@ class Columns:
     is_subject: F32
     starts: I64
     """(tables + 1,) where the columns of each table begin."""
-    targets: dict[str, F32]
+    targets: dict[str, F16]
     """(columns, outputs) per head of TARGETS; `personal` is 0 or 1."""
     weights: dict[str, F32]
     """(columns,) per head of TARGETS; 0 where nothing is known."""
@@ -62,7 +65,7 @@ class Columns:
         bare: list[F32] = []
         for at in range(0, len(tables), TABLES_AT_ONCE):
             batch = [table.labelled.table for table in tables[at : at + TABLES_AT_ONCE]]
-            parts.append(_read(batch))
+            parts.append(_narrowed(_read(batch)))
             named = any(column.name for table in batch for column in table.columns)
             bare.append(
                 _read([without_headers(t) for t in batch]).facts if named else parts[-1].facts
@@ -70,7 +73,9 @@ class Columns:
         sizes = [len(table.labelled.table.columns) for table in tables]
         labels = [given for table in tables for given in table.labelled.labels]
         sources = [table.source for table in tables for _ in table.labelled.labels]
-        targets = {head: np.zeros((len(labels), HEADS[head]), np.float16) for head in TARGETS}
+        targets: dict[str, F16] = {
+            head: np.zeros((len(labels), HEADS[head]), np.float16) for head in TARGETS
+        }
         weights = {head: np.zeros(len(labels), np.float32) for head in TARGETS}
         for i, (given, source) in enumerate(zip(labels, sources, strict=True)):
             trust = {"types": source.cta_weight, "fine": 1.0, "relations": source.cpa_weight}
@@ -105,20 +110,22 @@ def soft_target(head: str, names: Accepted) -> F32:
         target[-1] = 1.0
     for i, name in enumerate(names):
         target[_INDEX[head][name]] = FURTHER if i else 1.0
-    return target / target.sum()
+    return np.asarray(target / target.sum(), np.float32)
 
 
-def _read(batch: list) -> ColumnInputs:  # type: ignore[type-arg]
+def _read(batch: Sequence[Table]) -> ColumnInputs:
     return read_columns(batch, judge_columns([c for table in batch for c in table.columns]))
 
 
-def stack_rows(parts: Sequence[SparseRows]) -> SparseRows:
-    """Concatenate rows, with smaller numbers than they come with."""
-    lengths = np.concatenate([np.diff(part.starts) for part in parts])
-    return SparseRows(
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate([part.features.astype(np.int32) for part in parts]),
-        np.concatenate([part.shares for part in parts]),
+def _narrowed(inputs: ColumnInputs) -> ColumnInputs:
+    """Return the inputs with numbers of n-grams that take half the memory."""
+    return replace(
+        inputs,
+        **{
+            rows: replace(each, features=each.features.astype(np.int32))
+            for rows in ("values", "headers", "names")
+            for each in [getattr(inputs, rows)]
+        },
     )
 
 

@@ -17,12 +17,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from aegir.annotators.ngrams.column_inputs import FACTS, header_view
-from aegir.annotators.ngrams.features import BUCKETS, SparseRows, hashed_features
+from aegir.annotators.ngrams.features import BUCKETS, SparseRows, hashed_in_parts, stack_rows
 from aegir.annotators.ngrams.layers import weigh
 from aegir.annotators.ngrams.network import HEADS, NgramNetwork
 from aegir.arrays import F32, I64, Bools
 from aegir.training.linear_fit import rows_at
-from aegir.training.ngram_network.columns import TARGETS, Columns, choose_buckets, stack_rows
+from aegir.training.ngram_network.columns import F16, TARGETS, Columns, choose_buckets
 from aegir.training.ngram_network.torch_network import Bag, Batch, Sizes, TorchNetwork
 from aegir.vocabulary.terms import FINE_INDEX
 
@@ -77,11 +77,13 @@ class Rows:
         """Keep the chosen buckets and weigh them as the network will."""
         index = np.full(BUCKETS, -1, np.int32)
         index[buckets] = np.arange(len(buckets), dtype=np.int32)
-        features = index[rows.features]
-        kept = features >= 0
+        numbers = index[rows.features]
+        kept = numbers >= 0
         starts = np.append(0, np.cumsum(kept))[rows.starts]
-        thin = SparseRows(starts, features[kept].astype(np.int64), rows.shares[kept])
-        return cls(thin.starts, thin.features, weigh(thin, importance))
+        features = numbers[kept].astype(np.int64)
+        return cls(
+            starts, features, weigh(SparseRows(starts, features, rows.shares[kept]), importance)
+        )
 
     def bag(self, chosen: I64) -> Bag:
         """Return the chosen rows for an embedding."""
@@ -104,9 +106,8 @@ class HeaderNames:
             (FINE_INDEX[name], header) for name, headers in names.items() for header in headers
         ]
         views = [header_view(header) for _, header in pairs]
-        parts = [hashed_features(views[at : at + 512]) for at in range(0, len(views), 512)]
         fine = np.array([index for index, _ in pairs], np.int64)
-        return cls(stack_rows(parts) if parts else hashed_features(()), fine)
+        return cls(hashed_in_parts(views), fine)
 
 
 class Fit:
@@ -160,7 +161,7 @@ class Fit:
 
     def run(
         self,
-        teacher: Mapping[str, F32] | None = None,
+        teacher: Mapping[str, F16] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         """Train; `teacher` has the probabilities (columns, outputs) to aim at in unlabelled tables."""
@@ -213,7 +214,7 @@ class Fit:
         labelled = np.add.reduceat(
             sum(columns.weights[head] for head in TARGETS), columns.starts[:-1]
         )
-        for number in np.flatnonzero(self.used):
+        for number in np.flatnonzero(self.used).tolist():
             source = columns.tables[number].source
             if source.everyday:
                 kinds["everyday"].append(number)
@@ -264,7 +265,7 @@ class Fit:
         )
 
     def _varied(
-        self, tables: I64, teacher: Mapping[str, F32] | None
+        self, tables: I64, teacher: Mapping[str, F16] | None
     ) -> tuple[Batch, dict[str, Tensor], dict[str, Tensor]]:
         """Return a step's columns with parts hidden or changed, their targets and weights."""
         random, source = self.random, self.columns
@@ -323,8 +324,7 @@ class Fit:
             *_neighbours(table),
             torch.from_numpy(np.vstack([shown, np.ones((extra, len(HIDDEN)), np.float32)])),
         )
-        tensors = ({h: torch.from_numpy(a) for h, a in part.items()} for part in (targets, weights))
-        return batch, *tensors
+        return batch, _tensors(targets), _tensors(weights)
 
     def _swapped(self, columns: I64, fine: F32, weights: F32, shown: F32) -> I64:
         """Return the header rows of the columns, some of them replaced by other headers of their fine type."""
@@ -353,6 +353,10 @@ def compute_loss(
             losses = -(torch.log_softmax(outputs[head], 1) * targets[head]).sum(1)
         total = total + factor * (losses * weights[head]).sum() / weights[head].sum().clamp(min=1)
     return total
+
+
+def _tensors(arrays: Mapping[str, F32]) -> dict[str, Tensor]:
+    return {head: torch.from_numpy(array) for head, array in arrays.items()}
 
 
 def _is_sparse(name: str) -> bool:

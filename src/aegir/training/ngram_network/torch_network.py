@@ -4,8 +4,10 @@
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -53,7 +55,7 @@ class Sizes:
     width: int = 224
 
 
-class TorchNetwork(nn.Module):
+class TorchNetwork(nn.Module):  # type: ignore[misc]
     """Learns what `NgramNetwork` answers."""
 
     def __init__(self, header_rows: int, value_rows: int, sizes: Sizes, dropout: float) -> None:
@@ -108,11 +110,11 @@ class TorchNetwork(nn.Module):
     ) -> NgramNetwork:
         """Return the network for numpy: embeddings rounded to int8, the rest to float16."""
         state = {name: tensor.detach().numpy() for name, tensor in self.state_dict().items()}
-        tensors: dict[str, np.ndarray] = {}
+        tensors: dict[str, npt.NDArray[Any]] = {}
         for bag, (buckets, importance) in (("headers", header_buckets), ("values", value_buckets)):
-            layer = _rounded(state[f"{bag}.weight"][: len(buckets)], buckets, importance)
+            rounded = _rounded(state[f"{bag}.weight"][: len(buckets)], buckets, importance)
             fields = HashedLinear.__dataclass_fields__
-            tensors |= {f"{bag}.{field}": getattr(layer, field) for field in fields}
+            tensors |= {f"{bag}.{field}": getattr(rounded, field) for field in fields}
         for layer in (*LAYERS, *NORMS):
             for part in ("weight", "bias"):
                 tensors[f"{layer}.{part}"] = state[f"{layer}.{part}"].astype(np.float16)

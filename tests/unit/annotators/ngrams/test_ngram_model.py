@@ -2,62 +2,30 @@
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from aegir.annotators.calibration import NgramCalibration
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.features import BUCKETS, SparseRows, hashed_features
+from aegir.annotators.ngrams.layers import HashedLinear, weigh
 from aegir.annotators.ngrams.model import (
-    CONTEXT_FEATURES,
     FORMAT,
-    RELATIONS,
     SCORES,
-    TYPES,
-    Dense,
-    HashedLinear,
     NgramModel,
     context_features,
     mean_over_views,
-    weigh,
 )
 from aegir.errors import UsageError
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column
 from command_line import run
+from ngram_models import MIXING, TABLES, random_layer, random_model
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-
-
-def random_layer(features: int, seed: int = 0) -> HashedLinear:
-    generator = np.random.default_rng(seed)
-    return HashedLinear(
-        np.sort(generator.choice(BUCKETS, features, replace=False)).astype(np.int32),
-        generator.random(features, np.float32) + 1,
-        generator.integers(-127, 128, (features, SCORES), np.int8),
-        generator.random(features, np.float32),
-        generator.random(SCORES, np.float32),
-    )
-
-
-def random_model() -> NgramModel:
-    generator = np.random.default_rng(5)
-    return NgramModel(
-        random_layer(50, 1),
-        random_layer(0, 2),
-        Dense(generator.random((SCORES, 1), np.float32), generator.random(1, np.float32)),
-        Dense(
-            generator.random((CONTEXT_FEATURES, SCORES), np.float32),
-            generator.random(SCORES, np.float32),
-        ),
-        generator.random((RELATIONS, TYPES), np.float32),
-        NgramCalibration(
-            {"cta": 0.1 + 0.2, "cpa": 1.0}, {"cta": 0.5, "cpa": 0.25}, [-0.5] * SCORES
-        ),
-        {"städte": ["Köln"]},
-    )
 
 
 def test_saving_then_loading_changes_no_bit(tmp_path: Path):
@@ -66,12 +34,27 @@ def test_saving_then_loading_changes_no_bit(tmp_path: Path):
     loaded = NgramModel.load(tmp_path / "model.safetensors")
     assert loaded.facts == model.facts
     assert loaded.calibration == model.calibration
-    assert loaded.compatibility.tobytes() == model.compatibility.tobytes()
-    for layer in ("values", "headers", "subject", "context"):
+    for part in ("compatibility", "types_of_fine"):
+        assert getattr(loaded, part).tobytes() == getattr(model, part).tobytes()
+    for layer in ("values", "subject", "context"):
         before, after = getattr(model, layer), getattr(loaded, layer)
         for field in before.__dataclass_fields__:
             old, new = getattr(before, field), getattr(after, field)
             assert (old.dtype, old.shape, old.tobytes()) == (new.dtype, new.shape, new.tobytes())
+    loaded.save(tmp_path / "again.safetensors")
+    first, again = ((tmp_path / f"{name}.safetensors").read_bytes() for name in ("model", "again"))
+    assert first == again
+
+
+def test_a_loaded_model_scores_as_it_did_before(tmp_path: Path):
+    model = random_model()
+    model.save(tmp_path / "model.safetensors")
+    before = NgramsAnnotator(model).score(TABLES)
+    after = NgramsAnnotator(NgramModel.load(tmp_path / "model.safetensors")).score(TABLES)
+    for one, two in zip(before, after, strict=True):
+        for part in ("types", "relations", "fine", "personal"):
+            assert getattr(one, part).tobytes() == getattr(two, part).tobytes()
+        assert (one.web, one.subject) == (two.web, two.subject)
 
 
 def test_the_same_model_is_saved_as_the_same_bytes(tmp_path: Path):
@@ -125,11 +108,27 @@ def refusal(saved: Path, path: Path, tensor: str | None = None, **facts: object)
 
 
 @pytest.mark.parametrize(
-    "tensor", ["values.scale", "headers.bias", "subject.bias", "context.weights", "compatibility"]
+    ("tensor", "name"),
+    [
+        ("values.scale", "values"),
+        ("subject.bias", "subject.bias"),
+        ("context.weights", "context.weights"),
+        ("compatibility", "compatibility"),
+        ("types_of_fine", "types_of_fine"),
+        ("network.0.headers.importance", "headers"),
+        ("network.1.own.weight", "layer own"),
+        ("network.1.table_norm.bias", "layer table_norm"),
+    ],
 )
-def test_weights_that_are_not_finite_are_refused(saved: Path, tmp_path: Path, tensor: str):
+def test_weights_that_are_not_finite_are_refused(
+    saved: Path, tmp_path: Path, tensor: str, name: str
+):
     said = refusal(saved, tmp_path / "nan.safetensors", tensor)
-    assert f"{tensor} has numbers that are not finite" in said
+    assert f"{name} has numbers that are not finite" in said
+
+
+WARM = {"ngrams": {"cta": 1, "cpa": 1}}
+WEIGHTS = asdict(MIXING)
 
 
 @pytest.mark.parametrize(
@@ -137,18 +136,24 @@ def test_weights_that_are_not_finite_are_refused(saved: Path, tmp_path: Path, te
     [
         (None, "the calibration has no 'ngrams'"),
         ({}, "the calibration has no 'ngrams'"),
-        ({"ngrams": {"cta": math.nan, "cpa": 1.0}}, "has no 'header_weight'"),
+        (WARM, "the calibration has no 'mixing'"),
         (
-            {"ngrams": {"cta": math.nan, "cpa": 1}, "header_weight": 1, "header_log_prior": []},
+            {"ngrams": {"cta": math.nan, "cpa": 1}, "mixing": WEIGHTS},
             "ngrams.cta of the calibration is nan; expected a finite number above 0",
         ),
+        (WARM | {"mixing": {"web": WEIGHTS["web"]}}, "no mixture for web and everyday tables"),
+        (WARM | {"mixing": WEIGHTS | {"web": 3}}, "the calibration has no weights of a mixture"),
         (
-            {
-                "ngrams": {"cta": 1, "cpa": 1},
-                "header_weight": {"cta": 0, "cpa": 0},
-                "header_log_prior": [0.0],
-            },
-            "header_log_prior of the calibration needs 190 numbers",
+            WARM | {"mixing": WEIGHTS | {"web": WEIGHTS["web"] | {"types": [1, 2, 3]}}},
+            "are not finite numbers, two per part",
+        ),
+        (
+            WARM | {"mixing": WEIGHTS | {"everyday": WEIGHTS["web"] | {"fine": [1, math.inf]}}},
+            "are not finite numbers, two per part",
+        ),
+        (
+            WARM | {"mixing": WEIGHTS | {"web": WEIGHTS["web"] | {"via_fine": 1.5}}},
+            "via_fine of the calibration is 1.5; expected a share from 0 to 1",
         ),
     ],
 )
@@ -169,20 +174,58 @@ def test_weights_without_facts_are_refused(saved: Path, tmp_path: Path):
 
 def test_weights_of_another_shape_type_or_order_are_refused(saved: Path, tmp_path: Path):
     tensors, metadata = read_safetensors(saved)
+    own, facts = tensors["network.1.own.weight"], tensors["network.0.facts.weight"]
     changes = {
         "context.weights is float32": {"context.weights": tensors["context.weights"][:9]},
-        "values.weights is float32": {"values.weights": tensors["values.weights"].astype("f4")},
+        "values has parts that do not fit": {
+            "values.weights": tensors["values.weights"].astype("f4")
+        },
         "values.buckets has numbers outside": {
             "values.buckets": tensors["values.buckets"] + BUCKETS
         },
         "values.buckets is not in ascending": {"values.buckets": tensors["values.buckets"][::-1]},
-        "a relation without any": {"compatibility": 0 * tensors["compatibility"]},
+        "compatibility has negative shares or a row": {
+            "compatibility": 0 * tensors["compatibility"]
+        },
+        "types_of_fine has negative shares": {"types_of_fine": -tensors["types_of_fine"]},
+        "headers has parts that do not fit": {
+            "network.0.headers.bias": tensors["network.0.headers.bias"][:3]
+        },
+        r"layer own is \(\d+, 11\), expected \(\d+, 12\)": {"network.1.own.weight": own[:11]},
+        r"layer own is \(12,\), expected": {"network.1.own.weight": own[:, 0]},
+        "layer facts is ": {"network.0.facts.weight": facts[:, 1:]},
+        "layer own_norm is ": {
+            "network.0.own_norm.weight": tensors["network.0.own_norm.weight"][:4]
+        },
+        "layer heads.web is ": {"network.0.heads.web.weight": own},
     }
     for reason, changed in changes.items():
         contiguous = {name: np.ascontiguousarray(t) for name, t in (tensors | changed).items()}
         save_file(contiguous, tmp_path / "model", metadata)
         with pytest.raises(UsageError, match=reason):
             NgramModel.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "reason"),
+    [
+        ("types_of_fine", "types_of_fine is missing"),
+        ("values.scale", "values.scale is missing"),
+        ("network.0.facts.bias", "network.facts.bias is missing"),
+        ("network.1.values.buckets", "network.values.buckets is missing"),
+        ("network.0.", "it has no networks, or gaps between them"),
+        ("network.", "it has no networks, or gaps between them"),
+    ],
+)
+def test_a_model_without_all_its_parts_is_refused(
+    saved: Path, tmp_path: Path, left_out: str, reason: str
+):
+    tensors, metadata = read_safetensors(saved)
+    rest = {name: one for name, one in tensors.items() if not name.startswith(left_out)}
+    save_file(rest, tmp_path / "model", metadata)
+    with pytest.raises(UsageError, match=f"model is not a complete n-gram model .{reason}") as said:
+        NgramModel.load(tmp_path / "model")
+    assert "\n" not in str(said.value)
 
 
 def test_context_of_three_columns_by_hand():

@@ -1,4 +1,4 @@
-"""The `ngrams` annotator around its model: subject, headers, evidence, probabilities."""
+"""The `ngrams` annotator around its model: subject, evidence, probabilities of every part of the answer."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 import aegir.annotators
-from aegir.annotators.ngrams.annotator import load_ngrams, pick_subject
-from aegir.annotators.ngrams.features import header_view
-from aegir.annotators.ngrams.model import SCORES, Dense
+from aegir.annotators.ngrams.annotator import NgramsAnnotator, load_ngrams, pick_subject
+from aegir.annotators.ngrams.column_inputs import read_columns
+from aegir.annotators.ngrams.layers import Dense
+from aegir.annotators.ngrams.model import SCORES
+from aegir.annotators.rules.judge import judge_columns
 from aegir.arrays import softmax
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from ngram_models import EVERYDAY, PEOPLE, TABLES, WEB, random_model
 
 WEIGHTS = Path(aegir.annotators.__file__).parent / "weights" / "ngrams.safetensors"
 
@@ -58,30 +62,84 @@ def test_softmax_by_hand():
     assert softmax(np.array([[1000.0, 0.0]], np.float32)).tolist() == [[1.0, 0.0]]
 
 
-@pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ("customerEmail", "customer email"),
-        ("CUSTOMER_EMAIL", "customer email"),
-        ("Customer e-mail", "customer e mail"),
-        ("billing_addressZIP2", "billing address zip"),
-        ("HTMLText", "html text"),
-        ("Größe (cm)", "größe cm"),
-        ("価格", "価格"),
-    ],
-)
-def test_headers_are_read_as_words(header: str, words: str):
-    assert header_view(header) == (words,)
+@pytest.fixture(scope="module")
+def annotator() -> NgramsAnnotator:
+    return NgramsAnnotator(random_model())
 
 
-@pytest.mark.parametrize("header", [None, "", "  ", "12", "_-_", "№ 3"])
-def test_headers_without_a_letter_say_nothing(header: str | None):
-    assert header_view(header) is None
+PARTS = {
+    "types": len(TYPE_NAMES),
+    "relations": len(RELATION_NAMES),
+    "fine": len(FINE_NAMES),
+}
 
 
-def test_a_long_header_is_cut():
-    (words,) = header_view("word " * 100_000) or ("",)
-    assert len(words) <= 60
+def test_every_part_of_the_answer_is_scored(annotator: NgramsAnnotator):
+    for one, scores in zip(TABLES, annotator.score(TABLES), strict=True):
+        width = len(one.columns)
+        assert scores.personal is not None
+        assert scores.personal.shape == (width,)
+        assert ((scores.personal >= 0) & (scores.personal <= 1)).all()
+        assert 0 <= scores.web <= 1
+        filled = [bool(column.present) for column in one.columns]
+        for part, names in PARTS.items():
+            probabilities = getattr(scores, part)
+            assert probabilities.shape == (width, names)
+            assert probabilities.dtype == np.float32
+            assert (probabilities >= 0).all()
+            totals = probabilities.sum(axis=1, dtype=np.float64)
+            assert (totals <= 1 + 1e-5).all()
+            assert ((totals > 0) == filled).all()
+        assert (scores.personal[[not known for known in filled]] == 0).all()
+
+
+def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: NgramsAnnotator):
+    together = annotator.score(TABLES)
+    backwards = annotator.score(TABLES[::-1])[::-1]
+    many = annotator.score([TABLES[3], *[PEOPLE] * 40, *TABLES])[-len(TABLES) :]
+    for number, one in enumerate(TABLES):
+        (alone,) = annotator.score([one])
+        for other in (together[number], backwards[number], many[number]):
+            for part in (*PARTS, "personal"):
+                assert getattr(alone, part).tobytes() == getattr(other, part).tobytes()
+            assert (alone.web, alone.subject) == (other.web, other.subject)
+            assert alone.explanations == other.explanations
+
+
+def test_a_table_without_columns_has_no_subject(annotator: NgramsAnnotator):
+    (scores,) = annotator.score([table()])
+    assert (scores.subject, scores.explanations, scores.web) == (None, (), 1.0)
+    assert annotator.score([]) == []
+
+
+def test_networks_are_averaged_and_mixed_with_the_linear_stages():
+    """The parts that networks alone answer, worked out from their outputs."""
+    both = random_model(networks=2)
+    verdicts = judge_columns(PEOPLE.columns)
+    logits = [
+        network.outputs(
+            read_columns([PEOPLE], verdicts, network.values.index, network.headers.index)
+        )
+        for network in both.networks
+    ]
+    web = float(np.mean([1 / (1 + np.exp(-one["web"])) for one in logits]))
+    mean = np.mean([softmax(one["fine"]) for one in logits], axis=0)
+    (scores,) = NgramsAnnotator(both).score([PEOPLE])
+    assert scores.web == pytest.approx(web, abs=1e-6)
+    first, second = (
+        web * here + (1 - web) * there for here, there in zip(WEB.fine, EVERYDAY.fine, strict=True)
+    )
+    powers = mean ** (first + second)
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    filled = [bool(column.present) for column in PEOPLE.columns]
+    assert scores.fine[filled] == pytest.approx(expected[filled, :-1], rel=2e-3, abs=1e-5)
+
+
+def test_embeddings_are_what_the_heads_read(annotator: NgramsAnnotator):
+    embedded = annotator.embed(TABLES)
+    assert [one.shape for one in embedded] == [(len(t.columns), 24) for t in TABLES]
+    (alone,) = annotator.embed([PEOPLE])
+    assert alone.tobytes() == embedded[0].tobytes()
 
 
 def test_the_shipped_weights_are_loaded_once():
@@ -91,8 +149,8 @@ def test_the_shipped_weights_are_loaded_once():
 def test_the_shipped_file_has_only_what_is_read():
     _, metadata = read_safetensors(WEIGHTS)
     facts = json.loads(metadata["facts"])
-    assert set(facts) == {"calibration", "held_out", "training"}
-    assert set(facts["calibration"]) == {"ngrams", "header_weight", "header_log_prior"}
+    assert set(facts) == {"calibration", "everyday", "held_out", "training"}
+    assert set(facts["calibration"]) == {"ngrams", "mixing"}
     assert all(name.startswith("ngrams/") for name in facts["held_out"])
 
 

@@ -1,0 +1,119 @@
+"""N-gram models with small random weights, and tables for them to read: every layer matters, no file is needed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aegir.annotators.calibration import NgramCalibration
+from aegir.annotators.mixing import Mixing, Weights
+from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, file_stem, header_view
+from aegir.annotators.ngrams.features import BUCKETS, View, hashed_features
+from aegir.annotators.ngrams.layers import Dense, HashedLinear
+from aegir.annotators.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
+from aegir.annotators.ngrams.network import HEADER_VECTORS, HEADS, NORMS, NgramNetwork
+from aegir.tables.table import Column, Table
+
+EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
+WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)
+EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), (0.5, 0.7, -0.2), 0.3)
+MIXING = Mixing(WEB, EVERYDAY)
+PEOPLE = Table(
+    "export/people.csv",
+    (
+        Column("custId", tuple(f"K{number:03d}" for number in range(8))),
+        Column("E-Mail", tuple(f"user{number}@example.org" for number in range(8))),
+        Column("born", tuple(f"19{60 + number}-0{number % 9 + 1}-12" for number in range(8))),
+        Column("city", ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra", "Oslo")),
+        Column("", ("",) * 8),
+        Column("amount_2", ("1,200.50", "3", "", "n/a", "-7", "12 %", "$4", "0.5")),
+    ),
+)
+TABLES = (
+    PEOPLE,
+    Table("none", ()),
+    Table("one", (Column("状態", ("開", "閉", "開")),)),
+    Table("bare", tuple(Column(None, column.values) for column in PEOPLE.columns)),
+    Table("named", PEOPLE.columns[1:4], subject=1),
+    Table("empty", (Column("a", ()), Column(None, ()))),
+)
+
+
+def random_bag(views: Sequence[View], outputs: int, seed: int, most: int = 400) -> HashedLinear:
+    """A layer over some n-grams of these views."""
+    random = np.random.default_rng(seed)
+    found = np.unique(hashed_features(views).features)
+    buckets = np.sort(random.permutation(found)[:most]).astype(np.int32)
+    return HashedLinear(
+        buckets,
+        random.random(len(buckets), np.float32) + 1,
+        random.integers(-127, 128, (len(buckets), outputs), np.int8),
+        (random.random(len(buckets), np.float32) + 0.1) / 60,
+        np.zeros(outputs, np.float32),
+    )
+
+
+def random_network(seed: int = 0) -> NgramNetwork:
+    """A network that embeds n-grams of TABLES."""
+    random = np.random.default_rng(seed)
+    columns = [column for table in TABLES for column in table.columns]
+    headers = [header_view(column.name) for column in columns]
+    names = [header_view(file_stem(table.name)) for table in TABLES]
+    bags = {
+        "headers": random_bag([*headers, *names], EMBEDDING, seed),
+        "values": random_bag([column.spread(CELLS) for column in columns], EMBEDDING, seed + 1),
+    }
+    tensors = {
+        f"{name}.{field}": getattr(bag, field)
+        for name, bag in bags.items()
+        for field in HashedLinear.__dataclass_fields__
+    }
+    shapes = {
+        "facts": (FACTS_WIDTH, FACTS + 1),
+        "own": (WIDTH, (HEADER_VECTORS + 1) * EMBEDDING + FACTS_WIDTH),
+        "table": (WIDTH, 4 * WIDTH),
+        **{f"heads.{head}": (count, WIDTH) for head, count in HEADS.items()},
+    }
+    for name, shape in shapes.items():
+        tensors[f"{name}.weight"] = random.normal(0, shape[1] ** -0.5, shape).astype(np.float16)
+        tensors[f"{name}.bias"] = random.normal(0, 0.3, shape[0]).astype(np.float16)
+    for name in NORMS:
+        tensors[f"{name}.weight"] = (1 + random.normal(0, 0.2, WIDTH)).astype(np.float16)
+        tensors[f"{name}.bias"] = random.normal(0, 0.3, WIDTH).astype(np.float16)
+    return NgramNetwork.of(tensors)
+
+
+def random_layer(features: int, seed: int = 0) -> HashedLinear:
+    """The first linear stage, over any n-grams."""
+    random = np.random.default_rng(seed)
+    return HashedLinear(
+        np.sort(random.choice(BUCKETS, features, replace=False)).astype(np.int32),
+        random.random(features, np.float32) + 1,
+        random.integers(-127, 128, (features, SCORES), np.int8),
+        random.random(features, np.float32),
+        random.random(SCORES, np.float32),
+    )
+
+
+def random_shares(rows: int, outputs: int, seed: int) -> np.ndarray:
+    """(rows, outputs) shares that sum to 1, as float16 holds them."""
+    random = np.random.default_rng(seed)
+    shares = random.dirichlet(np.full(outputs, 0.1), rows)
+    return shares.astype(np.float16).astype(np.float32)
+
+
+def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
+    """A whole model; its confidence means nothing."""
+    random = np.random.default_rng(seed)
+    return NgramModel(
+        random_layer(BUCKETS // 16, seed),
+        Dense(random.normal(0, 1, (SCORES, 1)).astype(np.float32), np.zeros(1, np.float32)),
+        Dense(
+            random.normal(0, 0.05, (CONTEXT_FEATURES, SCORES)).astype(np.float32),
+            random.normal(0, 1, SCORES).astype(np.float32),
+        ),
+        random.random((RELATIONS, TYPES), np.float32),
+        tuple(random_network(seed + 10 * number) for number in range(networks)),
+        random_shares(HEADS["fine"], HEADS["types"], seed),
+        NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING),
+        {"städte": ["Köln"]},
+    )
