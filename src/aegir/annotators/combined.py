@@ -20,7 +20,7 @@ from aegir.annotators.mixing import per_column
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import Explanation, Probabilities, TableScores, table_spans
+from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
@@ -37,8 +37,6 @@ INCOMPATIBLE = 0.03
 """Added to the compatibility of type and relation, so that a wrong type cannot exclude a relation."""
 RULED_OUT = 0.9
 """Share of a relation's columns that must be of vetoed types; it excluded 2 of 2,318 right relations."""
-LIKELY_WEB = 0.5
-"""Probability from which a table is treated as one of the web."""
 
 
 class CombinedAnnotator:
@@ -112,7 +110,7 @@ class CombinedAnnotator:
         if not verdicts:
             return learnt
         types, relations = learnt.types, learnt.relations
-        if learnt.web >= LIKELY_WEB:
+        if learnt.web >= LIKELY:
             types = apply_verdicts(types, verdicts, self._mixture.rule_weight * learnt.web)
             weight = self._mixture.compatibility_weight * learnt.web
             relations = reweigh_relations(relations, types, self._compatibility, weight)

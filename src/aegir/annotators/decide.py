@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from aegir.annotators.scores import CustomGuess, Probabilities, TableScores
+from aegir.annotators.scores import LIKELY, CustomGuess, Probabilities, TableScores
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
@@ -33,8 +33,6 @@ from aegir.vocabulary.terms import (
 )
 
 RUNNERS_UP = 3
-LIKELY = 0.5
-"""Probability from which a fine type or a kind is named, a column is personal, and a table is one of the web."""
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95

@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import F32
-from aegir.tables.table import Table
-from aegir.vocabulary.terms import TYPE_NAMES
+from aegir.tables.table import Column, Table
+from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
 
 Probabilities = npt.NDArray[np.float32]
 
+LIKELY = 0.5
+"""Probability from which a fine type or a kind is named, a column is personal, and a table is one of the web."""
 POSITION_PENALTY = 0.15
 """What each column to the left of a column takes off its score as the subject; scores are within -1 to 1."""
 PENALISED_POSITIONS = 6
@@ -122,6 +124,30 @@ def _repetition(cells: tuple[str, ...]) -> float:
 def explain_scores(alone: F32, final: Probabilities) -> tuple[Explanation, ...]:
     """Explain final probabilities (columns, 82) by the scores (columns, 82) of each column's values alone."""
     return tuple(Explanation(evidence=_evidence(*rows)) for rows in zip(alone, final, strict=True))
+
+
+def explain_networks(
+    columns: Sequence[Column], types: Probabilities, fine: Probabilities
+) -> tuple[Explanation, ...]:
+    """Explain what networks read out of header, values and table together: (columns, 82) and (columns, fine types)."""
+    return tuple(
+        Explanation(evidence=_read_together(*rows))
+        for rows in zip(columns, types, fine, strict=True)
+    )
+
+
+def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:
+    if not column.present:
+        return ("there are no values to judge by",)
+    parts = (
+        "values and table" if column.name is None else f"header {column.name!r}, values and table"
+    )
+    best, named = int(np.argmax(types)), int(np.argmax(fine))
+    if fine[named] >= LIKELY:
+        return (f"{parts} read like {FINE_NAMES[named]}",)
+    if types[best] >= max(1 - float(types.sum()), 0.0):
+        return (f"{parts} read like {TYPE_NAMES[best]}",)
+    return (f"{parts} read like none of the 82 types",)
 
 
 def _evidence(alone: F32, final: Probabilities) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ from aegir.training.held_out import (
 )
 from aegir.training.linear_stages import fit_temperatures
 from aegir.vocabulary.hierarchy import goes_with
-from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, NO_TYPE, RELATION_NAMES, TYPE_NAMES
 
 LINEAR, NETWORK = "linear", "network"
 """The two models whose answers `aegir train ngrams` keeps."""
@@ -309,7 +309,7 @@ class Calibrating:
 
         def loss(part: str, found: Probabilities, used: I64) -> float:
             right = (with_none(found) * held.accepted[part][used]).sum(axis=1)
-            return float(-np.log(right + 1e-6).mean())
+            return float(-np.log(right + 1e-6).sum())
 
         rule_weight = min(
             RULE_WEIGHTS,
@@ -428,9 +428,8 @@ def _suffix(source: Source) -> str:
 
 
 def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
-    said = [(accepted, *_said(task, answer)) for accepted, answer in rows]
-    labelled = [(accepted, name) for accepted, name, _ in said if accepted]
-    f1 = compute_f1([accepted for accepted, _ in labelled], [name for _, name in labelled])
+    said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
+    f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
     right = np.array([correct for correct, _ in answered], bool)
     confidence = np.array([sure for _, sure in answered])

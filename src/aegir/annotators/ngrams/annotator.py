@@ -28,7 +28,14 @@ from aegir.annotators.ngrams.model import (
 )
 from aegir.annotators.ngrams.network import NgramNetwork
 from aegir.annotators.rules.judge import Verdict, judge_columns
-from aegir.annotators.scores import TableScores, choose_subject, explain_scores, table_spans
+from aegir.annotators.scores import (
+    LIKELY,
+    TableScores,
+    choose_subject,
+    explain_networks,
+    explain_scores,
+    table_spans,
+)
 from aegir.arrays import F32, I32, softmax
 from aegir.model.dense import sigmoid
 from aegir.tables.table import Table
@@ -87,12 +94,14 @@ class NgramsAnnotator:
                 types[span],
                 mixed["relations"][span],
                 subject,
-                explain_scores(own[span, :TYPES], types[span]),
+                explain_scores(own[span, :TYPES], types[span])
+                if share >= LIKELY
+                else explain_networks(table.columns, types[span], fine[span]),
                 fine=fine[span],
                 personal=personal[span],
                 web=share,
             )
-            for span, subject, share in zip(spans, subjects, web, strict=True)
+            for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
         ]
 
     def embed(self, tables: Sequence[Table]) -> list[F32]:

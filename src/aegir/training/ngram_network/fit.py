@@ -47,7 +47,7 @@ TABLES_AT_ONCE = 64
 class NetworkTraining:
     """Settings of one fit."""
 
-    epochs: int = 14
+    epochs: int = 26
     """How often the everyday tables are read."""
     everyday: int = 24
     """Everyday tables per step."""
@@ -58,7 +58,7 @@ class NetworkTraining:
     raw: int = 20
     learning_rate: float = 2e-3
     weight_decay: float = 0.02
-    dropout: float = 0.4
+    dropout: float = 0.5
     header_rows: int = 32768
     value_rows: int = 32768
     sizes: Sizes = field(default_factory=Sizes)
