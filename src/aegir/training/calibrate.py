@@ -18,14 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
-from aegir.annotators.combined import (
-    apply_verdicts,
-    reweigh_relations,
-    rule_out_relations,
-    type_shares,
-)
+from aegir.annotators.combined import apply_rules, apply_verdicts, reweigh_relations
 from aegir.annotators.decide import decide
-from aegir.annotators.mixing import FLOOR, Mixing, Weights, log_odds, with_none
+from aegir.annotators.mixing import FLOOR, Mixing, Weights, log_odds, per_column, with_none
 from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
@@ -243,6 +238,11 @@ class Fitted:
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
 
+    @property
+    def mixture(self) -> Mixture:
+        """The part that ships with the byte network."""
+        return Mixture(self.mixing, self.rule_weight, self.compatibility_weight)
+
 
 class Calibrating:
     """Fits one annotator on held-out answers and replays it.
@@ -327,22 +327,18 @@ class Calibrating:
         return replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
 
     def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
-        """Return the mixture for all columns of an origin."""
+        """Return the mixture for all columns of an origin; a column without values has zeros, as in the annotators."""
         held, first, second = self.held[origin], self.first[origin], self.second[origin]
-        web = np.repeat(
-            [
-                float(found.mean())
-                for found in np.split(
-                    held.parts[NETWORK]["web"],
-                    np.cumsum([len(t.labelled.table.columns) for t in held.tables])[:-1],
-                )
-            ],
-            [len(t.labelled.table.columns) for t in held.tables],
-        ).astype(np.float32)
+        columns = [column for table in held.tables for column in table.labelled.table.columns]
+        sizes = [len(table.labelled.table.columns) for table in held.tables]
+        by_table = np.split(held.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
+        web = per_column([float(found.mean()) for found in by_table], sizes)
         mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
         missing = ~held.answered[self._least_answered(origin)]
+        empty = [not column.present for column in columns]
         for part in mixed:
             mixed[part][missing] = first[part][missing]
+            mixed[part][empty] = 0
         return mixed | {"web": web}
 
     def replay(self, origin: str, fitted: Fitted) -> list[TableAnnotation]:
@@ -354,12 +350,11 @@ class Calibrating:
             span = slice(end - len(table.labelled.table.columns), end)
             verdicts = self.verdicts[origin][span]
             types, relations = mixed["types"][span], mixed["relations"][span]
-            web = float(mixed["web"][span].mean()) if end > span.start else 1.0
-            if self.with_rules and web >= 0.5:
-                types = apply_verdicts(types, verdicts, fitted.rule_weight * web)
-                weight = fitted.compatibility_weight * web
-                relations = reweigh_relations(relations, types, self.compatibility, weight)
-                relations = rule_out_relations(relations, verdicts, type_shares(self.compatibility))
+            web = float(mixed["web"][span][0])
+            if self.with_rules:
+                types, relations = apply_rules(
+                    types, relations, verdicts, web, fitted.mixture, self.compatibility
+                )
             scores = TableScores(
                 types,
                 relations,
@@ -517,9 +512,8 @@ def calibrate_folds(
     )
     fitted = combined.fit()
     figures, everyday = _figures(combined)
-    mixture = Mixture(fitted.mixing, fitted.rule_weight, fitted.compatibility_weight)
     facts = {
-        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json(),
+        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
         "everyday": everyday.as_dict(),
     }

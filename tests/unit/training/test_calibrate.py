@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
+from aegir.annotators.calibration import ByteCalibration, NgramCalibration
 from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import with_none
@@ -367,11 +367,17 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trainin
     web = write_synthetic_tables(folder / "made_up_val.jsonl", 24, seed=1)
     tables = read_training_tables([web, write_everyday_tables(folder, 12)])
     # What the models choose as a subject is not kept, so every table names its own.
-    tables = [replace(t, labelled=t.labelled.with_subject(0)) for t in tables]
+    tables = [replace(t, labelled=_with_blank_column(t.labelled).with_subject(0)) for t in tables]
     return {
         "web": [table for table in tables if not table.source.everyday],
         "open": [table for table in tables if table.source.everyday],
     }
+
+
+def _with_blank_column(labelled: LabelledTable) -> LabelledTable:
+    columns = (*labelled.table.columns, Column("blank", ("", " ")))
+    labels = (*labelled.labels, ColumnLabels())
+    return replace(labelled, table=replace(labelled.table, columns=columns), labels=labels)
 
 
 def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
@@ -448,8 +454,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
         with_rules=True,
     )
     both = combined.fit()
-    mixture = Mixture(both.mixing, both.rule_weight, both.compatibility_weight)
-    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json()}
+    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, both.mixture).as_json()}
     byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
     annotator = CombinedAnnotator(ngrams, byte_model)
     for origin, some in labelled.items():
