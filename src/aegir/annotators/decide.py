@@ -2,7 +2,7 @@
 
     TableScores + Thresholds --decide--> TableAnnotation: label, type, fine type, relation, personal or not, subject
 
-A fine type is named from a probability of one half. Where it does not go with the likeliest type, the less sure of the two
+A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
 type. "None of these" wins where it is likelier than any name. In an everyday table two columns never get the same relation.
 """
@@ -33,6 +33,8 @@ from aegir.vocabulary.terms import (
 )
 
 RUNNERS_UP = 3
+NAMED = 0.6
+"""Probability from which a fine type is named: with one half, every sixth would be wrong."""
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
@@ -167,7 +169,7 @@ def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
     """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together."""
     place = int(np.argmax(types))
     best = int(np.argmax(fine))
-    if taught or fine[best] < LIKELY:
+    if taught or fine[best] < NAMED:
         return place, None
     if _ALLOWED[best, place]:
         return place, best
@@ -175,7 +177,7 @@ def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
         return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
     going = np.where(_ALLOWED[:, place], fine, 0)
     best = int(np.argmax(going))
-    return place, best if going[best] >= LIKELY else None
+    return place, best if going[best] >= NAMED else None
 
 
 def _chosen_type(

@@ -1,9 +1,9 @@
 """How the probabilities of two models become one answer, on tables of the web and on everyday ones.
 
     log P = a log P(first) + b log P(second) + const        "none of these" is one of the names
-    types   (1 - v) P(type) + v sum over fine types of P(fine type) P(type | fine type)
+    types   P = (1 - v) P(type) + v sum over fine types of P(fine type) P(type | fine type), then P^s / sum of P^s
 
-The weights a, b and v differ between the two kinds of tables; a table that is web with probability w gets
+The weights a, b, v and s differ between the two kinds of tables; a table that is web with probability w gets
 w times those of the web plus 1 - w times the others. All were fitted on held-out tables (training/calibrate.py).
 """
 
@@ -31,26 +31,32 @@ class Weights:
     relations: tuple[float, float]
     fine: tuple[float, float]
     personal: tuple[float, float, float]
-    via_fine: float
+    via_fine: float = 0.0
     """v: how far fine types speak for types."""
+    sharpness: float = 1.0
+    """s: the power to which the types' probabilities are then raised."""
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `asdict` made of it; raise UsageError for anything else."""
         try:
             parts: dict[str, Any] = {head: tuple(map(float, given[head])) for head in NUMBERS}
-            weights = cls(**parts, via_fine=float(given["via_fine"]))
+            weights = cls(
+                **parts, via_fine=float(given["via_fine"]), sharpness=float(given["sharpness"])
+            )
         except (KeyError, TypeError, ValueError):
             raise UsageError("the calibration has no weights of a mixture") from None
         lengths = {head: len(part) for head, part in parts.items()}
-        numbers = [number for part in parts.values() for number in part] + [weights.via_fine]
+        numbers = [number for part in parts.values() for number in part]
+        numbers += [weights.via_fine, weights.sharpness]
         if lengths != NUMBERS or not np.isfinite(numbers).all():
             raise UsageError(
                 "the weights of a mixture in the calibration are not finite numbers, two per part"
             )
-        if not 0 <= weights.via_fine <= 1:
+        if not 0 <= weights.via_fine <= 1 or weights.sharpness <= 0:
             raise UsageError(
-                f"via_fine of the calibration is {weights.via_fine}; expected a share from 0 to 1"
+                f"via_fine of the calibration is {weights.via_fine} and sharpness {weights.sharpness}; "
+                "expected a share from 0 to 1 and a number above 0"
             )
         return weights
 
@@ -100,7 +106,9 @@ class Mixing:
         share = self.at("via_fine", web)
         by_fine = rows_times(with_none(fine), types_of_fine)
         by_fine /= by_fine.sum(axis=1, keepdims=True)  # `types_of_fine` was rounded
-        return np.asarray((1 - share) * types + share * by_fine[:, :-1], np.float32)
+        both = (1 - share) * with_none(types) + share * by_fine
+        sharp = both ** self.at("sharpness", web)
+        return np.asarray(sharp / sharp.sum(axis=1, keepdims=True), np.float32)[:, :-1]
 
 
 def with_none(probabilities: Probabilities) -> Probabilities:

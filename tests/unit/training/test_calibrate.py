@@ -23,24 +23,18 @@ from aegir.model.network import ByteModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.training.calibrate import (
-    LINEAR,
     LINEAR_ANSWERS,
-    NETWORK,
     NETWORK_ANSWERS,
-    Calibrating,
-    Held,
     _ngrams,
     calibrate_folds,
-    collect,
     compatibility_of,
     extend_linear,
-    fit_pair,
-    fit_personal,
     judge,
-    types_of_fine_from,
 )
 from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers
 from aegir.training.linear_stages import fit_temperatures
+from aegir.training.mixing_fit import fit_pair, fit_personal, types_of_fine_from
+from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import (
     FINE_INDEX,
@@ -276,7 +270,7 @@ def calibrating_rules(supported: list[str], tables: list[TrainingTable]) -> Cali
     held = {origin: collect(origin, models, t) for origin, t in some.items()}
     parts = {origin: each.parts[NETWORK] for origin, each in held.items()}
     calibrating = Calibrating(
-        "combined", held, parts, parts, compatibility_of(tables), with_rules=True
+        "combined", held, lambda _: parts, parts, compatibility_of(tables), with_rules=True
     )
     calibrating.verdicts["web"] = [Verdict(support=((name, 1.0),)) for name in supported]
     return calibrating
@@ -448,7 +442,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     combined = Calibrating(
         "combined",
         {o: replace(h, parts={**h.parts, "bytes": bytes_[o]}) for o, h in held.items()},
-        {origin: calibrating.mixed(origin, fitted) for origin in held},
+        lambda _: {origin: calibrating.mixed(origin, fitted) for origin in held},
         bytes_,
         calibrating.compatibility,
         with_rules=True,

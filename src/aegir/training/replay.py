@@ -1,0 +1,267 @@
+"""Replays an annotator on held-out tables: what would it have answered, had it been mixed from these models?
+
+    answers of several models --collect--> Held --Calibrating--> fitted weights, answers by weights of the other half
+
+Measured is thus what an annotator says, with everything `decide` does, by models and weights that know nothing of the table.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegir.annotators.calibration import Mixture
+from aegir.annotators.combined import apply_rules, apply_verdicts, reweigh_relations
+from aegir.annotators.decide import decide
+from aegir.annotators.mixing import Mixing, per_column, with_none
+from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules_annotator import explain_verdict
+from aegir.annotators.scores import Probabilities, TableScores
+from aegir.answers.annotation import TableAnnotation
+from aegir.arrays import F32, I64, Bools, softmax
+from aegir.data.sources import TrainingTable
+from aegir.errors import UsageError
+from aegir.training.held_out import HeldOut, column_names, places_of
+from aegir.training.mixing_fit import Parts, fit_weights, types_of_fine_from
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+
+LINEAR, NETWORK = "linear", "network"
+"""The two models whose answers `aegir train ngrams` keeps."""
+RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+COMPATIBILITY_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Everything that is known about the columns of held-out tables of one origin."""
+
+    tables: tuple[TrainingTable, ...]
+    """The tables, all columns of each in order."""
+    half: Bools
+    """(tables,) which half of the groups a table is in."""
+    known: Mapping[str, Bools]
+    accepted: Mapping[str, Bools]
+    parts: Mapping[str, Parts]
+    """The probabilities of each model; columns that it did not answer have zeros."""
+    answered: Mapping[str, Bools]
+    """(columns,) which columns a model answered."""
+
+    def columns(self, tables: Bools) -> Bools:
+        """Return (columns,) which columns are of these tables."""
+        return np.repeat(tables, [len(t.labelled.table.columns) for t in self.tables])
+
+
+def probabilities_of(held_out: HeldOut) -> Parts:
+    """Return the probabilities of held-out logits, as an annotator gives them."""
+    parts: dict[str, Probabilities] = {}
+    names = {"types": len(TYPE_NAMES), "relations": len(RELATION_NAMES), "fine": len(FINE_NAMES)}
+    for part, logits in held_out.logits.items():
+        if logits.shape[1] == 1:
+            parts[part] = np.asarray(1 / (1 + np.exp(-logits[:, 0])), np.float32)
+        else:
+            parts[part] = softmax(logits)[:, : names[part]]
+    return parts
+
+
+def collect(
+    origin: str, models: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
+) -> Held:
+    """Bring the answers of several models to the same tables into one order."""
+    network = models[NETWORK][origin]
+    wanted = set(network.names)
+    chosen = [
+        table
+        for table in tables
+        if table.source.is_validation and wanted.issuperset(column_names(table)[:1])
+    ]
+    names = [name for table in chosen for name in column_names(table)]
+    places = places_of(names, network)
+    if (places < 0).any():
+        raise UsageError("the networks were not held out on whole tables")
+    first = np.append(0, np.cumsum([len(t.labelled.table.columns) for t in chosen]))[:-1]
+    halves = network.group[places][first] % 2 == 1
+    parts, answered = {}, {}
+    for model, by_origin in models.items():
+        there = places_of(names, by_origin[origin])
+        found = probabilities_of(by_origin[origin])
+        answered[model] = there >= 0
+        parts[model] = {
+            part: np.where(
+                (there >= 0).reshape(-1, *[1] * (array.ndim - 1)), array[np.maximum(there, 0)], 0
+            ).astype(np.float32)
+            for part, array in found.items()
+        }
+    return Held(
+        tuple(chosen),
+        halves,
+        {part: known[places] for part, known in network.known.items()},
+        {part: accepted[places] for part, accepted in network.accepted.items()},
+        parts,
+        answered,
+    )
+
+
+def mix_parts(
+    mixing: Mixing, first: Parts, second: Parts, web: F32, types_of_fine: F32
+) -> dict[str, Probabilities]:
+    """Return the mixture of two models for all columns, as the annotators make it."""
+    mixed = {
+        part: mixing.mix(part, first[part], second[part], web)
+        for part in ("types", "relations", "fine")
+    }
+    mixed["personal"] = mixing.mix_personal(first["personal"], second["personal"], web)
+    mixed["types"] = mixing.with_fine(mixed["types"], mixed["fine"], types_of_fine, web)
+    return mixed
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What calibration fits for one annotator."""
+
+    half: bool | None
+    """The half of the groups it was fitted on; None for all."""
+    mixing: Mixing
+    types_of_fine: F32
+    rule_weight: float = 0.0
+    compatibility_weight: float = 0.0
+
+    @property
+    def mixture(self) -> Mixture:
+        """The part that ships with the byte network."""
+        return Mixture(self.mixing, self.rule_weight, self.compatibility_weight)
+
+
+class Calibrating:
+    """Fits one annotator on held-out answers and replays it.
+
+    `first` and `second` are the probabilities of the two models it mixes, per origin. What the first answers may have been
+    fitted itself: it is called with the half of the groups to fit on, None for all. The second may lack columns, which then
+    go by the first alone.
+    """
+
+    def __init__(
+        self,
+        annotator: str,
+        held: Mapping[str, Held],
+        first: Callable[[bool | None], Mapping[str, Parts]],
+        second: Mapping[str, Parts],
+        compatibility: F32,
+        *,
+        with_rules: bool,
+    ) -> None:
+        self.annotator, self.held, self.with_rules = annotator, held, with_rules
+        self.first, self.second, self.compatibility = first, second, compatibility
+        self.verdicts = {
+            origin: judge_columns([c for t in each.tables for c in t.labelled.table.columns])
+            for origin, each in held.items()
+        }
+
+    def fit(self, half: bool | None = None) -> Fitted:
+        """Fit everything on one half of the groups, or on all."""
+        chosen = {
+            origin: each.columns(np.ones_like(each.half) if half is None else each.half == half)
+            for origin, each in self.held.items()
+        }
+        first = self.first(half)
+        everyday = self.held["open"]
+        both = chosen["open"] & everyday.known["fine"] & everyday.known["types"]
+        types_of_fine = types_of_fine_from(
+            everyday.accepted["fine"][both], everyday.accepted["types"][both]
+        )
+        weights = {
+            origin: fit_weights(
+                each.known,
+                each.accepted,
+                chosen[origin] & each.answered[self._least_answered(origin)],
+                first[origin],
+                self.second[origin],
+                types_of_fine,
+            )
+            for origin, each in self.held.items()
+        }
+        # Web tables have no labels of fine types and personal data: there, everyday tables decide.
+        web = replace(
+            weights["open"], **{p: getattr(weights["web"], p) for p in ("types", "relations")}
+        )
+        fitted = Fitted(
+            half, Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"]), types_of_fine
+        )
+        return self._fit_rules(fitted, chosen["web"]) if self.with_rules else fitted
+
+    def _least_answered(self, origin: str) -> str:
+        answered = self.held[origin].answered
+        return min(answered, key=lambda model: int(answered[model].sum()))
+
+    def _fit_rules(self, fitted: Fitted, chosen: Bools) -> Fitted:
+        """Fit the weights that rules and types have on web tables."""
+        held, verdicts = self.held["web"], self.verdicts["web"]
+        mixed = self.mixed("web", fitted)
+        used = np.flatnonzero(chosen & held.known["types"])
+        of_used = [verdicts[i] for i in used]
+
+        def loss(part: str, found: Probabilities, used: I64) -> float:
+            right = (with_none(found) * held.accepted[part][used]).sum(axis=1)
+            return float(-np.log(right + 1e-6).sum())
+
+        rule_weight = min(
+            RULE_WEIGHTS,
+            key=lambda w: loss("types", apply_verdicts(mixed["types"][used], of_used, w), used),
+        )
+        related = np.flatnonzero(chosen & held.known["relations"])
+        types = apply_verdicts(mixed["types"][related], [verdicts[i] for i in related], rule_weight)
+        relations = mixed["relations"][related]
+        compatibility_weight = min(
+            COMPATIBILITY_WEIGHTS,
+            key=lambda w: loss(
+                "relations", reweigh_relations(relations, types, self.compatibility, w), related
+            ),
+        )
+        return replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
+
+    def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
+        """Return the mixture for all columns of an origin; zeros for a column without values, as in the annotators."""
+        held, second = self.held[origin], self.second[origin]
+        first = self.first(fitted.half)[origin]
+        columns = [column for table in held.tables for column in table.labelled.table.columns]
+        sizes = [len(table.labelled.table.columns) for table in held.tables]
+        by_table = np.split(held.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
+        web = per_column([float(found.mean()) for found in by_table], sizes)
+        mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
+        missing = ~held.answered[self._least_answered(origin)]
+        empty = [not column.present for column in columns]
+        for part in mixed:
+            mixed[part][missing] = first[part][missing]
+            mixed[part][empty] = 0
+        return mixed | {"web": web}
+
+    def replay(self, origin: str, fitted: Fitted) -> list[TableAnnotation]:
+        """Return what the annotator would have answered to the held-out tables."""
+        held, mixed = self.held[origin], self.mixed(origin, fitted)
+        ends = np.cumsum([len(t.labelled.table.columns) for t in held.tables]).tolist()
+        answers = []
+        for table, end in zip(held.tables, ends, strict=True):
+            span = slice(end - len(table.labelled.table.columns), end)
+            verdicts = self.verdicts[origin][span]
+            types, relations = mixed["types"][span], mixed["relations"][span]
+            web = float(mixed["web"][span][0])
+            if self.with_rules:
+                types, relations = apply_rules(
+                    types, relations, verdicts, web, fitted.mixture, self.compatibility
+                )
+            scores = TableScores(
+                types,
+                relations,
+                table.labelled.table.subject,
+                tuple(map(explain_verdict, verdicts)),
+                fine=mixed["fine"][span],
+                personal=mixed["personal"][span],
+                web=web,
+            )
+            answers.append(decide(table.labelled.table, scores, self.annotator))
+        return answers
+
+    def cross_fitted(self, origin: str) -> list[TableAnnotation]:
+        """Return the answers to all tables, each by weights fitted on the other half of the groups."""
+        held = self.held[origin]
+        by_half = {half: self.replay(origin, self.fit(not half)) for half in (False, True)}
+        return [by_half[bool(half)][i] for i, half in enumerate(held.half)]
