@@ -130,13 +130,19 @@ class OperatingPoints:
         if not reached:
             best = max((precision for precision, _ in points), default=0.0)
             raise UsageError(
-                f"precision {wanted} was not reached on validation tables for {name}; "
+                f"precision {wanted} was not reached for {_WORDS[name]} on held-out tables; "
                 f"the highest that was is {best}"
             )
         return min(reached)
 
 
 _WEB, _EVERYDAY = ("cta", "cpa"), ("cta@open", "cpa@open")
+_WORDS = {
+    "cta": "types of web tables",
+    "cpa": "relations of web tables",
+    "cta@open": "types of everyday tables",
+    "cpa@open": "relations of everyday tables",
+}
 
 
 def _items(given: Any, *keys: str) -> list[Any]:

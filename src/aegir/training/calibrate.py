@@ -99,19 +99,19 @@ def _suffix(source: Source) -> str:
 
 
 def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
-    gold = [accepted or (NO_TYPE,) for accepted, _ in rows]
-    said = [_said(task, answer) for _, answer in rows]
-    confidence = np.array([sure if name else -1.0 for name, sure in said])
-    answered = confidence >= 0
-    right = np.array([name in accepted for (name, _), accepted in zip(said, gold, strict=True)])
-    f1 = compute_f1(gold, [name for name, _ in said])
+    said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
+    f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
+    answered = [(name in accepted, sure) for accepted, name, sure in said if name]
+    right = np.array([correct for correct, _ in answered], bool)
+    confidence = np.array([sure for _, sure in answered])
     points = [(p, threshold_for_precision(confidence, right, p)) for p in PRECISIONS]
+    share = len(answered) / len(rows)
     return Judgement(
         len(rows),
         f1.micro_f1,
         f1.macro_f1,
-        expected_calibration_error(confidence[answered], right[answered]),
-        tuple((wanted, point.threshold, point.coverage) for wanted, point in points if point),
+        expected_calibration_error(confidence, right),
+        tuple((p, point.threshold, point.coverage * share) for p, point in points if point),
     )
 
 

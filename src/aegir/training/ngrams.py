@@ -7,6 +7,7 @@
 What was finished is kept in a folder beside the result: a run that was stopped goes on where it was.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -49,6 +50,8 @@ from aegir.training.ngram_network.known_names import (
 
 RAW = Source("raw", cta_weight=0, cpa_weight=0, web=False, raw=True)
 RAW_TABLES_PER_FILE, RAW_COLUMNS, RAW_ROWS = 600, 16, 40
+SETTINGS = "settings.json"
+"""The file in the folder of intermediate results that tells what they are of."""
 NETWORKS = 2
 """A teacher and its student."""
 Say = Callable[[str], None]
@@ -79,12 +82,13 @@ def train_ngrams(
     `raw` are files of unlabelled tables. The answers to held-out tables are in `work` afterwards, for
     `aegir train calibrate`.
     """
-    work.mkdir(parents=True, exist_ok=True)
     web = [table for table in tables if table.source.web]
     if not any(table.source.everyday for table in tables):
         raise UsageError(
             "there are no everyday tables; give a folder with open/tables.jsonl.gz too"
         )
+    work.mkdir(parents=True, exist_ok=True)
+    _hold_to_settings(work, config, len(tables))
     examples = Examples.of(web)
     say(f"{len(web)} web tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
     linear_config = replace(config.linear, seed=config.seed, folds=config.folds, jobs=config.jobs)
@@ -119,6 +123,25 @@ def train_ngrams(
             },
         },
     )
+
+
+def _hold_to_settings(work: Path, config: NgramTraining, tables: int) -> None:
+    """Write the settings that what is in the folder depends on; raise UsageError if it was begun with others."""
+    settings = {
+        "seed": config.seed,
+        "folds": config.folds,
+        "tables": tables,
+        "features": config.linear.features,
+        "network": asdict(config.network),
+    }
+    text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
+    path = work / SETTINGS
+    if not path.exists():
+        replace_file(path, text.encode())
+    elif path.read_text(encoding="utf-8") != text:
+        raise UsageError(
+            f"{work} has results of other settings or other tables; choose another --work, or remove it"
+        )
 
 
 def _train_networks(

@@ -200,7 +200,7 @@ class Calibrating:
 
         def loss(part: str, found: Probabilities, used: I64) -> float:
             right = (with_none(found) * held.accepted[part][used]).sum(axis=1)
-            return float(-np.log(right + 1e-6).mean())
+            return float(-np.log(right + 1e-6).sum())
 
         rule_weight = min(
             RULE_WEIGHTS,

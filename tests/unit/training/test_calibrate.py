@@ -1,266 +1,532 @@
-"""Temperatures that undo known over-confidence; weights of rules and of two models."""
+"""Weights of two models that were planted are found again, and what is measured is what the annotators answer."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from aegir.annotators.calibration import ByteCalibration
-from aegir.annotators.combined import (
-    apply_verdicts,
-    reweigh_relations,
-    rule_out_relations,
-    type_shares,
-)
-from aegir.annotators.rules.judge import Verdict
-from aegir.data.sources import TrainingTable, read_training_tables
+from aegir.annotators.byte_model import ByteModelAnnotator
+from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
+from aegir.annotators.combined import CombinedAnnotator
+from aegir.annotators.decide import decide
+from aegir.annotators.mixing import with_none
+from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.rules.judge import Verdict, judge_columns
+from aegir.annotators.scores import Annotator
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.arrays import softmax
+from aegir.data.sources import Source, TrainingTable, read_training_tables
+from aegir.errors import UsageError
+from aegir.model.network import ByteModel
+from aegir.tables.labelled import ColumnLabels, LabelledTable
+from aegir.tables.table import Column, Table
 from aegir.training.calibrate import (
-    RuledTypes,
-    Tempered,
-    calibrate_bytes,
+    LINEAR,
+    LINEAR_ANSWERS,
+    NETWORK,
+    NETWORK_ANSWERS,
+    Calibrating,
+    Held,
+    _ngrams,
     calibrate_folds,
-    cross_fitted,
-    fit_mixer,
-    fit_relations,
-    fit_rules,
-    fit_temperature,
-    scores_per_class,
+    collect,
+    compatibility_of,
+    extend_linear,
+    fit_pair,
+    fit_personal,
+    judge,
+    types_of_fine_from,
 )
-from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers, stack
-from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
-from synthetic_labels import MAKERS, write_synthetic_tables
+from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers
+from aegir.training.linear_stages import fit_temperatures
+from aegir.vocabulary.hierarchy import goes_with
+from aegir.vocabulary.terms import (
+    FINE_INDEX,
+    FINE_NAMES,
+    RELATION_INDEX,
+    RELATION_NAMES,
+    TYPE_INDEX,
+    TYPE_NAMES,
+)
+from byte_models import annotating_checkpoint
+from ngram_models import random_model
+from synthetic_labels import write_everyday_tables, write_synthetic_tables
+
+COLUMNS, NAMES = 4000, 12
+SIZES = {"types": len(TYPE_NAMES), "relations": len(RELATION_NAMES), "fine": len(FINE_NAMES)}
+INDEX = {"types": TYPE_INDEX, "relations": RELATION_INDEX, "fine": FINE_INDEX}
 
 
-def held_out(columns: int = 4000, sharpness: float = 1.0, seed: int = 0) -> HeldOut:
+def two_witnesses(first: float, second: float, seed: int = 0):
+    """Probabilities of two models with independent noise, and what is right; a larger signal knows more."""
+    random = np.random.default_rng(seed)
+    right = np.eye(NAMES + 1, dtype=bool)[random.integers(NAMES + 1, size=COLUMNS)]
+    models = [
+        softmax(signal * (signal * right + random.standard_normal(right.shape)).astype(np.float32))
+        for signal in (first, second)
+    ]
+    return models[0][:, :-1], models[1][:, :-1], right
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_weights_are_found_again(seed: int):
+    """Answers are drawn from a mixture with known weights."""
+    random = np.random.default_rng(seed)
+    first, second = (
+        softmax(random.normal(0, 2, (COLUMNS, NAMES + 1)).astype(np.float32)) for _ in range(2)
+    )
+    mixed = softmax(np.log(first) * np.float32(0.8) + np.log(second) * np.float32(0.3))
+    drawn = (mixed.cumsum(axis=1) > random.random((COLUMNS, 1))).argmax(axis=1)
+    right = np.eye(NAMES + 1, dtype=bool)[drawn]
+    assert fit_pair(first[:, :-1], second[:, :-1], right) == pytest.approx((0.8, 0.3), abs=0.06)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_independent_witnesses_are_both_believed_and_know_more_together(seed: int):
+    first, second, right = two_witnesses(3.0, 1.5, seed)
+    weights = fit_pair(first, second, right)
+    assert weights == pytest.approx((1, 1), abs=0.15)
+    logits = [
+        w * np.log(with_none(p) + 1e-9) for w, p in zip(weights, (first, second), strict=True)
+    ]
+    mixed, alone = (logits[0] + logits[1]).argmax(axis=1), with_none(first).argmax(axis=1)
+    labels = right.argmax(axis=1)
+    assert (mixed == labels).mean() > (alone == labels).mean() + 0.02
+
+
+def test_the_same_witness_twice_is_believed_once():
+    first, _, right = two_witnesses(3.0, 1.5)
+    assert sum(fit_pair(first, first, right)) == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_witness_who_knows_nothing_is_not_asked():
+    first, _, right = two_witnesses(3.0, 1.0)
+    guess = softmax(np.random.default_rng(9).normal(0, 1, (COLUMNS, NAMES + 1)).astype(np.float32))
+    weights = fit_pair(first, guess[:, :-1], right)
+    assert weights == pytest.approx((1, 0), abs=0.08)
+
+
+def test_any_of_several_acceptable_names_is_right():
+    """A model that prefers one of two acceptable names is trusted, and not if only one of them is right."""
+    said = np.tile(np.array([[0.8, 0.15]], np.float32), (100, 1))
+    both, one = np.zeros((2, 100, 3), bool)
+    both[:, :2] = True
+    one[np.arange(100), np.arange(100) % 2] = True
+    assert sum(fit_pair(said, said, both)) > 2
+    assert sum(fit_pair(said, said, one)) < 0.9
+
+
+def test_planted_weights_of_personal_data_are_found_again():
+    random = np.random.default_rng(0)
+    odds = random.normal(0, 2, (2, COLUMNS))
+    first, second = (1 / (1 + np.exp(-odds))).astype(np.float32)
+    personal = 0.7 * odds[0] + 0.2 * odds[1] - 0.5 + random.logistic(size=COLUMNS) > 0
+    assert fit_personal(first, second, personal) == pytest.approx((0.7, 0.2, -0.5), abs=0.12)
+    assert fit_personal(first, second, np.ones(COLUMNS, bool)) == (0.5, 0.5, 0.0)
+
+
+def held_out(sharpness: float, seed: int = 0) -> HeldOut:
     """Labels drawn from softmax(logits); the model then reports its logits times `sharpness`."""
-    generator = np.random.default_rng(seed)
-    logits = generator.normal(0, 2, (columns, 6)).astype(np.float32)
-    noise = generator.gumbel(size=logits.shape)
-    labels = (logits + noise).argmax(axis=1)
+    random = np.random.default_rng(seed)
+    logits = random.normal(0, 2, (COLUMNS, 6)).astype(np.float32)
+    labels = (logits + random.gumbel(size=logits.shape)).argmax(axis=1)
+    nobody = {"relations": np.zeros((COLUMNS, 6), bool)}
     return HeldOut(
-        logits * np.float32(sharpness), labels, np.arange(columns) // 3, (Verdict(),) * columns
+        {"types": logits * np.float32(sharpness), "relations": logits},
+        {"types": np.eye(6, dtype=bool)[labels], **nobody},
+        {"types": np.ones(COLUMNS, bool), "relations": np.zeros(COLUMNS, bool)},
+        np.arange(COLUMNS) // 3,
+        np.arange(COLUMNS) // 3,
+        tuple(map(str, range(COLUMNS))),
     )
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 1.0, 2.0])
 def test_the_temperature_undoes_known_overconfidence(sharpness: float):
     for seed in range(3):
-        fitted = fit_temperature(held_out(sharpness=sharpness, seed=seed))
-        assert fitted.temperature == pytest.approx(sharpness, rel=0.12)
+        fitted = fit_temperatures(held_out(sharpness, seed))
+        assert fitted["cta"] == pytest.approx(sharpness, rel=0.12)
+        assert fitted["cpa"] == 1.0  # nothing is labelled
 
 
-def test_cross_fitting_makes_confidence_honest():
-    data = held_out(sharpness=2.5)
-    judged = cross_fitted(data, fit_temperature)
-    raw = cross_fitted(data, lambda _: Tempered(1.0))
-    assert judged.ece < 0.025 < 0.1 < raw.ece
-    assert judged.micro_f1 == raw.micro_f1  # a temperature changes no answer
-    assert judged.columns == 4000
+def test_linear_stages_speak_of_the_columns_that_have_a_name():
+    linear = {"types": np.array([[0.75, 0.25]], np.float32), "relations": np.ones((1, 1), "f4")}
+    network = {"types": np.array([[0.1, 0.3]], np.float32), "relations": np.full((1, 1), 0.2, "f4")}
+    extended = extend_linear(linear, network)
+    assert extended["types"] == pytest.approx(np.array([[0.3, 0.1]]))
+    assert extended["relations"] == pytest.approx(np.array([[0.2]]))
 
 
-def test_thresholds_of_a_judgement_rise_with_the_wanted_precision():
-    judged = cross_fitted(held_out(), fit_temperature)
-    wanted, thresholds, coverage = zip(*judged.thresholds, strict=True)
-    assert len(wanted) > 10
-    assert list(wanted) == sorted(wanted)
-    assert list(thresholds) == sorted(thresholds)
-    assert list(coverage) == sorted(coverage, reverse=True)
+def test_types_of_fine_types_are_counted_and_else_what_goes_together():
+    fine = np.zeros((4, len(FINE_NAMES) + 1), bool)
+    types = np.zeros((4, len(TYPE_NAMES) + 1), bool)
+    fine[:, FINE_INDEX["item_price"]] = True
+    types[:3, TYPE_INDEX["price"]] = True
+    types[3, [TYPE_INDEX["Number"], TYPE_INDEX["MonetaryAmount"]]] = True
+    shares = types_of_fine_from(fine, types)
+    assert shares.shape == (len(FINE_NAMES) + 1, len(TYPE_NAMES) + 1)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)), abs=2e-3)
+    prior = 0.5 / sum(goes_with("item_price", name) for name in (*TYPE_NAMES, None))
+    row = shares[FINE_INDEX["item_price"]]
+    assert row[TYPE_INDEX["price"]] == pytest.approx((3 + prior) / 4.5, rel=1e-3)
+    assert row[TYPE_INDEX["Number"]] == pytest.approx((0.5 + prior) / 4.5, rel=1e-3)
+    unseen = shares[FINE_INDEX["email_address"]]
+    assert unseen[TYPE_INDEX["email"]] > 0.2
+    assert unseen[TYPE_INDEX["Date"]] == 0
+
+
+def web_table(number: int, *labels: tuple[str, str | None]) -> TrainingTable:
+    columns = tuple(Column(None, (f"x{number}", f"y{place}")) for place in range(len(labels)))
+    given = tuple(ColumnLabels.of(name, relation) for name, relation in labels)
+    table = Table(f"web {number}", columns, subject=0)
+    return TrainingTable(LabelledTable(table, given, {}), Source("gold_val.jsonl"))
+
+
+def answers_about(tables: list[TrainingTable], seed: int, signal: float = 4.0) -> HeldOut:
+    """Noisy logits for every column of the tables, and their labels; groups are the tables."""
+    random = np.random.default_rng(seed)
+    labels = [each for table in tables for each in table.labelled.labels]
+    accepted = {part: np.zeros((len(labels), size + 1), bool) for part, size in SIZES.items()}
+    known = {part: np.zeros(len(labels), bool) for part in (*SIZES, "personal")}
+    personal = np.zeros((len(labels), 1), bool)
+    for row, each in enumerate(labels):
+        for part, names in (
+            ("types", each.types),
+            ("relations", each.relations),
+            ("fine", each.fine),
+        ):
+            known[part][row] = names is not None
+            places = [INDEX[part][name] for name in names or ()] or [SIZES[part]]
+            accepted[part][row, places] = names is not None
+        known["personal"][row] = each.personal is not None
+        personal[row] = bool(each.personal)
+    accepted["personal"] = personal
+    logits = {
+        part: (signal * right + random.standard_normal(right.shape)).astype(np.float32)
+        for part, right in accepted.items()
+    }
+    logits["personal"] -= np.float32(signal / 2)
+    everyday = np.array([table.source.everyday for table in tables])
+    sizes = [len(table.labelled.table.columns) for table in tables]
+    logits["web"] = np.repeat(np.where(everyday, -3, 3), sizes)[:, None].astype(np.float32)
+    numbers = np.repeat(np.arange(len(tables)), sizes)
+    return HeldOut(
+        logits,
+        accepted,
+        known,
+        numbers,
+        numbers,
+        tuple(name for table in tables for name in column_names(table)),
+    )
+
+
+def linear_only(answers: HeldOut) -> HeldOut:
+    """What the linear stages would keep: types and relations, none of them without an output."""
+    parts = ("types", "relations")
+    return replace(
+        answers,
+        logits={part: answers.logits[part][:, :-1] for part in parts},
+        accepted={part: answers.accepted[part][:, :-1] for part in parts},
+        known={part: answers.known[part] for part in parts},
+    )
+
+
+def test_the_answers_of_several_models_are_brought_into_one_order():
+    tables = [web_table(n, ("email", None), ("Date", "birthDate")) for n in range(4)]
+    network, other = answers_about(tables, 0), answers_about(tables, 1)
+    shuffled = other.at(np.array([5, 4, 1, 0, 7, 6]))
+    models = {NETWORK: {"web": network.at(np.arange(8)[::-1])}, "bytes": {"web": shuffled}}
+    held = collect("web", models, tables[::-1])
+    assert [table.labelled.table.name for table in held.tables] == [
+        "web 3",
+        "web 2",
+        "web 1",
+        "web 0",
+    ]
+    assert held.half.tolist() == [True, False, True, False]  # by group
+    assert held.columns(held.half).tolist() == [True, True, False, False] * 2
+    assert held.answered["bytes"].tolist() == [True] * 4 + [False] * 2 + [True] * 2
+    expected = softmax(other.logits["types"])[[6, 7, 4, 5, 2, 3, 0, 1], :-1]
+    expected[4:6] = 0
+    np.testing.assert_allclose(held.parts["bytes"]["types"], expected, rtol=1e-5)
+    assert held.accepted["types"][0, TYPE_INDEX["email"]]
+    assert held.known["relations"].tolist() == [False, True] * 4
+    assert held.parts[NETWORK]["personal"].shape == held.parts[NETWORK]["web"].shape == (8,)
+
+
+def test_tables_that_were_held_out_in_part_are_refused():
+    tables = [web_table(n, ("email", None), ("Date", "birthDate")) for n in range(2)]
+    network = answers_about(tables, 0).at(np.array([0, 1, 2]))
+    with pytest.raises(UsageError, match="not held out on whole tables"):
+        collect("web", {NETWORK: {"web": network}}, tables)
+
+
+def calibrating_rules(supported: list[str], tables: list[TrainingTable]) -> Calibrating:
+    """A calibration on web tables whose rules support these types, one for each column."""
+    everyday = TrainingTable(
+        LabelledTable(
+            Table("e", (Column(None, ("a",)),)), (ColumnLabels((), (), ("status",), False),), {}
+        ),
+        Source("open/tables.jsonl.gz", everyday=True, web=False),
+    )
+    some = {"web": tables, "open": [everyday]}
+    models = {NETWORK: {origin: answers_about(t, 0, signal=2.0) for origin, t in some.items()}}
+    held = {origin: collect(origin, models, t) for origin, t in some.items()}
+    parts = {origin: each.parts[NETWORK] for origin, each in held.items()}
+    calibrating = Calibrating(
+        "combined", held, parts, parts, compatibility_of(tables), with_rules=True
+    )
+    calibrating.verdicts["web"] = [Verdict(support=((name, 1.0),)) for name in supported]
+    return calibrating
 
 
 def test_rules_that_are_right_get_weight_and_rules_that_are_wrong_get_none():
-    generator = np.random.default_rng(1)
-    labels = generator.integers(0, len(TYPE_NAMES), 600)
-    logits = generator.normal(0, 1, (600, len(TYPE_NAMES))).astype(np.float32)
-    tables = np.arange(600)
-
-    def with_support(answers: np.ndarray) -> HeldOut:
-        verdicts = tuple(Verdict(support=((TYPE_NAMES[a], 1.0),)) for a in answers)
-        return HeldOut(logits, labels, tables, verdicts)
-
-    right = fit_rules(with_support(labels))
-    wrong = fit_rules(with_support((labels + 1) % len(TYPE_NAMES)))
-    assert right.rule_weight == 6.0
-    assert wrong.rule_weight == 0.0
-
-
-def test_support_raises_a_type_and_a_veto_ends_it():
-    types = np.full((1, len(TYPE_NAMES)), 1 / len(TYPE_NAMES), np.float32)
-    verdict = Verdict(support=(("email", 0.4),), vetoes=frozenset({"URL"}))
-    told = apply_verdicts(types, [verdict], weight=5.0, temperature=1.0)[0]
-    others = told[TYPE_INDEX["price"]]
-    assert told[TYPE_INDEX["email"]] == pytest.approx(others * np.exp(2), rel=1e-4)
-    assert told[TYPE_INDEX["URL"]] == 0
-    # 80 types of weight 1, one of e^2, and the vetoed one of weight 1, whose share is lost
-    assert told.sum() == pytest.approx(1 - 1 / (81 + np.exp(2)), abs=1e-5)
-
-
-def test_what_is_vetoed_is_shared_out_only_where_a_rule_knows_better():
-    types = np.full((1, len(TYPE_NAMES)), 1 / len(TYPE_NAMES), np.float32)
-    knows = Verdict(support=(("email", 0.5),), vetoes=frozenset({"URL"}))
-    assert apply_verdicts(types, [knows], 1.0, 1.0)[0].sum() == pytest.approx(1, abs=1e-5)
-    doubts = Verdict(vetoes=frozenset({"URL"}))
-    assert apply_verdicts(types, [doubts], 1.0, 1.0)[0].sum() == pytest.approx(81 / 82, abs=1e-5)
-
-
-def test_a_veto_of_everything_is_ignored():
-    types = np.eye(len(TYPE_NAMES), dtype=np.float32)[:1]
-    told = apply_verdicts(types, [Verdict(vetoes=frozenset(TYPE_NAMES))], 1.0, 1.0)
-    assert told[0] == pytest.approx(types[0], abs=1e-6)
-
-
-def test_stacked_folds_keep_their_tables_apart():
-    one, two = held_out(6), held_out(3, seed=1)
-    both = stack([one, two])
-    assert both.table.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert len(both) == len(both.verdicts) == 9
-    assert both.part(both.table == 2).labels.tolist() == two.labels.tolist()
-
-
-def test_a_relation_is_believed_as_far_as_the_type_allows():
-    # Two relations, equally likely; the first goes with type 0 only, the second with type 1 only.
-    relations = np.array([[0.5, 0.5]], np.float32)
-    types = np.array([[0.9, 0.1]], np.float32)
-    told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
-    # 0.5 * (0.9 + 0.03), 0.5 * (0.1 + 0.03), and 0.02 for no relation, over their sum 0.55
-    assert told == pytest.approx([0.465 / 0.55, 0.065 / 0.55], rel=1e-4)
-
-
-def test_where_no_relation_fits_the_type_none_is_likely():
-    relations = np.array([[1.0, 0.0]], np.float32)
-    types = np.array([[0.0, 1.0]], np.float32)
-    told = reweigh_relations(relations, types, np.eye(2, dtype=np.float32), 1.0, 1.0)[0]
-    assert told[0] == pytest.approx(0.03 / 0.05, rel=1e-3)  # 1 * 0.03 against 0.02 for none
-    assert told.sum() < 0.61
+    names = [TYPE_NAMES[n * 7 % len(TYPE_NAMES)] for n in range(200)]
+    tables = [web_table(n, (name, None)) for n, name in enumerate(names)]
+    assert calibrating_rules(names, tables).fit().rule_weight == 4.0
+    assert calibrating_rules(names[1:] + names[:1], tables).fit().rule_weight == 0.0
 
 
 def test_relations_that_follow_the_types_earn_weight():
-    generator = np.random.default_rng(2)
-    labels = generator.integers(0, 4, 900)
-    sure_types = 6 * np.eye(4, dtype=np.float32)[labels]
-    vague = generator.normal(0, 1, (900, 4)).astype(np.float32)
-    data = HeldOut(vague, labels, np.arange(900), (Verdict(),) * 900, sure_types)
-    types = RuledTypes(Tempered(1.0), 0.0, 1.0)
-    fitted = fit_relations(data, types, np.eye(4, dtype=np.float32))
-    assert fitted.weight >= 1.0
-    assert (fitted(data).argmax(axis=1) == labels).mean() > 0.95
-    assert (vague.argmax(axis=1) == labels).mean() < 0.4
+    pairs = [(TYPE_NAMES[n % 80], name) for n, name in enumerate(RELATION_NAMES)] * 2
+    tables = [web_table(n, ("Person/name", None), pair) for n, pair in enumerate(pairs)]
+    supported = [name for table in tables for name in table.labelled.types]
+    assert calibrating_rules(supported, tables).fit().compatibility_weight == 1.0
 
 
-def test_a_relation_falls_with_the_types_its_columns_have():
-    relations = np.array([[0.6, 0.3, 0.1]], np.float32)
-    compatibility = np.zeros((3, len(TYPE_NAMES)), np.float32)
-    compatibility[0, TYPE_INDEX["telephone"]] = 1.0
-    compatibility[1, [TYPE_INDEX["telephone"], TYPE_INDEX["price"]]] = 0.8, 0.2
-    compatibility[2] = 1.0  # nothing is known of its columns
-    verdict = Verdict(vetoes=frozenset({"telephone"}))
-    told = rule_out_relations(relations, [verdict], type_shares(compatibility))[0]
-    assert told.tolist() == [0.0, *relations[0, 1:].tolist()]
-
-
-COLUMNS, CLASSES = 3000, 12
-
-
-def two_witnesses(first: float, second: float, seed: int = 0) -> tuple[HeldOut, HeldOut]:
-    """Answers of two models with independent noise; a larger signal knows more."""
-    random = np.random.default_rng(seed)
-    labels = random.integers(CLASSES, size=COLUMNS)
-    truth = np.eye(CLASSES, dtype=np.float32)[labels]
-    names = tuple(f"t/{i}#0" for i in range(COLUMNS))
-    made = [
-        (signal * truth + random.standard_normal(truth.shape)).astype(np.float32) * np.float32(2)
-        for signal in (first, second)
-    ]
-    one, other = (
-        HeldOut(logits, labels, np.arange(COLUMNS), type_logits=logits, names=names)
-        for logits in made
+def everyday_answer(index: int, name: str | None, confidence: float) -> ColumnAnnotation:
+    return ColumnAnnotation(
+        index, None, name, confidence, None, name, confidence, None, "string", False
     )
-    return one, other
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_independent_witnesses_are_both_believed_and_know_more_together(seed: int):
-    one, other = two_witnesses(3.0, 1.5, seed)
-    mixer = fit_mixer(one, other)
-    assert min(mixer.weights) >= 0.8  # temperatures have made each worth what it says
-    mixed = mixer(one.logits, other.logits)
-    alone = (one.logits.argmax(axis=1) == one.labels).mean()
-    assert (mixed.argmax(axis=1) == one.labels).mean() > alone + 0.02
+def held_of(tables: list[TrainingTable]) -> Held:
+    return Held(tuple(tables), np.zeros(len(tables), bool), {}, {}, {}, {})
 
 
-def test_the_same_witness_twice_is_believed_once():
-    one, _ = two_witnesses(3.0, 1.5)
-    assert sum(fit_mixer(one, one).weights) == pytest.approx(1.0, abs=0.15)
-
-
-def test_a_witness_who_knows_nothing_is_not_asked():
-    first, second = fit_mixer(*two_witnesses(3.0, 0.0)).weights
-    assert first >= 0.9
-    assert second <= 0.1
-
-
-def test_temperatures_and_figures_of_the_byte_network_alone():
-    _, answers = two_witnesses(3.0, 3.0)
-    temperatures, figures = calibrate_bytes({"cta": answers})
-    assert temperatures["cpa"] == 1.0  # nothing was held out for relations
-    assert temperatures["cta"] != 1.0
-    assert figures["byte_model/cta"].columns == COLUMNS
-    assert figures["byte_model/cta"].ece < 0.03
-
-
-def test_scores_per_class_count_what_was_wanted_and_what_was_given():
-    logits = np.zeros((4, len(TYPE_NAMES)), np.float32)
-    logits[[0, 1, 2], 0] = 1  # three columns are called the first type, one of them wrongly
-    logits[3, 1] = 1
-    held_out = HeldOut(logits, np.array([0, 0, 1, 1]), np.arange(4))
-    scores = scores_per_class({"cta": held_out})["cta"]
-    assert scores[TYPE_NAMES[0]] == [2, 0.667, 1.0, 0.8]
-    assert scores[TYPE_NAMES[1]] == [2, 1.0, 0.5, 0.667]
-
-
-def answers_about(tables: list[TrainingTable], seed: int) -> dict[str, HeldOut]:
-    """Noisy logits for every labelled column of the tables."""
-    random = np.random.default_rng(seed)
-    types = [TYPE_INDEX[name] for one in tables for name in one.labelled.types if name]
-    relations = [
-        RELATION_NAMES.index(name) if name else 0
-        for one in tables
-        for name in one.labelled.relations
+def test_figures_count_what_was_answered_and_what_was_right():
+    source = Source("open/tables.jsonl.gz", everyday=True, web=False)
+    labels = (ColumnLabels(("price", "Number")), ColumnLabels(()), ColumnLabels(("Date",)))
+    columns = (Column(None, ("1",)),) * 3
+    tables = [
+        TrainingTable(LabelledTable(Table(str(n), columns), labels, {}), source) for n in range(40)
     ]
-    names = tuple(name for one in tables for name in column_names(one))
-    table = np.repeat(np.arange(len(tables)), 3)
-    logits = {
-        count: (3 * np.eye(count)[labels] + random.standard_normal((len(labels), count))).astype(
-            np.float32
+    said = (("Number", 0.9), ("Date", 0.6), (None, 0.7))
+    answers = [
+        TableAnnotation(
+            str(n),
+            None,
+            None,
+            tuple(everyday_answer(i, *one) for i, one in enumerate(said)),
+            "fake",
         )
-        for count, labels in ((len(TYPE_NAMES), types), (len(RELATION_NAMES), relations))
-    }
-    first, second = logits.values()
-    related = np.arange(len(names)) % 3 > 0  # the first column of each table is its subject
-    return {
-        "cta": HeldOut(first, np.array(types), table, type_logits=first, names=names),
-        "cpa": HeldOut(second, np.array(relations), table, type_logits=first, names=names).part(
-            related
+        for n in range(40)
+    ]
+    (figures,) = judge(held_of(tables), answers, "fake").items()
+    name, found = figures
+    assert (name, found.columns) == ("fake/cta@open", 120)
+    assert found.micro_f1 == pytest.approx(1 / 3)  # a type for a column that has none is wrong
+    # 40 answers of 0.9 are right, 40 of 0.6 wrong: (0.1 + 0.6) / 2
+    assert found.ece == pytest.approx(0.35)
+    assert found.thresholds[0] == (0.7, 0.9, pytest.approx(1 / 3))
+    assert str(found) == "120 columns, micro F1 0.3333, macro F1 0.3333, ECE 0.3500"
+    silent = [
+        replace(one, columns=tuple(everyday_answer(i, None, 0.4) for i in range(3)))
+        for one in answers
+    ]
+    quiet = judge(held_of(tables), silent, "fake")["fake/cta@open"]
+    assert (quiet.columns, quiet.micro_f1, quiet.ece, quiet.thresholds) == (80, 0.0, 0.0, ())
+
+
+def test_web_files_that_do_not_calibrate_and_relations_are_judged_by_themselves():
+    table = web_table(0, ("Person/name", None), ("Date", "birthDate"))
+    other = replace(table, source=Source("other_val.jsonl", cta_weight=0, calibrates=False))
+    answer = TableAnnotation(
+        "t",
+        None,
+        0,
+        (
+            everyday_answer(0, "Person/name", 0.9),
+            replace(everyday_answer(1, "Date", 0.9), relation=Guess("birthDate", 0.8)),
         ),
+        "fake",
+    )
+    figures = judge(held_of([table, other]), [answer, answer], "fake")
+    assert {name: (one.columns, one.micro_f1) for name, one in figures.items()} == {
+        "fake/cta": (2, 1.0),
+        "fake/cpa": (1, 1.0),
+        "fake/cpa@other_val": (1, 1.0),
     }
 
 
-def test_fold_runs_and_n_grams_are_calibrated_into_one_file(tmp_path: Path):
-    write_synthetic_tables(tmp_path / "made_up_val.jsonl", 40, seed=1)
-    data = [tmp_path / "made_up_val.jsonl"]
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[TrainingTable]]:
+    folder = tmp_path_factory.mktemp("calibrate")
+    web = write_synthetic_tables(folder / "made_up_val.jsonl", 24, seed=1)
+    tables = read_training_tables([web, write_everyday_tables(folder, 12)])
+    # What the models choose as a subject is not kept, so every table names its own.
+    tables = [replace(t, labelled=t.labelled.with_subject(0)) for t in tables]
+    return {
+        "web": [table for table in tables if not table.source.everyday],
+        "open": [table for table in tables if table.source.everyday],
+    }
+
+
+def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
+    """What the linear stages and the networks of a model say, as training keeps it."""
+    some = [table.labelled.table for table in tables]
+    verdicts = judge_columns([column for table in some for column in table.columns])
+    _, context, _ = annotator._read_linear(some)
+    probabilities = annotator._read_networks(some, verdicts)
+    template = answers_about(tables, 0)
+    logits = {
+        part: np.log(with_none(probabilities[part])) for part in ("types", "relations", "fine")
+    }
+    logits |= {
+        part: np.log(probabilities[part]) - np.log1p(-probabilities[part])
+        for part in ("personal", "web")
+    }
+    linear = linear_only(template)
+    types = len(TYPE_NAMES)
+    return (
+        replace(linear, logits={"types": context[:, :types], "relations": context[:, types:]}),
+        replace(template, logits=logits),
+    )
+
+
+def assert_same_answers(
+    annotator: Annotator, tables: list[TrainingTable], replayed: list[TableAnnotation]
+) -> None:
+    some = [table.labelled.table for table in tables]
+    for table, scores, answer in zip(some, annotator.score(some), replayed, strict=True):
+        expected = decide(table, scores, annotator.name)
+        assert answer.subject == expected.subject
+        for one, two in zip(answer.columns, expected.columns, strict=True):
+            for field in ("label", "kind", "type", "fine_type", "personal", "personal_level"):
+                assert getattr(one, field) == getattr(two, field), field
+            assert one.confidence == pytest.approx(two.confidence, abs=2e-3)
+            assert one.type_confidence == pytest.approx(two.type_confidence, abs=2e-3)
+            assert (one.relation and one.relation.label) == (two.relation and two.relation.label)
+
+
+def test_what_is_replayed_is_what_the_annotators_answer(labelled):
+    """Both annotators with random weights, on web and everyday tables, with what was fitted for them."""
+    model = replace(random_model(), facts={})
+    plain = NgramsAnnotator(model)
+    pairs = {origin: answers_of_ngrams(plain, tables) for origin, tables in labelled.items()}
+    answers = {
+        LINEAR: {origin: pair[0] for origin, pair in pairs.items()},
+        NETWORK: {origin: pair[1] for origin, pair in pairs.items()},
+    }
+    tables = [*labelled["web"], *labelled["open"]]
+    calibrating = _ngrams(answers, tables)
+    fitted = calibrating.fit()
+    calibration = NgramCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixing)
+    ngrams = NgramsAnnotator(
+        replace(
+            model,
+            calibration=calibration,
+            types_of_fine=fitted.types_of_fine,
+            compatibility=calibrating.compatibility,
+        )
+    )
+    for origin, some in labelled.items():
+        assert_same_answers(ngrams, some, calibrating.replay(origin, fitted))
+
+    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}).as_json()}
+    byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
+    held = dict(calibrating.held)
+    bytes_ = {origin: parts_of(byte_model, some) for origin, some in labelled.items()}
+    combined = Calibrating(
+        "combined",
+        {o: replace(h, parts={**h.parts, "bytes": bytes_[o]}) for o, h in held.items()},
+        {origin: calibrating.mixed(origin, fitted) for origin in held},
+        bytes_,
+        calibrating.compatibility,
+        with_rules=True,
+    )
+    both = combined.fit()
+    mixture = Mixture(both.mixing, both.rule_weight, both.compatibility_weight)
+    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json()}
+    byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
+    annotator = CombinedAnnotator(ngrams, byte_model)
+    for origin, some in labelled.items():
+        assert_same_answers(annotator, some, combined.replay(origin, both))
+
+
+def parts_of(byte_model: ByteModelAnnotator, tables: list[TrainingTable]):
+    scores = byte_model.score([table.labelled.table for table in tables])
+    return {
+        part: np.concatenate([getattr(each, part) for each in scores])
+        for part in ("types", "relations", "fine", "personal")
+    }
+
+
+def test_figures_of_a_table_come_from_weights_fitted_on_the_other_half(labelled):
+    answers = {
+        LINEAR: {o: linear_only(answers_about(t, 1)) for o, t in labelled.items()},
+        NETWORK: {o: answers_about(t, 2) for o, t in labelled.items()},
+    }
+    calibrating = _ngrams(answers, [*labelled["web"], *labelled["open"]])
+    half = calibrating.held["open"].half
+    assert 0 < half.sum() < len(half)
+    crossed = calibrating.cross_fitted("open")
+    for in_second, other in ((False, True), (True, False)):
+        expected = calibrating.replay("open", calibrating.fit(other))
+        for place in np.flatnonzero(half == in_second):
+            assert crossed[place] == expected[place]
+
+
+def write_answers(
+    folder: Path, labelled: dict[str, list[TrainingTable]]
+) -> tuple[Path, list[Path]]:
+    """The folder of intermediate results of n-grams, and two fold runs of a byte network."""
+    ngrams = folder / "ngrams-parts"
+    ngrams.mkdir()
+    linear = {o: linear_only(answers_about(t, 1, 3.0)) for o, t in labelled.items()}
+    save_answers(ngrams / LINEAR_ANSWERS, linear)
+    runs = [folder / f"fold-{number}" for number in range(2)]
+    for number, run in enumerate(runs):
+        run.mkdir()
+        part = {origin: tables[number::2] for origin, tables in labelled.items()}
+        for path, seed in ((ngrams / NETWORK_ANSWERS.format(number), 2), (run / ANSWERS, 3)):
+            save_answers(path, {o: answers_about(t, seed + 9 * number) for o, t in part.items()})
+    return ngrams, runs
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> list[Path]:
+    web = write_synthetic_tables(tmp_path / "made_up_val.jsonl", 40, seed=1)
+    return [web, write_everyday_tables(tmp_path, 16)]
+
+
+def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tmp_path: Path):
     tables = read_training_tables(data)
-    for fold, part in enumerate((tables[:20], tables[20:])):
-        (tmp_path / f"fold-{fold}").mkdir()
-        save_answers(tmp_path / f"fold-{fold}" / ANSWERS, answers_about(part, fold))
-    save_answers(tmp_path / "ngrams", answers_about(tables, 2))
-    folds = [tmp_path / "fold-0", tmp_path / "fold-1"]
-    figures = calibrate_folds(folds, data, tmp_path / "ngrams", tmp_path / "new" / "out.json")
-    written = json.loads((tmp_path / "new" / "out.json").read_text())
+    labelled = {
+        "web": [table for table in tables if not table.source.everyday],
+        "open": [table for table in tables if table.source.everyday],
+    }
+    ngrams, runs = write_answers(tmp_path, labelled)
+    out = tmp_path / "new" / "out.json"
+    figures, everyday = calibrate_folds(runs, data, ngrams, out)
+    written = json.loads(out.read_text())
     calibration = ByteCalibration.from_json(written["calibration"])
     assert calibration.mixture is not None
-    assert calibration.as_json() == written["calibration"]
+    assert json.loads(json.dumps(calibration.as_json())) == written["calibration"]
     assert list(written["held_out"]) == list(figures)
+    assert written["everyday"] == everyday.as_dict()
     assert figures["combined/cta"].columns == 120
-    assert figures["combined/cpa"].columns == figures["ngrams+rules/cpa"].columns == 80
-    assert figures["combined/cta"].micro_f1 > figures["byte_model/cta"].micro_f1
-    assert set(written["per_class"]["cta"]) == set(MAKERS)
+    assert figures["combined/cpa"].columns == 80
+    assert figures["combined/cta"].micro_f1 > 0.95
+    assert figures["combined/cta@open"].micro_f1 > 0.95
+    assert everyday.type.right > 0.9
+    weights = calibration.mixture.mixing.everyday
+    assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
+
+
+def test_a_folder_without_answers_of_n_grams_is_refused(data: list[Path], tmp_path: Path):
+    with pytest.raises(UsageError, match="has no answers of n-grams; make them with: aegir train"):
+        calibrate_folds([tmp_path], data, tmp_path, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()

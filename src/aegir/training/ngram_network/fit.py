@@ -167,7 +167,8 @@ class Fit:
         """Train; `teacher` has the probabilities (columns, outputs) to aim at in unlabelled tables."""
         settings = self.settings
         groups = self._groups(teacher is not None)
-        steps = max(settings.epochs * (len(groups[0][0]) // settings.everyday), 1)
+        everyday, at_once = groups[0]
+        steps = settings.epochs * (len(everyday) // at_once)
         streams = [_endless(tables, count, self.random) for tables, count in groups]
         dense = [p for name, p in self.network.named_parameters() if not _is_sparse(name)]
         sparse = [p for name, p in self.network.named_parameters() if _is_sparse(name)]
@@ -200,7 +201,10 @@ class Fit:
             for at in range(0, len(tables), TABLES_AT_ONCE):
                 chosen = tables[at : at + TABLES_AT_ONCE]
                 parts.append(self.network(self._batch(*self._spread(chosen))))
-        return {head: torch.cat([part[head] for part in parts]).numpy() for head in HEADS}
+        return {
+            head: torch.cat([torch.zeros(0, count), *(part[head] for part in parts)]).numpy()
+            for head, count in HEADS.items()
+        }
 
     def export(self) -> NgramNetwork:
         """Return the network for numpy."""
@@ -211,9 +215,9 @@ class Fit:
         names = ("everyday", "web", "other", "made up", "raw")
         kinds: dict[str, list[int]] = {name: [] for name in names}
         columns = self.columns
-        labelled = np.add.reduceat(
-            sum(columns.weights[head] for head in TARGETS), columns.starts[:-1]
-        )
+        table = np.repeat(np.arange(len(columns.tables)), np.diff(columns.starts))
+        weights = np.sum([columns.weights[head] for head in TARGETS], axis=0)
+        labelled = np.bincount(table, weights, minlength=len(columns.tables))
         for number in np.flatnonzero(self.used).tolist():
             source = columns.tables[number].source
             if source.everyday:
