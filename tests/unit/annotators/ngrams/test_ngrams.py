@@ -132,6 +132,7 @@ def test_networks_are_averaged_and_mixed_with_the_linear_stages():
     powers = mean ** (first + second)
     expected = powers / powers.sum(axis=1, keepdims=True)
     filled = [bool(column.present) for column in PEOPLE.columns]
+    assert scores.fine is not None
     assert scores.fine[filled] == pytest.approx(expected[filled, :-1], rel=2e-3, abs=1e-5)
 
 

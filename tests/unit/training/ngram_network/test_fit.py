@@ -163,7 +163,8 @@ def test_a_student_learns_from_its_teacher_on_unlabelled_tables(columns: Columns
 def test_the_same_seed_gives_the_same_bits_and_tells_how_it_goes(
     columns: Columns, used: np.ndarray
 ):
-    exported, said = [], []
+    exported: list[bytes] = []
+    said: list[str] = []
     for seed in (0, 0, 1):
         fitting = fit(columns, used, seed, epochs=3)
         fitting.run(say=said.append)
