@@ -42,7 +42,8 @@ class Weights:
         """Read what `asdict` made of it; raise UsageError for anything else."""
         try:
             parts: dict[str, Any] = {head: tuple(map(float, given[head])) for head in NUMBERS}
-            weights = cls(**parts, **{name: float(given[name]) for name in _SINGLE})
+            parts_and_shares = parts | {name: float(given[name]) for name in _SINGLE}
+            weights = cls(**parts_and_shares)
         except (KeyError, TypeError, ValueError):
             raise UsageError("the calibration has no weights of a mixture") from None
         lengths = {head: len(part) for head, part in parts.items()}
