@@ -28,17 +28,24 @@ from aegir.data.sources import (
 )
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
-from aegir.tables.labelled import Task
+from aegir.metrics import (
+    F1Report,
+    compute_f1,
+    expected_calibration_error,
+    threshold_for_precision,
+)
+from aegir.tables.labelled import Accepted, Task
 from aegir.training.held_out import ANSWERS, HeldOut, load_answers, stack_folds
 from aegir.training.linear_stages import fit_temperatures
 from aegir.training.mixing_fit import Parts
-from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect
+from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 
 BYTES = "bytes"
 LINEAR_ANSWERS, NETWORK_ANSWERS = "linear.safetensors", "network-fold{}.safetensors"
 """The files in the folder of `aegir train ngrams`."""
+_Row = tuple[Accepted, ColumnAnnotation]
+"""What is right for a column, and the answer."""
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
@@ -73,23 +80,47 @@ def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dic
 
     Everyday columns without a type or relation count where one was answered, and then as wrong.
     """
-    figures = {}
-    suffixes = [_suffix(table.source) for table in held.tables]
-    tasks: tuple[Task, ...] = ("cta", "cpa")
-    for task in tasks:
-        for suffix in sorted(set(suffixes)):
-            rows = [
+    rows = _rows(held, answers)
+    return {
+        f"{annotator}/{task}{suffix}": _judge(task, rows[task, suffix]) for task, suffix in rows
+    }
+
+
+def scores_per_class(
+    held: Held, answers: Sequence[TableAnnotation]
+) -> dict[str, dict[str, list[float]]]:
+    """Return, per task and label of the web tables that calibrate, columns, precision, recall and F1."""
+    return {
+        task: {
+            score.label: [
+                score.support,
+                *(round(x, 3) for x in (score.precision, score.recall, score.f1)),
+            ]
+            for score in _f1(task, rows).classes
+        }
+        for (task, suffix), rows in _rows(held, answers).items()
+        if not suffix
+    }
+
+
+def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, str], list[_Row]]:
+    """Return what is right and what was answered, by task and by the tables that are judged together."""
+    rows: dict[tuple[Task, str], list[_Row]] = {}
+    for table, annotation in zip(held.tables, answers, strict=True):
+        trust: dict[Task, float] = {
+            "cta": table.source.cta_weight,
+            "cpa": table.source.cpa_weight,
+        }
+        for task, weight in trust.items():
+            found = [
                 (accepted, answer)
-                for table, annotation, own in zip(held.tables, answers, suffixes, strict=True)
-                if own == suffix
-                and (table.source.cta_weight if task == "cta" else table.source.cpa_weight) > 0
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
                 for accepted in [labels.types if task == "cta" else labels.relations]
                 if accepted or (accepted is not None and _said(task, answer)[0])
             ]
-            if rows:
-                figures[f"{annotator}/{task}{suffix}"] = _judge(task, rows)
-    return figures
+            if weight > 0 and found:
+                rows.setdefault((task, _suffix(table.source)), []).extend(found)
+    return dict(sorted(rows.items()))
 
 
 def _suffix(source: Source) -> str:
@@ -98,9 +129,9 @@ def _suffix(source: Source) -> str:
     return "" if source.calibrates else f"@{source.stem}"
 
 
-def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
+def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
     said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
-    f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
+    f1 = _f1(task, rows)
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
     right = np.array([correct for correct, _ in answered], bool)
     confidence = np.array([sure for _, sure in answered])
@@ -113,6 +144,11 @@ def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]])
         expected_calibration_error(confidence, right),
         tuple((p, point.threshold, point.coverage * share) for p, point in points if point),
     )
+
+
+def _f1(task: Task, rows: Sequence[_Row]) -> F1Report:
+    gold = [accepted or (NO_TYPE,) for accepted, _ in rows]
+    return compute_f1(gold, [_said(task, answer)[0] for _, answer in rows])
 
 
 def _said(task: Task, answer: ColumnAnnotation) -> tuple[str | None, float]:
@@ -194,10 +230,14 @@ def calibrate_folds(
     )
     fitted = combined.fit()
     figures, everyday = _figures(combined)
+    alone = {origin: replay_alone(each, BYTES, "byte_model") for origin, each in held.items()}
+    for origin, each in held.items():
+        figures |= judge(each, alone[origin], "byte_model")
     facts = {
         "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
         "everyday": everyday.as_dict(),
+        "per_class": scores_per_class(held["web"], alone["web"]),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())

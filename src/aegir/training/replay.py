@@ -16,7 +16,7 @@ from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, per_column, with_none
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import Probabilities, TableScores
+from aegir.annotators.scores import Explanation, Probabilities, TableScores
 from aegir.answers.annotation import TableAnnotation
 from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable
@@ -129,6 +129,24 @@ class Fitted:
     def mixture(self) -> Mixture:
         """The part that ships with the byte network."""
         return Mixture(self.mixing, self.rule_weight, self.compatibility_weight)
+
+
+def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
+    """Return what an annotator of one model alone, which does not tell web tables from others, would have answered."""
+    parts, answers, start = held.parts[model], [], 0
+    for table in (training.labelled.table for training in held.tables):
+        span = slice(start, start + len(table.columns))
+        start = span.stop
+        scores = TableScores(
+            parts["types"][span],
+            parts["relations"][span],
+            table.subject,
+            (Explanation(),) * len(table.columns),
+            fine=parts["fine"][span],
+            personal=parts["personal"][span],
+        )
+        answers.append(decide(table, scores, annotator))
+    return answers
 
 
 class Calibrating:

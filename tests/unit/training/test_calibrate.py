@@ -28,6 +28,7 @@ from aegir.training.calibrate import (
     compatibility_of,
     extend_linear,
     judge,
+    scores_per_class,
 )
 from aegir.training.held_out import HeldOut
 from aegir.training.linear_stages import fit_temperatures
@@ -44,7 +45,7 @@ from aegir.vocabulary.terms import (
 from byte_models import annotating_checkpoint
 from held_out_answers import answers_about, by_origin, linear_only, write_answers
 from ngram_models import random_model
-from synthetic_labels import write_everyday_tables, write_synthetic_tables
+from synthetic_labels import MAKERS, write_everyday_tables, write_synthetic_tables
 
 COLUMNS, NAMES = 4000, 12
 
@@ -302,6 +303,17 @@ def test_web_files_that_do_not_calibrate_and_relations_are_judged_by_themselves(
     }
 
 
+def test_scores_per_class_count_what_was_wanted_and_what_was_given():
+    wanted, given = ("email", "email", "Date", "Date"), ("email", "email", "email", "Date")
+    table = web_table(0, *((name, None) for name in wanted))
+    answer = TableAnnotation(
+        "t", None, 0, tuple(everyday_answer(i, name, 0.9) for i, name in enumerate(given)), "fake"
+    )
+    assert scores_per_class(held_of([table]), [answer]) == {
+        "cta": {"Date": [2, 1.0, 0.5, 0.667], "email": [2, 0.667, 1.0, 0.8]}
+    }
+
+
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[TrainingTable]]:
     folder = tmp_path_factory.mktemp("calibrate")
@@ -443,6 +455,10 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert figures["combined/cta"].micro_f1 > 0.95
     assert figures["combined/cta@open"].micro_f1 > 0.95
     assert everyday.type.right > 0.9
+    assert figures["byte_model/cta"].columns == 120
+    assert figures["byte_model/cta"].micro_f1 < figures["combined/cta"].micro_f1
+    assert set(written["per_class"]) == {"cta", "cpa"}
+    assert set(written["per_class"]["cta"]) == set(MAKERS)
     weights = calibration.mixture.mixing.everyday
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
 
