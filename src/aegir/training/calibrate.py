@@ -67,6 +67,8 @@ class Judgement:
     ece: float
     thresholds: tuple[tuple[float, float, float], ...]
     """Wanted precision, threshold, coverage; precisions that no threshold reached are left out."""
+    classes: Mapping[str, Sequence[float]]
+    """Per label: columns, precision, recall and F1."""
 
     def __str__(self) -> str:
         return (
@@ -143,6 +145,13 @@ def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
         f1.macro_f1,
         expected_calibration_error(confidence, right),
         tuple((p, point.threshold, point.coverage * share) for p, point in points if point),
+        {
+            score.label: (
+                score.support,
+                *(round(x, 3) for x in (score.precision, score.recall, score.f1)),
+            )
+            for score in f1.classes
+        },
     )
 
 
