@@ -28,12 +28,7 @@ from aegir.data.sources import (
 )
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.metrics import (
-    F1Report,
-    compute_f1,
-    expected_calibration_error,
-    threshold_for_precision,
-)
+from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 from aegir.tables.labelled import Accepted, Task
 from aegir.training.held_out import ANSWERS, HeldOut, load_answers, stack_folds
 from aegir.training.linear_stages import fit_temperatures
@@ -88,23 +83,6 @@ def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dic
     }
 
 
-def scores_per_class(
-    held: Held, answers: Sequence[TableAnnotation]
-) -> dict[str, dict[str, list[float]]]:
-    """Return, per task and label of the web tables that calibrate, columns, precision, recall and F1."""
-    return {
-        task: {
-            score.label: [
-                score.support,
-                *(round(x, 3) for x in (score.precision, score.recall, score.f1)),
-            ]
-            for score in _f1(task, rows).classes
-        }
-        for (task, suffix), rows in _rows(held, answers).items()
-        if not suffix
-    }
-
-
 def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, str], list[_Row]]:
     """Return what is right and what was answered, by task and by the tables that are judged together."""
     rows: dict[tuple[Task, str], list[_Row]] = {}
@@ -133,7 +111,7 @@ def _suffix(source: Source) -> str:
 
 def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
     said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
-    f1 = _f1(task, rows)
+    f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
     right = np.array([correct for correct, _ in answered], bool)
     confidence = np.array([sure for _, sure in answered])
@@ -153,11 +131,6 @@ def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
             for score in f1.classes
         },
     )
-
-
-def _f1(task: Task, rows: Sequence[_Row]) -> F1Report:
-    gold = [accepted or (NO_TYPE,) for accepted, _ in rows]
-    return compute_f1(gold, [_said(task, answer)[0] for _, answer in rows])
 
 
 def _said(task: Task, answer: ColumnAnnotation) -> tuple[str | None, float]:
@@ -239,14 +212,12 @@ def calibrate_folds(
     )
     fitted = combined.fit()
     figures, everyday = _figures(combined)
-    alone = {origin: replay_alone(each, BYTES, "byte_model") for origin, each in held.items()}
-    for origin, each in held.items():
-        figures |= judge(each, alone[origin], "byte_model")
+    for each in held.values():
+        figures |= judge(each, replay_alone(each, BYTES, "byte_model"), "byte_model")
     facts = {
         "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
         "everyday": everyday.as_dict(),
-        "per_class": scores_per_class(held["web"], alone["web"]),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())

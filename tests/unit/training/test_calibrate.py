@@ -28,7 +28,6 @@ from aegir.training.calibrate import (
     compatibility_of,
     extend_linear,
     judge,
-    scores_per_class,
 )
 from aegir.training.held_out import HeldOut
 from aegir.training.linear_stages import fit_temperatures
@@ -309,8 +308,9 @@ def test_scores_per_class_count_what_was_wanted_and_what_was_given():
     answer = TableAnnotation(
         "t", None, 0, tuple(everyday_answer(i, name, 0.9) for i, name in enumerate(given)), "fake"
     )
-    assert scores_per_class(held_of([table]), [answer]) == {
-        "cta": {"Date": [2, 1.0, 0.5, 0.667], "email": [2, 0.667, 1.0, 0.8]}
+    assert judge(held_of([table]), [answer], "fake")["fake/cta"].classes == {
+        "Date": (2, 1.0, 0.5, 0.667),
+        "email": (2, 0.667, 1.0, 0.8),
     }
 
 
@@ -457,8 +457,7 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert everyday.type.right > 0.9
     assert figures["byte_model/cta"].columns == 120
     assert figures["byte_model/cta"].micro_f1 < figures["combined/cta"].micro_f1
-    assert set(written["per_class"]) == {"cta", "cpa"}
-    assert set(written["per_class"]["cta"]) == set(MAKERS)
+    assert set(written["held_out"]["combined/cta"]["classes"]) == set(MAKERS)
     weights = calibration.mixture.mixing.everyday
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
 
