@@ -15,7 +15,7 @@ from aegir.tables.table import Column, Table
 
 EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
 WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)
-EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), (0.5, 0.7, -0.2), 0.3)
+EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), (0.5, 0.7, -0.2), 0.3, 1.2)
 MIXING = Mixing(WEB, EVERYDAY)
 PEOPLE = Table(
     "export/people.csv",

@@ -9,9 +9,10 @@ from aegir.annotators.decide import decide
 from aegir.annotators.registry import ANNOTATORS, load_annotator
 from aegir.annotators.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from command_line import run_process
 
+PARTS = ("types", "relations", "fine", "personal")
 CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
 PEOPLE = Table(
     "people",
@@ -51,11 +52,14 @@ def annotator(request: pytest.FixtureRequest) -> Annotator:
 
 
 def same_bits(one: TableScores, other: TableScores) -> bool:
-    return (
-        one.types.tobytes() == other.types.tobytes()
-        and one.relations.tobytes() == other.relations.tobytes()
-        and (one.subject, one.explanations) == (other.subject, other.explanations)
-    )
+    return all(
+        part_of(one, part).tobytes() == part_of(other, part).tobytes() for part in PARTS
+    ) and (one.subject, one.web, one.explanations) == (other.subject, other.web, other.explanations)
+
+
+def part_of(scores: TableScores, part: str) -> np.ndarray:
+    found = getattr(scores, part)
+    return np.zeros(0, np.float32) if found is None else found
 
 
 def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
@@ -65,7 +69,15 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
     assert len(scores.explanations) == columns
     assert scores.subject is None or 0 <= scores.subject < columns
     assert table.subject is None or scores.subject == table.subject
-    for probabilities in (scores.types, scores.relations):
+    if learnt:
+        assert scores.fine is not None
+        assert scores.personal is not None
+        assert scores.fine.shape == (columns, len(FINE_NAMES))
+        assert scores.personal.shape == (columns,)
+        assert ((scores.personal >= 0) & (scores.personal <= 1)).all()
+    assert 0 <= scores.web <= 1
+    shares = (scores.types, scores.relations, scores.fine)
+    for probabilities in (some for some in shares if some is not None):
         assert probabilities.dtype == np.float32
         assert np.isfinite(probabilities).all()
         assert (probabilities >= 0).all()
@@ -75,8 +87,7 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
         known = [bool(column.present) for column in table.columns]
         assert (scores.types.any(axis=1) == known).all()
     empty = [not column.present for column in table.columns]
-    assert not scores.types[empty].any()
-    assert not scores.relations[empty].any()
+    assert not any(part_of(scores, part)[empty].any() for part in PARTS if learnt)
 
 
 def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator):
@@ -147,7 +158,8 @@ columns = tuple(
 )
 digest = hashlib.sha256()
 for scores in load_annotator(sys.argv[1]).score([Table("wide", columns), Table("t", columns[:12])]):
-    digest.update(scores.types.tobytes() + scores.relations.tobytes())
+    for part in (scores.types, scores.relations, scores.fine, scores.personal):
+        digest.update(b"" if part is None else part.tobytes())
 print(digest.hexdigest())
 """
 

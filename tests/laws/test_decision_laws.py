@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.annotators.decide import Thresholds, decide
+from aegir.annotators.decide import NAMED, Thresholds, decide
 from aegir.annotators.mixing import Mixing, Weights, with_none
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.answers.annotation import TableAnnotation
@@ -61,7 +61,7 @@ def check_coherent(answer: TableAnnotation) -> None:
         assert rivals == sorted(rivals, reverse=True)
         assert column.label not in [guess.label for guess in column.runners_up]
         if column.fine_type is not None:
-            assert column.confidence >= max([0.5, *rivals])
+            assert column.confidence >= max([NAMED, *rivals]) - 1e-6
         if column.index == answer.subject:
             assert (column.relation, column.relation_runners_up) == (None, ())
 
@@ -117,7 +117,13 @@ def test_a_threshold_only_silences(scores: TableScores, types: float, relations:
 NUMBER = st.floats(-3, 3)
 PAIR = st.tuples(NUMBER, NUMBER)
 WEIGHTS = st.builds(
-    Weights, PAIR, PAIR, PAIR, st.tuples(NUMBER, NUMBER, NUMBER), via_fine=st.floats(0, 1)
+    Weights,
+    PAIR,
+    PAIR,
+    PAIR,
+    st.tuples(NUMBER, NUMBER, NUMBER),
+    via_fine=st.floats(0, 1),
+    sharpness=st.floats(0.1, 3),
 )
 MIXINGS = st.builds(Mixing, WEIGHTS, WEIGHTS)
 NAMES = 7

@@ -18,6 +18,8 @@ from aegir.annotators.mixing import Mixing
 from aegir.errors import UsageError
 from aegir.tables.labelled import Task
 
+NEVER = math.inf
+"""The threshold of what is not to be answered."""
 TASKS: tuple[Task, Task] = ("cta", "cpa")
 PerTask = Mapping[Task, float]
 """One number for column types and one for relations."""
@@ -118,31 +120,27 @@ class OperatingPoints:
             ) from None
 
     def thresholds(self, precision: float) -> Thresholds:
-        """Return the lowest thresholds that reached the precision; raise UsageError if none did."""
+        """Return the lowest thresholds that reached the precision; what never did is not to be answered.
+
+        Raises UsageError if nothing reached it.
+        """
         web, everyday = (
             [self._lowest(name, precision) for name in names] for names in (_WEB, _EVERYDAY)
         )
+        if min(*web, *everyday) == NEVER:
+            reached = [reached for points in self.points.values() for reached, _ in points]
+            raise UsageError(
+                f"precision {precision} was not reached on held-out tables; "
+                f"the highest that was is {max(reached, default=0.0)}"
+            )
         return Thresholds(web[0], web[1], Thresholds(everyday[0], everyday[1]))
 
     def _lowest(self, name: str, wanted: float) -> float:
-        points = self.points[name]
-        reached = [threshold for precision, threshold in points if precision >= wanted - 1e-9]
-        if not reached:
-            best = max((precision for precision, _ in points), default=0.0)
-            raise UsageError(
-                f"precision {wanted} was not reached for {_WORDS[name]} on held-out tables; "
-                f"the highest that was is {best}"
-            )
-        return min(reached)
+        reached = [t for precision, t in self.points[name] if precision >= wanted - 1e-9]
+        return min(reached, default=NEVER)
 
 
 _WEB, _EVERYDAY = ("cta", "cpa"), ("cta@open", "cpa@open")
-_WORDS = {
-    "cta": "types of web tables",
-    "cpa": "relations of web tables",
-    "cta@open": "types of everyday tables",
-    "cpa@open": "relations of everyday tables",
-}
 
 
 def _items(given: Any, *keys: str) -> list[Any]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.calibration import OperatingPoints
+from aegir.annotators.calibration import Mixture, OperatingPoints
 from aegir.annotators.mixing import per_column
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.rules.judge import Verdict, judge_columns
@@ -59,7 +59,6 @@ class CombinedAnnotator:
         self.operating_points = OperatingPoints.from_facts(byte_model.model.facts, self.name)
         self._mixture = byte_model.calibration.mixture
         self._compatibility = ngrams.model.compatibility
-        self._type_shares = type_shares(self._compatibility)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -109,14 +108,9 @@ class CombinedAnnotator:
     def _apply_rules(self, learnt: TableScores, verdicts: list[Verdict]) -> TableScores:
         if not verdicts:
             return learnt
-        types, relations = learnt.types, learnt.relations
-        if learnt.web >= LIKELY:
-            types = apply_verdicts(types, verdicts, self._mixture.rule_weight * learnt.web)
-            weight = self._mixture.compatibility_weight * learnt.web
-            relations = reweigh_relations(relations, types, self._compatibility, weight)
-            relations = rule_out_relations(relations, verdicts, self._type_shares)
-            empty = ~learnt.types.any(axis=1)
-            types[empty] = relations[empty] = 0
+        types, relations = apply_rules(
+            learnt.types, learnt.relations, verdicts, learnt.web, self._mixture, self._compatibility
+        )
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         explanations = tuple(
             _explain(verdict, explanation, None if was == now else TYPE_NAMES[was])
@@ -130,6 +124,23 @@ class CombinedAnnotator:
 def _joined(scores: Sequence[TableScores], part: str) -> F32:
     """Return one part of the scores for all columns of all tables."""
     return np.concatenate([getattr(each, part) for each in scores])
+
+
+def apply_rules(
+    types: Probabilities,
+    relations: Probabilities,
+    verdicts: Sequence[Verdict],
+    web: float,
+    mixture: Mixture,
+    compatibility: F32,
+) -> tuple[Probabilities, Probabilities]:
+    """Return the types and relations of one table after the rules were applied, as far as it is one of the web."""
+    if web < LIKELY:
+        return types, relations
+    types = apply_verdicts(types, verdicts, mixture.rule_weight * web)
+    weight = mixture.compatibility_weight * web
+    relations = reweigh_relations(relations, types, compatibility, weight)
+    return types, rule_out_relations(relations, verdicts, type_shares(compatibility))
 
 
 def apply_verdicts(

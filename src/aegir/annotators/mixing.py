@@ -21,7 +21,6 @@ from aegir.model.dense import rows_times
 FLOOR = np.float32(1e-6)
 NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
 """How many weights each part of the answer has."""
-_SINGLE = ("via_fine", "sharpness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,9 @@ class Weights:
         """Read what `asdict` made of it; raise UsageError for anything else."""
         try:
             parts: dict[str, Any] = {head: tuple(map(float, given[head])) for head in NUMBERS}
-            parts_and_shares = parts | {name: float(given[name]) for name in _SINGLE}
-            weights = cls(**parts_and_shares)
+            weights = cls(
+                **parts, via_fine=float(given["via_fine"]), sharpness=float(given["sharpness"])
+            )
         except (KeyError, TypeError, ValueError):
             raise UsageError("the calibration has no weights of a mixture") from None
         lengths = {head: len(part) for head, part in parts.items()}

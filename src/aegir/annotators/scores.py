@@ -29,6 +29,8 @@ POSITION_PENALTY = 0.15
 """What each column to the left of a column takes off its score as the subject; scores are within -1 to 1."""
 PENALISED_POSITIONS = 6
 REPETITION_PENALTY, NO_LETTER_PENALTY = 2.0, 8.0
+HEADER_SHOWN = 60
+"""Characters of a header that a reason quotes."""
 CELLS_CHECKED = 5
 """Cells searched for a letter."""
 
@@ -139,9 +141,8 @@ def explain_networks(
 def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:
     if not column.present:
         return ("there are no values to judge by",)
-    parts = (
-        "values and table" if column.name is None else f"header {column.name!r}, values and table"
-    )
+    header = (column.name or "").strip()[:HEADER_SHOWN]
+    parts = f"header {header!r}, values and table" if header else "values and table"
     best, named = int(np.argmax(types)), int(np.argmax(fine))
     if fine[named] >= LIKELY:
         return (f"{parts} read like {FINE_NAMES[named]}",)

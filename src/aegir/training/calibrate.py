@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
+from aegir.annotators.calibration import ByteCalibration, NgramCalibration
 from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.arrays import F32
@@ -29,16 +29,18 @@ from aegir.data.sources import (
 from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
-from aegir.tables.labelled import Task
+from aegir.tables.labelled import Accepted, Task
 from aegir.training.held_out import ANSWERS, HeldOut, load_answers, stack_folds
 from aegir.training.linear_stages import fit_temperatures
 from aegir.training.mixing_fit import Parts
-from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect
+from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 
 BYTES = "bytes"
 LINEAR_ANSWERS, NETWORK_ANSWERS = "linear.safetensors", "network-fold{}.safetensors"
 """The files in the folder of `aegir train ngrams`."""
+_Row = tuple[Accepted, ColumnAnnotation]
+"""What is right for a column, and the answer."""
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
@@ -75,23 +77,30 @@ def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dic
 
     Everyday columns without a type or relation count where one was answered, and then as wrong.
     """
-    figures = {}
-    suffixes = [_suffix(table.source) for table in held.tables]
-    tasks: tuple[Task, ...] = ("cta", "cpa")
-    for task in tasks:
-        for suffix in sorted(set(suffixes)):
-            rows = [
+    rows = _rows(held, answers)
+    return {
+        f"{annotator}/{task}{suffix}": _judge(task, rows[task, suffix]) for task, suffix in rows
+    }
+
+
+def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, str], list[_Row]]:
+    """Return what is right and what was answered, by task and by the tables that are judged together."""
+    rows: dict[tuple[Task, str], list[_Row]] = {}
+    for table, annotation in zip(held.tables, answers, strict=True):
+        trust: dict[Task, float] = {
+            "cta": table.source.cta_weight,
+            "cpa": table.source.cpa_weight,
+        }
+        for task, weight in trust.items():
+            found = [
                 (accepted, answer)
-                for table, annotation, own in zip(held.tables, answers, suffixes, strict=True)
-                if own == suffix
-                and (table.source.cta_weight if task == "cta" else table.source.cpa_weight) > 0
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
                 for accepted in [labels.types if task == "cta" else labels.relations]
                 if accepted or (accepted is not None and _said(task, answer)[0])
             ]
-            if rows:
-                figures[f"{annotator}/{task}{suffix}"] = _judge(task, rows)
-    return figures
+            if weight > 0 and found:
+                rows.setdefault((task, _suffix(table.source)), []).extend(found)
+    return dict(sorted(rows.items()))
 
 
 def _suffix(source: Source) -> str:
@@ -100,7 +109,7 @@ def _suffix(source: Source) -> str:
     return "" if source.calibrates else f"@{source.stem}"
 
 
-def _judge(task: Task, rows: Sequence[tuple[tuple[str, ...], ColumnAnnotation]]) -> Judgement:
+def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
     said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
     f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
@@ -203,9 +212,10 @@ def calibrate_folds(
     )
     fitted = combined.fit()
     figures, everyday = _figures(combined)
-    mixture = Mixture(fitted.mixing, fitted.rule_weight, fitted.compatibility_weight)
+    for each in held.values():
+        figures |= judge(each, replay_alone(each, BYTES, "byte_model"), "byte_model")
     facts = {
-        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json(),
+        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
         "everyday": everyday.as_dict(),
     }

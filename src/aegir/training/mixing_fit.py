@@ -56,7 +56,7 @@ def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float
 
 
 def types_of_fine_from(fine: Bools, types: Bools) -> F32:
-    """Return (fine types + 1, types + 1) shares of types among columns with both labels, and what goes together."""
+    """Return (fine types and none, types and none) shares of types among columns with both labels, and what goes together."""
     prior = np.array(
         [[goes_with(name, other) for other in (*TYPE_NAMES, None)] for name in FINE_NAMES]
         + [[True] * (len(TYPE_NAMES) + 1)],

@@ -38,8 +38,9 @@ from aegir.training.linear_stages import (
     fit,
     predict,
 )
+from aegir.training.ngram_network.batches import HeaderNames
 from aegir.training.ngram_network.columns import F16, TARGETS, Columns
-from aegir.training.ngram_network.fit import Fit, HeaderNames, NetworkTraining
+from aegir.training.ngram_network.fit import Fit, NetworkTraining
 from aegir.training.ngram_network.known_names import (
     HEADER_NAMES,
     TYPICAL_VALUES,

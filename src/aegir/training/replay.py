@@ -10,17 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegir.annotators.combined import (
-    apply_verdicts,
-    reweigh_relations,
-    rule_out_relations,
-    type_shares,
-)
+from aegir.annotators.calibration import Mixture
+from aegir.annotators.combined import apply_rules, apply_verdicts, reweigh_relations
 from aegir.annotators.decide import decide
-from aegir.annotators.mixing import Mixing, with_none
+from aegir.annotators.mixing import Mixing, per_column, with_none
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import LIKELY, Probabilities, TableScores
+from aegir.annotators.scores import Explanation, Probabilities, TableScores
 from aegir.answers.annotation import TableAnnotation
 from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable
@@ -129,6 +125,29 @@ class Fitted:
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
 
+    @property
+    def mixture(self) -> Mixture:
+        """The part that ships with the byte network."""
+        return Mixture(self.mixing, self.rule_weight, self.compatibility_weight)
+
+
+def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
+    """Return what an annotator of one model alone, which does not tell web tables from others, would have answered."""
+    parts, answers, start = held.parts[model], [], 0
+    for table in (training.labelled.table for training in held.tables):
+        span = slice(start, start + len(table.columns))
+        start = span.stop
+        scores = TableScores(
+            parts["types"][span],
+            parts["relations"][span],
+            table.subject,
+            (Explanation(),) * len(table.columns),
+            fine=parts["fine"][span],
+            personal=parts["personal"][span],
+        )
+        answers.append(decide(table, scores, annotator))
+    return answers
+
 
 class Calibrating:
     """Fits one annotator on held-out answers and replays it.
@@ -218,23 +237,19 @@ class Calibrating:
         return replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
 
     def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
-        """Return the mixture for all columns of an origin."""
-        held, first = self.held[origin], self.first(fitted.half)[origin]
-        second = self.second[origin]
-        web = np.repeat(
-            [
-                float(found.mean())
-                for found in np.split(
-                    held.parts[NETWORK]["web"],
-                    np.cumsum([len(t.labelled.table.columns) for t in held.tables])[:-1],
-                )
-            ],
-            [len(t.labelled.table.columns) for t in held.tables],
-        ).astype(np.float32)
+        """Return the mixture for all columns of an origin; zeros for a column without values, as in the annotators."""
+        held, second = self.held[origin], self.second[origin]
+        first = self.first(fitted.half)[origin]
+        columns = [column for table in held.tables for column in table.labelled.table.columns]
+        sizes = [len(table.labelled.table.columns) for table in held.tables]
+        by_table = np.split(held.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
+        web = per_column([float(found.mean()) for found in by_table], sizes)
         mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
         missing = ~held.answered[self._least_answered(origin)]
+        empty = [not column.present for column in columns]
         for part in mixed:
             mixed[part][missing] = first[part][missing]
+            mixed[part][empty] = 0
         return mixed | {"web": web}
 
     def replay(self, origin: str, fitted: Fitted) -> list[TableAnnotation]:
@@ -246,12 +261,11 @@ class Calibrating:
             span = slice(end - len(table.labelled.table.columns), end)
             verdicts = self.verdicts[origin][span]
             types, relations = mixed["types"][span], mixed["relations"][span]
-            web = float(mixed["web"][span].mean()) if end > span.start else 1.0
-            if self.with_rules and web >= LIKELY:
-                types = apply_verdicts(types, verdicts, fitted.rule_weight * web)
-                weight = fitted.compatibility_weight * web
-                relations = reweigh_relations(relations, types, self.compatibility, weight)
-                relations = rule_out_relations(relations, verdicts, type_shares(self.compatibility))
+            web = float(mixed["web"][span][0])
+            if self.with_rules:
+                types, relations = apply_rules(
+                    types, relations, verdicts, web, fitted.mixture, self.compatibility
+                )
             scores = TableScores(
                 types,
                 relations,

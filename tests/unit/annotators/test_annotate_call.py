@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,13 @@ import pytest
 
 import aegir
 from aegir.annotators.annotate import Annotations, annotate, choose_thresholds, prepare
+from aegir.annotators.calibration import NEVER, OperatingPoints
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.registry import ANNOTATORS, load_annotator, thresholds_for
+from aegir.annotators.scores import TableScores
 from aegir.answers.writers import FORMATS
 from aegir.errors import UnreadableTable, UsageError
+from aegir.tables.table import Table
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COLUMNS = {
@@ -143,11 +147,21 @@ def test_prepare_loads_the_annotator_with_its_thresholds():
 
 
 def test_precision_and_min_confidence_together_take_the_stricter():
-    chosen = load_annotator()
-    asked = choose_thresholds(chosen, 0.0, 0.85)
-    assert 0 < asked.types < 1
-    assert choose_thresholds(chosen, 0.999, 0.85).types == 0.999
-    assert choose_thresholds(chosen, min(asked.types, asked.relations) / 2, 0.85) == asked
+    class Known:
+        name = "known"
+        operating_points = OperatingPoints(
+            {"cta": [(0.9, 0.6)], "cpa": [(0.9, 0.7)], "cta@open": [(0.9, 0.4)], "cpa@open": []}
+        )
+
+        def score(self, tables: Sequence[Table]) -> list[TableScores]:
+            raise AssertionError("nothing is annotated")
+
+    assert choose_thresholds(Known(), 0.5, None) == Thresholds(0.5, 0.5)
+    asked = choose_thresholds(Known(), 0.0, 0.85)
+    assert asked == Thresholds(0.6, 0.7, Thresholds(0.4, NEVER))
+    assert choose_thresholds(Known(), 0.3, 0.85) == asked
+    stricter = choose_thresholds(Known(), 0.65, 0.85)
+    assert stricter == Thresholds(0.65, 0.7, Thresholds(0.65, NEVER))
 
 
 @pytest.mark.parametrize(

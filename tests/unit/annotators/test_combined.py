@@ -54,6 +54,7 @@ def test_every_part_is_mixed_and_sums_to_at_most_1(annotator: CombinedAnnotator)
             totals = getattr(scores, part).sum(axis=1, dtype=np.float64)
             assert (totals <= 1 + 1e-5).all()
             assert ((totals > 0) == filled).all()
+        assert scores.personal is not None
         assert not scores.personal[[not known for known in filled]].any()
 
 

@@ -129,9 +129,9 @@ def test_the_less_sure_of_a_fine_type_and_a_type_that_do_not_go_together_gives_w
     assert second.runners_up[0] == Guess("email_address", pytest.approx(0.6))
 
 
-def test_a_fine_type_is_named_from_one_half_and_else_the_type_and_else_the_kind():
+def test_a_fine_type_is_named_from_six_in_ten_and_else_the_type_and_else_the_kind():
     types = [{"price": 0.9}, {"price": 0.2}]
-    fine = [{"item_price": 0.49, "currency_amount": 0.3}] * 2
+    fine = [{"item_price": 0.59, "currency_amount": 0.2}] * 2
     first, second = decide(TABLE, everyday(types, fine), "fake").columns
     assert (first.label, first.confidence, first.kind) == ("price", pytest.approx(0.9), "money")
     assert (second.label, second.confidence, second.kind) == (
@@ -142,7 +142,7 @@ def test_a_fine_type_is_named_from_one_half_and_else_the_type_and_else_the_kind(
     assert (second.type, second.type_confidence) == (None, pytest.approx(0.8))
     limited = decide(TABLE, everyday(types, fine), "fake", Thresholds(0.8)).columns[1]
     assert (limited.label, limited.kind) == (None, None)
-    assert limited.confidence == limited.runners_up[0].confidence == pytest.approx(0.49)
+    assert limited.confidence == limited.runners_up[0].confidence == pytest.approx(0.59)
 
 
 def test_a_column_of_missing_cells_is_just_that():

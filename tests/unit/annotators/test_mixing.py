@@ -60,6 +60,15 @@ def test_fine_types_speak_for_types_as_far_as_their_share_goes():
     assert MIXING.with_fine(types, fine, of_fine, at(0))[0] == pytest.approx([0.425, 0.35])
 
 
+def test_probabilities_of_types_are_sharpened_none_of_them_included():
+    sharp = Mixing(WEB, replace(WEB, sharpness=2.0))
+    types, fine = np.array([[0.6, 0.2]], np.float32), np.zeros((1, 1), np.float32)
+    of_fine = np.full((2, 3), 1 / 3, np.float32)
+    powers = np.array([0.36, 0.04, 0.04])
+    found = sharp.with_fine(types, fine, of_fine, at(0))[0]
+    assert found == pytest.approx(powers[:2] / powers.sum(), abs=1e-5)
+
+
 def test_a_table_says_once_per_column_what_it_is():
     assert per_column([0.5, 1.0, 0.25], [2, 0, 1]).tolist() == [0.5, 0.5, 0.25]
     assert per_column([], []).tolist() == []
@@ -81,6 +90,7 @@ def test_what_is_written_as_json_is_read_again():
         ({"web": asdict(WEB) | {"personal": [1, 1]}, "everyday": asdict(WEB)}, "two per part"),
         ({"web": asdict(WEB) | {"types": [1, float("nan")]}, "everyday": {}}, "not finite"),
         (asdict(Mixing(WEB, replace(WEB, via_fine=-0.1))), "a share from 0 to 1"),
+        (asdict(Mixing(WEB, replace(WEB, sharpness=0.0))), "a number above 0"),
     ],
 )
 def test_other_json_is_refused_in_one_sentence(given: object, reason: str):

@@ -8,9 +8,12 @@ from unittest.mock import patch
 import pytest
 
 from aegir.data.generators.people import _voice
+from aegir.data.sources import read_training_tables
 from aegir.training.byte_network.run import CHECKPOINT
 from command_line import Finished, run
+from held_out_answers import write_answers
 from small_runs import write_settings
+from synthetic_labels import write_everyday_tables, write_synthetic_tables
 
 
 @pytest.fixture(scope="module")
@@ -241,15 +244,30 @@ def test_a_package_that_is_missed_late_is_named(
     )
 
 
-def test_a_calibration_that_cannot_be_written_leaves_the_old_one(
-    trained: Finished, folder: Path, tmp_path: Path
-):
-    out = tmp_path / "calibration.json"
+def test_a_calibration_that_cannot_be_written_leaves_the_old_one(tmp_path: Path):
+    web = write_synthetic_tables(tmp_path / "made_up_val.jsonl", 20, seed=1)
+    data = [web, write_everyday_tables(tmp_path, 8)]
+    ngrams, runs = write_answers(tmp_path, read_training_tables(data))
+    out = tmp_path / "new" / "calibration.json"
+    out.parent.mkdir()
     out.write_text("the old one")
-    asked = ("train", "calibrate", folder / "run", "--data", folder, "--out", out)
+    files = [argument for path in data for argument in ("--data", path)]
+    asked = ("train", "calibrate", *runs, *files, "--ngrams", ngrams, "--out", out)
     with patch("aegir.files.os.fsync", side_effect=OSError(28, "No space left")):
         refused(run(*asked), "calibration.json cannot be written (No space left)", "untouched")
     assert out.read_text() == "the old one"
-    assert list(tmp_path.iterdir()) == [out]
-    assert run(*asked).code == 0
-    assert set(json.loads(out.read_text())["calibration"]["bytes"]) == {"cta", "cpa"}
+    assert list(out.parent.iterdir()) == [out]
+    done = run(*asked)
+    assert done.code == 0, done.err
+    assert any(line.startswith("aegir: combined/cta: 60 columns, micro F1 ") for line in done.said)
+    assert done.said[-1].startswith("aegir: combined on everyday tables: type right ")
+    assert set(json.loads(out.read_text())["calibration"]) == {"bytes", "combined"}
+
+
+def test_calibration_asked_wrongly_is_refused(folder: Path, tmp_path: Path):
+    write_everyday_tables(tmp_path, 4)
+    (tmp_path / "parts").mkdir()
+    data = ("--data", tmp_path / "open" / "tables.jsonl.gz")
+    asked = ("train", "calibrate", tmp_path, *data, "--ngrams", tmp_path / "parts")
+    refused(run(*asked), "has no answers of n-grams; make them with: aegir train ngrams")
+    assert run("train", "calibrate", tmp_path, *data).code == 2

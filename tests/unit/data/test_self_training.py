@@ -28,7 +28,9 @@ class Parrot:
     """Answers with the type in a table's source, as confident as the table's name says."""
 
     name = "parrot"
-    operating_points = OperatingPoints({"cta": [(0.95, 0.9)], "cpa": [(0.95, 0.9)]})
+    operating_points = OperatingPoints(
+        {name: [(0.95, 0.9)] for name in ("cta", "cpa", "cta@open", "cpa@open")}
+    )
 
     def __init__(self, doubt: float = 0.0) -> None:
         self.doubt = doubt  # without headers

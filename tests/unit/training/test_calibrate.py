@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.calibration import ByteCalibration, Mixture, NgramCalibration
+from aegir.annotators.calibration import ByteCalibration, NgramCalibration
 from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import with_none
@@ -23,40 +23,30 @@ from aegir.model.network import ByteModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.training.calibrate import (
-    LINEAR,
-    LINEAR_ANSWERS,
-    NETWORK,
-    NETWORK_ANSWERS,
-    Calibrating,
-    Held,
     _ngrams,
     calibrate_folds,
-    collect,
     compatibility_of,
     extend_linear,
-    fit_pair,
-    fit_personal,
     judge,
-    types_of_fine_from,
 )
-from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers
+from aegir.training.held_out import HeldOut
 from aegir.training.linear_stages import fit_temperatures
+from aegir.training.mixing_fit import fit_pair, fit_personal, types_of_fine_from
+from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import (
     FINE_INDEX,
     FINE_NAMES,
-    RELATION_INDEX,
     RELATION_NAMES,
     TYPE_INDEX,
     TYPE_NAMES,
 )
 from byte_models import annotating_checkpoint
+from held_out_answers import answers_about, by_origin, linear_only, write_answers
 from ngram_models import random_model
-from synthetic_labels import write_everyday_tables, write_synthetic_tables
+from synthetic_labels import MAKERS, write_everyday_tables, write_synthetic_tables
 
 COLUMNS, NAMES = 4000, 12
-SIZES = {"types": len(TYPE_NAMES), "relations": len(RELATION_NAMES), "fine": len(FINE_NAMES)}
-INDEX = {"types": TYPE_INDEX, "relations": RELATION_INDEX, "fine": FINE_INDEX}
 
 
 def two_witnesses(first: float, second: float, seed: int = 0):
@@ -184,55 +174,6 @@ def web_table(number: int, *labels: tuple[str, str | None]) -> TrainingTable:
     return TrainingTable(LabelledTable(table, given, {}), Source("gold_val.jsonl"))
 
 
-def answers_about(tables: list[TrainingTable], seed: int, signal: float = 4.0) -> HeldOut:
-    """Noisy logits for every column of the tables, and their labels; groups are the tables."""
-    random = np.random.default_rng(seed)
-    labels = [each for table in tables for each in table.labelled.labels]
-    accepted = {part: np.zeros((len(labels), size + 1), bool) for part, size in SIZES.items()}
-    known = {part: np.zeros(len(labels), bool) for part in (*SIZES, "personal")}
-    personal = np.zeros((len(labels), 1), bool)
-    for row, each in enumerate(labels):
-        for part, names in (
-            ("types", each.types),
-            ("relations", each.relations),
-            ("fine", each.fine),
-        ):
-            known[part][row] = names is not None
-            places = [INDEX[part][name] for name in names or ()] or [SIZES[part]]
-            accepted[part][row, places] = names is not None
-        known["personal"][row] = each.personal is not None
-        personal[row] = bool(each.personal)
-    accepted["personal"] = personal
-    logits = {
-        part: (signal * right + random.standard_normal(right.shape)).astype(np.float32)
-        for part, right in accepted.items()
-    }
-    logits["personal"] -= np.float32(signal / 2)
-    everyday = np.array([table.source.everyday for table in tables])
-    sizes = [len(table.labelled.table.columns) for table in tables]
-    logits["web"] = np.repeat(np.where(everyday, -3, 3), sizes)[:, None].astype(np.float32)
-    numbers = np.repeat(np.arange(len(tables)), sizes)
-    return HeldOut(
-        logits,
-        accepted,
-        known,
-        numbers,
-        numbers,
-        tuple(name for table in tables for name in column_names(table)),
-    )
-
-
-def linear_only(answers: HeldOut) -> HeldOut:
-    """What the linear stages would keep: types and relations, none of them without an output."""
-    parts = ("types", "relations")
-    return replace(
-        answers,
-        logits={part: answers.logits[part][:, :-1] for part in parts},
-        accepted={part: answers.accepted[part][:, :-1] for part in parts},
-        known={part: answers.known[part] for part in parts},
-    )
-
-
 def test_the_answers_of_several_models_are_brought_into_one_order():
     tables = [web_table(n, ("email", None), ("Date", "birthDate")) for n in range(4)]
     network, other = answers_about(tables, 0), answers_about(tables, 1)
@@ -276,7 +217,7 @@ def calibrating_rules(supported: list[str], tables: list[TrainingTable]) -> Cali
     held = {origin: collect(origin, models, t) for origin, t in some.items()}
     parts = {origin: each.parts[NETWORK] for origin, each in held.items()}
     calibrating = Calibrating(
-        "combined", held, parts, parts, compatibility_of(tables), with_rules=True
+        "combined", held, lambda _: parts, parts, compatibility_of(tables), with_rules=True
     )
     calibrating.verdicts["web"] = [Verdict(support=((name, 1.0),)) for name in supported]
     return calibrating
@@ -361,17 +302,32 @@ def test_web_files_that_do_not_calibrate_and_relations_are_judged_by_themselves(
     }
 
 
+def test_scores_per_class_count_what_was_wanted_and_what_was_given():
+    wanted, given = ("email", "email", "Date", "Date"), ("email", "email", "email", "Date")
+    table = web_table(0, *((name, None) for name in wanted))
+    answer = TableAnnotation(
+        "t", None, 0, tuple(everyday_answer(i, name, 0.9) for i, name in enumerate(given)), "fake"
+    )
+    assert judge(held_of([table]), [answer], "fake")["fake/cta"].classes == {
+        "Date": (2, 1.0, 0.5, 0.667),
+        "email": (2, 0.667, 1.0, 0.8),
+    }
+
+
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[TrainingTable]]:
     folder = tmp_path_factory.mktemp("calibrate")
     web = write_synthetic_tables(folder / "made_up_val.jsonl", 24, seed=1)
     tables = read_training_tables([web, write_everyday_tables(folder, 12)])
     # What the models choose as a subject is not kept, so every table names its own.
-    tables = [replace(t, labelled=t.labelled.with_subject(0)) for t in tables]
-    return {
-        "web": [table for table in tables if not table.source.everyday],
-        "open": [table for table in tables if table.source.everyday],
-    }
+    tables = [replace(t, labelled=_with_blank_column(t.labelled).with_subject(0)) for t in tables]
+    return by_origin(tables)
+
+
+def _with_blank_column(labelled: LabelledTable) -> LabelledTable:
+    columns = (*labelled.table.columns, Column("blank", ("", " ")))
+    labels = (*labelled.labels, ColumnLabels())
+    return replace(labelled, table=replace(labelled.table, columns=columns), labels=labels)
 
 
 def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
@@ -442,14 +398,13 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     combined = Calibrating(
         "combined",
         {o: replace(h, parts={**h.parts, "bytes": bytes_[o]}) for o, h in held.items()},
-        {origin: calibrating.mixed(origin, fitted) for origin in held},
+        lambda _: {origin: calibrating.mixed(origin, fitted) for origin in held},
         bytes_,
         calibrating.compatibility,
         with_rules=True,
     )
     both = combined.fit()
-    mixture = Mixture(both.mixing, both.rule_weight, both.compatibility_weight)
-    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, mixture).as_json()}
+    facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, both.mixture).as_json()}
     byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
     annotator = CombinedAnnotator(ngrams, byte_model)
     for origin, some in labelled.items():
@@ -479,23 +434,6 @@ def test_figures_of_a_table_come_from_weights_fitted_on_the_other_half(labelled)
             assert crossed[place] == expected[place]
 
 
-def write_answers(
-    folder: Path, labelled: dict[str, list[TrainingTable]]
-) -> tuple[Path, list[Path]]:
-    """The folder of intermediate results of n-grams, and two fold runs of a byte network."""
-    ngrams = folder / "ngrams-parts"
-    ngrams.mkdir()
-    linear = {o: linear_only(answers_about(t, 1, 3.0)) for o, t in labelled.items()}
-    save_answers(ngrams / LINEAR_ANSWERS, linear)
-    runs = [folder / f"fold-{number}" for number in range(2)]
-    for number, run in enumerate(runs):
-        run.mkdir()
-        part = {origin: tables[number::2] for origin, tables in labelled.items()}
-        for path, seed in ((ngrams / NETWORK_ANSWERS.format(number), 2), (run / ANSWERS, 3)):
-            save_answers(path, {o: answers_about(t, seed + 9 * number) for o, t in part.items()})
-    return ngrams, runs
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> list[Path]:
     web = write_synthetic_tables(tmp_path / "made_up_val.jsonl", 40, seed=1)
@@ -503,12 +441,7 @@ def data(tmp_path: Path) -> list[Path]:
 
 
 def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tmp_path: Path):
-    tables = read_training_tables(data)
-    labelled = {
-        "web": [table for table in tables if not table.source.everyday],
-        "open": [table for table in tables if table.source.everyday],
-    }
-    ngrams, runs = write_answers(tmp_path, labelled)
+    ngrams, runs = write_answers(tmp_path, read_training_tables(data))
     out = tmp_path / "new" / "out.json"
     figures, everyday = calibrate_folds(runs, data, ngrams, out)
     written = json.loads(out.read_text())
@@ -522,6 +455,9 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert figures["combined/cta"].micro_f1 > 0.95
     assert figures["combined/cta@open"].micro_f1 > 0.95
     assert everyday.type.right > 0.9
+    assert figures["byte_model/cta"].columns == 120
+    assert figures["byte_model/cta"].micro_f1 < figures["combined/cta"].micro_f1
+    assert set(written["held_out"]["combined/cta"]["classes"]) == set(MAKERS)
     weights = calibration.mixture.mixing.everyday
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
 

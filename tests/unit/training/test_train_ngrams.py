@@ -89,11 +89,13 @@ def test_it_learns_every_part_of_everyday_tables(model: NgramModel, tables, unse
     scores = annotator.score(everyday)
     key, state, cost = range(3)
     for table_scores in scores:
-        types, fine = table_scores.types, table_scores.fine
+        types, fine, personal = table_scores.types, table_scores.fine, table_scores.personal
+        assert fine is not None
+        assert personal is not None
         assert types[key].argmax() == TYPE_INDEX["IdentifierAT"]
         assert types[state].sum() < 0.5  # none of the types
         assert fine[state].argmax() == FINE_INDEX["status"]
-        assert (table_scores.personal[[key, state, cost]] > 0.5).tolist() == [False, False, True]
+        assert (personal[[key, state, cost]] > 0.5).tolist() == [False, False, True]
     web = [one.web for one in annotator.score([labelled.table for labelled in unseen])]
     assert max(one.web for one in scores) < 0.5 < min(web)
 

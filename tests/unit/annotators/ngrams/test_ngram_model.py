@@ -153,7 +153,7 @@ WEIGHTS = asdict(MIXING)
         ),
         (
             WARM | {"mixing": WEIGHTS | {"web": WEIGHTS["web"] | {"via_fine": 1.5}}},
-            "via_fine of the calibration is 1.5; expected a share from 0 to 1",
+            "via_fine of the calibration is 1.5 and sharpness 1.0; expected a share from 0 to 1",
         ),
     ],
 )

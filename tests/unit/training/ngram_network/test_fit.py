@@ -13,16 +13,13 @@ from aegir.data.raw_tables import without_headers
 from aegir.data.sources import Source, TrainingTable, read_training_tables
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
+from aegir.training.ngram_network.batches import HEADER_ONLY, MOST_COLUMNS, HeaderNames, neighbours
 from aegir.training.ngram_network.columns import TARGETS, Columns
 from aegir.training.ngram_network.fit import (
-    HEADER_ONLY,
     LOSS_WEIGHTS,
-    MOST_COLUMNS,
     Fit,
-    HeaderNames,
     NetworkTraining,
     _endless,
-    _neighbours,
     _schedule,
     compute_loss,
 )
@@ -163,7 +160,8 @@ def test_a_student_learns_from_its_teacher_on_unlabelled_tables(columns: Columns
 def test_the_same_seed_gives_the_same_bits_and_tells_how_it_goes(
     columns: Columns, used: np.ndarray
 ):
-    exported, said = [], []
+    exported: list[bytes] = []
+    said: list[str] = []
     for seed in (0, 0, 1):
         fitting = fit(columns, used, seed, epochs=3)
         fitting.run(say=said.append)
@@ -203,7 +201,8 @@ def test_a_step_reads_tables_of_every_kind_and_headers_alone(columns: Columns, u
     assert kinds == [(18, 6), (15, 6), (8, 4), (6, 4)]
     assert len(fitting._groups(with_raw=False)) == 3
     everyday = fitting._groups(with_raw=False)[0][0][:3]
-    batch, targets, weights = fitting._varied(everyday, None)
+    step = fitting.batches.varied(everyday, None)
+    batch, targets, weights = step.batch, step.targets, step.weights
     count = 3 * 4 + HEADER_ONLY
     assert [len(targets[head]) for head in LOSS_WEIGHTS] == [count] * 5
     assert [len(weights[head]) for head in LOSS_WEIGHTS] == [count] * 5
@@ -221,8 +220,9 @@ def test_a_made_up_column_aims_at_the_types_that_labelled_columns_of_its_fine_ty
     fitting = fit(columns, used)
     made_up = np.flatnonzero([table.source.synthetic for table in columns.tables])
     keys = [t for t in made_up if "primary_key" in columns.tables[t].labelled.table.name]
-    _, targets, weights = fitting._varied(np.array(keys), None)
-    types = targets["types"][: len(keys)]
+    step = fitting.batches.varied(np.array(keys), None)
+    weights = step.weights
+    types = step.targets["types"][: len(keys)]
     assert (types.argmax(dim=1) == TYPE_INDEX["IdentifierAT"]).all()
     assert (weights["types"][: len(keys)] == 0.5).all()
     assert (weights["fine"][: len(keys)] == 1).all()
@@ -234,8 +234,8 @@ def test_of_a_wide_table_some_columns_are_read_per_step():
     source = Source("open/tables.jsonl.gz", everyday=True, web=False)
     columns = Columns.of([TrainingTable(LabelledTable(wide, labels, {}), source)])
     fitting = fit(columns, np.ones(1, bool))
-    _, targets, _ = fitting._varied(np.array([0]), None)
-    assert len(targets["fine"]) == MOST_COLUMNS + HEADER_ONLY
+    step = fitting.batches.varied(np.array([0]), None)
+    assert len(step.targets["fine"]) == MOST_COLUMNS + HEADER_ONLY
     assert len(fitting.predict(np.array([0]))["fine"]) == 100
 
 
@@ -254,7 +254,7 @@ def test_the_loss_is_that_worked_out_by_hand():
 
 
 def test_neighbours_are_columns_of_the_same_table():
-    left, right = _neighbours(np.array([0, 0, 0, 1, 2, 2]))
+    left, right = neighbours(np.array([0, 0, 0, 1, 2, 2]))
     assert left.tolist() == [6, 0, 1, 6, 6, 4]
     assert right.tolist() == [1, 2, 6, 6, 5, 6]
 

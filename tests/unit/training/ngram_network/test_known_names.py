@@ -12,14 +12,15 @@ from aegir.training.ngram_network.known_names import (
     HEADER_NAMES,
     MOST_CELLS,
     TYPICAL_VALUES,
+    ByLanguage,
     all_headers,
     made_up_tables,
     read_names,
 )
 from aegir.vocabulary.terms import FINE_NAMES
 
-HEADERS = {"status": {"en": ("state", "status"), "de": ("Zustand",)}}
-VALUES = {
+HEADERS: ByLanguage = {"status": {"en": ("state", "status"), "de": ("Zustand",)}}
+VALUES: ByLanguage = {
     "status": {"de": ("offen", "zu", "wartend"), "pl": ("otwarte",)},
     "gene": {ANY_LANGUAGE: ("TP53", "BRCA1")},
 }

@@ -13,8 +13,9 @@ from aegir.annotators.rules.judge import judge_columns
 from aegir.data.sources import Source, TrainingTable
 from aegir.tables.labelled import UNLABELLED, LabelledTable
 from aegir.tables.table import Table
+from aegir.training.ngram_network.batches import HeaderNames
 from aegir.training.ngram_network.columns import Columns
-from aegir.training.ngram_network.fit import Fit, HeaderNames, NetworkTraining
+from aegir.training.ngram_network.fit import Fit, NetworkTraining
 from aegir.training.ngram_network.torch_network import Sizes
 from ngram_models import TABLES
 
@@ -66,7 +67,7 @@ def test_what_is_hidden_does_not_reach_the_outputs():
     """Header, other headers, name and values by themselves, then all of them."""
     fit = untrained(SOME, 0)
     fit.network.eval()
-    batch = fit._batch(*fit._spread(np.arange(len(SOME))))
+    batch = fit.batches.plain(np.arange(len(SOME)))
     with torch.no_grad():
         seen = fit.network(batch)["types"]
         for part in range(4):
