@@ -65,8 +65,8 @@ def labelled_columns(tables: Sequence[LabelledTable], task: Task) -> Labelled:
     """The columns that have a label for the task."""
     texts, labels = [], []
     for one in tables:
-        for column, accepted in zip(one.table.columns, one.labels(task), strict=True):
-            if accepted:
+        for column, given in zip(one.table.columns, one.labels, strict=True):
+            if accepted := given.accepted(task):
                 texts.append(column_text(column))
                 labels.append(accepted)
     return texts, labels

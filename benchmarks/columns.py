@@ -56,7 +56,8 @@ def _our_speed(annotator: Annotator, measured: Sequence[list[LabelledTable]]) ->
 def _reference_speed(
     training: list[LabelledTable], measured: Sequence[list[LabelledTable]]
 ) -> Runs:
-    model = fit_reference(_texts(training), [labels[0] for one in training for labels in one.cta])
+    types = [labels.accepted("cta")[0] for one in training for labels in one.labels]
+    model = fit_reference(_texts(training), types)
     model.predict(_texts(training[:1]))
     return Runs(
         tuple(

@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from benchmarks.recording import ROOT
 
@@ -79,8 +79,7 @@ def _labelled_table(name: str, seed: random.Random) -> LabelledTable:
         Column(None, tuple(DRAWS[label](seed) for _ in range(ROWS_IN_LABELLED_TABLE)))
         for label in labels
     )
-    unlabelled = ((),) * len(labels)
-    return LabelledTable(Table(name, columns), tuple((label,) for label in labels), unlabelled, {})
+    return LabelledTable(Table(name, columns), tuple(map(ColumnLabels.of, labels)), {})
 
 
 def _as_csv(rows: object) -> str:

@@ -12,6 +12,7 @@ from aegir.annotators.registry import load_annotator
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 CELL = st.one_of(
@@ -50,8 +51,14 @@ def test_every_column_gets_one_well_formed_answer(annotator: Annotator, some: li
         for column in answer.columns:
             assert math.isfinite(column.confidence)
             assert 0 <= column.confidence <= 1
-            has_values = bool(table.columns[column.index].present)
-            assert column.type in COLUMN_TYPES if has_values else column.type is None
+            assert column.type is None or column.type in COLUMN_TYPES
+            if not table.columns[column.index].present:
+                assert (column.label, column.type, column.confidence) == (None, None, 0)
+            assert column.label in (column.fine_type or column.type, None)
+            assert 0 <= column.type_confidence <= 1
+            assert column.kind == (kind_of(column.label) if column.label else None)
+            if column.fine_type is not None and column.type is not None:
+                assert goes_with(column.fine_type, column.type)
             assert column.relation is None or column.relation.label in RELATIONS
             likelihoods = [column.confidence, *(guess.confidence for guess in column.runners_up)]
             assert likelihoods == sorted(likelihoods, reverse=True)
@@ -73,7 +80,9 @@ def test_a_threshold_silences_answers_and_changes_none(
 ):
     (free,), (held,) = answers([table], annotator), answers([table], annotator, threshold)
     for one, other in zip(free.columns, held.columns, strict=True):
-        assert other.type == (one.type if one.confidence >= threshold else None)
-        assert other.confidence == one.confidence
+        assert other.type == (one.type if one.type_confidence >= threshold else None)
+        assert other.fine_type in (one.fine_type, None)
+        if one.confidence >= threshold:
+            assert (other.label, other.confidence) == (one.label, one.confidence)
         sure = one.relation is not None and one.relation.confidence >= threshold
         assert other.relation == (one.relation if sure else None)

@@ -11,68 +11,16 @@ from hypothesis import strategies as st
 
 from aegir.answers.annotation import (
     ColumnAnnotation,
-    Guess,
     TableAnnotation,
     annotation_as_dict,
     annotation_from_dict,
 )
+from aegir.answers.metadata_formats import without_examples
 from aegir.answers.printable import escape_controls, escape_formula, escape_surrogates
 from aegir.answers.writers import CSV_HEADER, FORMATS, render_text
+from answer_columns import annotations
 
-# Any text at all, lone surrogates and control characters included, with the awkward ones often.
-texts = st.one_of(
-    st.text(st.characters(), max_size=12),
-    st.sampled_from(
-        [
-            '"',
-            "'",
-            "a,b",
-            "a\nb",
-            "a\rb",
-            "# x",
-            ": y",
-            "- z",
-            "\ud800",
-            "\u2028",
-            "=1+1",
-            "-1",
-            "\x1b[31m",
-        ]
-    ),
-)
 LAW = settings(deadline=None)  # the first example pays for importing rich
-confidences = st.floats(0, 1)
-guesses = st.builds(Guess, texts, confidences)
-columns = st.builds(
-    ColumnAnnotation,
-    index=st.integers(0, 5),
-    name=st.none() | texts,
-    type=st.none() | texts,
-    confidence=confidences,
-    runners_up=st.lists(guesses, max_size=2).map(tuple),
-    fine_type=st.none() | texts,
-    datatype=st.sampled_from(
-        ["string", "integer", "number", "boolean", "date", "datetime", "empty"]
-    ),
-    personal=st.booleans(),
-    evidence=st.lists(texts, max_size=2).map(tuple),
-    relation=st.none() | guesses,
-    relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
-    iri=st.none() | texts,
-    relation_iri=st.none() | texts,
-)
-annotations = st.lists(
-    st.builds(
-        TableAnnotation,
-        table=texts,
-        source=st.none() | texts,
-        subject=st.none() | st.integers(0, 5),
-        columns=st.lists(columns, max_size=4).map(tuple),
-        annotator=texts,
-        warnings=st.lists(texts, max_size=1).map(tuple),
-    ),
-    max_size=2,
-)
 
 
 @LAW
@@ -95,7 +43,60 @@ def test_csv_reads_back_one_full_row_per_column(tables: list[TableAnnotation]):
     assert len(rows) == len(every)
     for row, (_, column) in zip(rows, every, strict=True):
         assert set(row) == set(CSV_HEADER)
-        assert row["name"] == escape_formula(escape_controls(column.name or "", keep="\n\t"))
+        for key in ("name", "label", "kind", "type", "fine_type", "personal_level", "iri"):
+            assert row[key] == in_a_cell(getattr(column, key) or ""), key
+        assert float(row["confidence"]) == round(column.confidence, 4)
+        assert float(row["type_confidence"]) == round(column.type_confidence, 4)
+        assert row["personal"] == str(column.personal).lower()
+        assert row["reasons"] == in_a_cell(" | ".join(column.reasons))
+
+
+def in_a_cell(text: str) -> str:
+    return escape_formula(escape_controls(text, keep="\n\t"))
+
+
+@LAW
+@given(annotations)
+def test_metadata_documents_hold_what_is_known_of_every_column(tables: list[TableAnnotation]):
+    columns = [column for table in tables for column in table.columns]
+    package = json.loads(FORMATS["frictionless"](tables))
+    fields = [field for each in package["resources"] for field in each["schema"]["fields"]]
+    document = json.loads(FORMATS["csvw"](tables))
+    described = [one for each in document["tables"] for one in each["tableSchema"]["columns"]]
+    models = FORMATS["dbt"](tables).split("        meta:\n")[1:]
+    for column, field, one, meta in zip(columns, fields, described, models, strict=True):
+        expected = known_facts(column)
+        assert field["aegir"] == expected
+        facts = one["schema:additionalProperty"]
+        assert {fact["schema:name"]: fact["schema:value"] for fact in facts} == expected
+        written = dict(re.findall(r"^ {10}(?:aegir|contains)_(\w+): (.+)$", meta, re.MULTILINE))
+        expected["pii"] = expected.pop("personal")
+        assert {key: json.loads(value) for key, value in written.items()} == expected
+
+
+PUBLISHED = (
+    "label",
+    "confidence",
+    "kind",
+    "type",
+    "type_confidence",
+    "fine_type",
+    "personal_level",
+    "personal_reason",
+    "personal",
+)
+
+
+def known_facts(column: ColumnAnnotation) -> dict[str, Any]:
+    """The parts of a column's answer that are published, without what is not known."""
+    data = without_surrogates(annotation_as_dict(TableAnnotation("", None, None, (column,), "")))
+    (known,) = data["columns"]
+    relation = known["relation"] or {"label": None, "confidence": None}
+    reasons = [without_examples(each) if column.personal else each for each in column.reasons]
+    facts = {key: known[key] for key in PUBLISHED}
+    facts |= {"relation": relation["label"], "relation_confidence": relation["confidence"]}
+    facts["reasons"] = without_surrogates(reasons) or None
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")

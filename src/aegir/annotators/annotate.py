@@ -64,7 +64,7 @@ class Annotations(Sequence[TableAnnotation]):
         return render_text(self.tables, colour=False).rstrip("\n")
 
     def to(self, format_name: str) -> str:
-        """The annotations as text in one format: text, json, jsonl, csv, frictionless, csvw or dbt."""
+        """The annotations as text in one format: text, html, json, jsonl, csv, frictionless, csvw or dbt."""
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 

@@ -1,6 +1,9 @@
 """From probabilities to answers, the same way for every annotator.
 
 TableScores + Thresholds --decide--> TableAnnotation: label or abstention, runners-up, personal or not
+
+A fine type that a rule is sure of decides the type as well: the types that do not go with it share what is left. No type is
+given where "none of these" is likelier, and no relation likewise.
 """
 
 from collections.abc import Sequence
@@ -12,12 +15,25 @@ from aegir.annotators.scores import CustomGuess, Probabilities, TableScores
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.privacy import is_personal
-from aegir.vocabulary.terms import COLUMN_TYPES, RELATION_NAMES, RELATIONS, TYPE_NAMES
+from aegir.vocabulary.hierarchy import goes_with, kind_of
+from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_TYPES,
+    RELATION_NAMES,
+    RELATIONS,
+    TYPE_INDEX,
+    TYPE_NAMES,
+    PersonalMeaning,
+)
 
 RUNNERS_UP = 3
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column personal: the type of a birthDate is Date."""
+SURE_FINE_TYPE = 0.95
+"""Probability of a fine type that a rule names."""
+PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
+"""How many cells of a column reports can show, and how many characters of each."""
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
 
 
@@ -44,6 +60,10 @@ def decide(
         columns=columns,
         annotator=annotator,
         warnings=table.warnings,
+        preview=tuple(
+            tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
+            for column in table.columns
+        ),
     )
 
 
@@ -51,42 +71,105 @@ def _decide_column(
     index: int, column: Column, scores: TableScores, limits: Thresholds
 ) -> ColumnAnnotation:
     custom = scores.custom[index] if scores.custom else ()
+    explanation = scores.explanations[index]
+    fine_type = None if custom else explanation.fine_type  # a taught type has no finer ones
+    types = scores.types[index]
+    if fine_type is not None:
+        types = _given_fine_type(types, fine_type)
     guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
-    guesses += best_guesses(scores.types[index], TYPE_NAMES)
-    chosen = guesses[0] if guesses and guesses[0].confidence >= limits.types else None
+    guesses += best_guesses(types, TYPE_NAMES)
+    no_type = _rest(types, *(claim.confidence for claim in custom))
+    type_guess = _likeliest(guesses, no_type, limits.types)
+    labels = guesses
+    fine_guess = None
+    if fine_type is not None:
+        others = [guess for guess in guesses if not goes_with(fine_type, guess.label)]
+        labels = [Guess(fine_type, SURE_FINE_TYPE), *others]
+        fine_guess = _likeliest(labels, 0.0, limits.types)
+        if type_guess in others:
+            type_guess = None
+    label = fine_guess or type_guess
     related = best_guesses(scores.relations[index], RELATION_NAMES)
     if index == scores.subject:
         related = []
-    relation = related[0] if related and related[0].confidence >= limits.relations else None
-    explanation = scores.explanations[index]
+    relation = _likeliest(related, _rest(scores.relations[index]), limits.relations)
+    personal = _personal_meaning(types, custom, fine_type, related)
     return ColumnAnnotation(
         index=index,
         name=column.name,
-        type=chosen.label if chosen else None,
-        confidence=guesses[0].confidence if guesses else 0.0,
-        runners_up=tuple(guesses[1 if chosen else 0 :][:RUNNERS_UP]),
-        fine_type=explanation.fine_type,
+        label=label.label if label else None,
+        confidence=label.confidence if label else labels[0].confidence if labels else 0.0,
+        kind=(custom[0].kind if custom else kind_of(label.label)) if label else None,
+        type=type_guess.label if type_guess else None,
+        type_confidence=type_guess.confidence if type_guess else no_type,
+        fine_type=fine_guess.label if fine_guess else None,
         datatype=infer_datatype(column.values),
-        personal=_is_likely_personal(scores.types[index], custom, explanation.fine_type, related),
-        evidence=explanation.evidence,
+        personal=personal is not None,
+        personal_level=personal.level if personal else None,
+        personal_reason=personal.reason if personal else None,
         relation=relation,
-        relation_runners_up=tuple(related[1 if relation else 0 :][:RUNNERS_UP]),
-        iri=COLUMN_TYPES[chosen.label].iri if chosen and chosen.label in COLUMN_TYPES else None,
+        iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
         relation_iri=RELATIONS[relation.label].iri if relation else None,
+        runners_up=_runners_up(labels, label),
+        type_runners_up=_runners_up(guesses, type_guess),
+        relation_runners_up=_runners_up(related, relation),
+        reasons=explanation.evidence,
     )
 
 
-def _is_likely_personal(
+def _given_fine_type(types: Probabilities, fine_type: str) -> Probabilities:
+    """Return the probabilities of the types when a fine type is as likely as rules are sure of it.
+
+    What the types that go with it lack is given to its main type, or to none of the types.
+    """
+    term = FINE_TYPES[fine_type]
+    going = np.zeros(len(types), bool)
+    going[[TYPE_INDEX[name] for name in term.types]] = True
+    lacking = SURE_FINE_TYPE - float(types[going].sum())
+    if term.may_have_no_type:
+        lacking -= _rest(types)
+    if lacking <= 0:
+        return types
+    others = max(float(types[~going].sum()), 1 - SURE_FINE_TYPE)
+    result = np.where(going, types, types * np.float32((1 - SURE_FINE_TYPE) / others))
+    if term.parent is not None:
+        result[TYPE_INDEX[term.parent]] += lacking
+    return result
+
+
+def _rest(probabilities: Probabilities, *claims: float) -> float:
+    """Return what is left for "none of these"; 0 for a column of which nothing is known."""
+    if not probabilities.any() and not claims:
+        return 0.0
+    return round(max(1 - float(probabilities.sum()) - sum(claims), 0.0), 6)
+
+
+def _likeliest(guesses: Sequence[Guess], none: float, limit: float) -> Guess | None:
+    """Return the first guess unless "none of these" is likelier or it is below the limit."""
+    best = guesses[0] if guesses else None
+    return best if best and best.confidence >= max(none, limit) else None
+
+
+def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:
+    return tuple([guess for guess in guesses if guess is not given][:RUNNERS_UP])
+
+
+def _personal_meaning(
     types: Probabilities,
     custom: Sequence[CustomGuess],
     fine_type: str | None,
     related: Sequence[Guess],
-) -> bool:
-    """Return whether a column is personal, more likely than not by type or surely by fine type or relation."""
+) -> PersonalMeaning | None:
+    """Return how a column is personal, more likely than not by type or surely by fine type or relation."""
     relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
     by_custom_type = sum(claim.confidence for claim in custom if claim.personal)
     by_type = 0.0 if fine_type is not None else float(types[_PERSONAL].sum())
-    return by_type + by_custom_type >= 0.5 or is_personal(None, fine_type, relation)
+    if by_type + by_custom_type < 0.5 and not is_personal(None, fine_type, relation):
+        return None
+    if custom:
+        return personal_meaning(None, None, relation, custom[0].kind)
+    likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
+    return personal_meaning(likeliest, fine_type, relation)
 
 
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from aegir.annotators.decide import Thresholds, decide
 from aegir.annotators.scores import Annotator
-from aegir.answers.annotation import ColumnAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.errors import UsageError
 from aegir.metrics import (
     F1Report,
@@ -23,6 +23,7 @@ from aegir.metrics import (
     operating_point,
 )
 from aegir.tables.labelled import LabelledTable, Task
+from aegir.tables.table import Table
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 TABLES_AT_ONCE = 128
@@ -76,13 +77,23 @@ def evaluate(
             else labelled
             for labelled in tables
         ]
-    gold = [accepted for labelled in tables for accepted in labelled.labels(task) if accepted]
+    gold = [
+        accepted
+        for labelled in tables
+        for labels in labelled.labels
+        if (accepted := labels.accepted(task))
+    ]
     if not gold:
         raise UsageError(f"no column has a {task!r} label, so there is nothing to score")
-    annotator.score([tables[0].table])  # loads what is loaded lazily, before the clock starts
-    started = time.process_time()
-    answers = _answers(annotator, tables, task, thresholds)
-    seconds = time.process_time() - started
+    annotations, speed = annotate_timed(
+        annotator, [labelled.table for labelled in tables], thresholds
+    )
+    answers = [
+        _answer(column, task)
+        for labelled, annotation in zip(tables, annotations, strict=True)
+        for column, labels in zip(annotation.columns, labelled.labels, strict=True)
+        if labels.accepted(task)
+    ]
     confidence = np.array([confidence for _, confidence in answers])
     guesses = [label for label, _ in answers]
     right = np.array([g in accepted for g, accepted in zip(guesses, gold, strict=True)])
@@ -99,35 +110,31 @@ def evaluate(
             operating_point(np.where(answered, confidence, -1.0), right, threshold)
             for threshold in ABSTENTION_THRESHOLDS
         ),
-        columns_per_cpu_second=sum(len(t.table.columns) for t in tables) / max(seconds, 1e-9),
+        columns_per_cpu_second=speed,
         unknown_labels=tuple(sorted({label for labels in gold for label in labels} - set(known))),
     )
 
 
-def _answers(
-    annotator: Annotator,
-    tables: Sequence[LabelledTable],
-    task: Task,
-    thresholds: Thresholds | None,
-) -> list[tuple[str | None, float]]:
-    """Return label and confidence for every labelled column, in order."""
-    answers = []
+def annotate_timed(
+    annotator: Annotator, tables: Sequence[Table], thresholds: Thresholds | None = None
+) -> tuple[list[TableAnnotation], float]:
+    """Return the answer for each table, and how many columns were answered per CPU second."""
+    annotator.score(tables[:1])  # loads what is loaded lazily, before the clock starts
+    started = time.process_time()
+    annotations = []
     for at in range(0, len(tables), TABLES_AT_ONCE):
         batch = tables[at : at + TABLES_AT_ONCE]
-        scores = annotator.score([labelled.table for labelled in batch])
-        for labelled, table_scores in zip(batch, scores, strict=True):
-            annotation = decide(labelled.table, table_scores, annotator.name, thresholds)
-            answers += [
-                _answer(column, task)
-                for column, accepted in zip(annotation.columns, labelled.labels(task), strict=True)
-                if accepted
-            ]
-    return answers
+        annotations += [
+            decide(table, scores, annotator.name, thresholds)
+            for table, scores in zip(batch, annotator.score(batch), strict=True)
+        ]
+    seconds = time.process_time() - started
+    return annotations, sum(len(table.columns) for table in tables) / max(seconds, 1e-9)
 
 
 def _answer(column: ColumnAnnotation, task: Task) -> tuple[str | None, float]:
     if task == "cta":
-        return column.type, column.confidence
+        return column.type, column.type_confidence
     return (column.relation.label, column.relation.confidence) if column.relation else (None, 0.0)
 
 

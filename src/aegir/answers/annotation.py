@@ -2,21 +2,26 @@
 
     annotation_from_dict(annotation_as_dict(annotation)) == annotation      (up to rounding)
 
-`type` is None where the annotator abstained; `runners_up` then still lists its best guesses. The dictionaries
-are the shape behind JSON, Parquet metadata and the service.
+A column's answer says the same thing at several levels: `label` is the most specific name that is likely enough, and
+`kind`, `type` and `fine_type` are the levels themselves. The dictionaries are the shape behind JSON, Parquet
+metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line;
-  - confidences are rounded to 4 decimals; nothing else is changed;
-  - what cannot be read back is refused in one sentence that names the part at fault.
+  - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the
+    dictionary;
+  - `form` is the first key of every table and the version of this shape: another one is refused, as is what
+    cannot be read back, in one sentence that names the part at fault.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aegir.errors import UsageError
 
+FORM = 2
+"""The version of the dictionaries; it changes when a field is renamed, removed or means something else."""
 DECIMALS = 4
 
 
@@ -34,26 +39,37 @@ class ColumnAnnotation:
 
     index: int
     name: str | None
-    type: str | None
-    """One of the 82 column types, or one that the user taught; None: abstained."""
+    label: str | None
+    """The fine type, else the type, else the kind: the first that is likely enough; None: abstained."""
     confidence: float
-    """Calibrated probability of the best guess, also when abstaining."""
-    runners_up: tuple[Guess, ...]
-    """Up to three next-best types (with the best guess first when abstaining)."""
+    """Calibrated probability that `label` is right; of the best guess when abstaining."""
+    kind: str | None
+    """What sort of thing the column holds: identifier, number, money, …"""
+    type: str | None
+    """One of the 82 column types, or one that the user taught; None: none of these is likely enough."""
+    type_confidence: float
+    """Calibrated probability of the answer in `type`; for None, that none of the types is right."""
     fine_type: str | None
-    """A finer type under or beside `type`, only when sure."""
+    """A finer name that goes with `type`."""
     datatype: str
     """Physical type of the values: string, integer, number, boolean, date, datetime, time or empty."""
     personal: bool
     """Whether the column is likely to hold personal data."""
-    evidence: tuple[str, ...]
-    """Short sentences: which values, rules or headers decided."""
+    personal_level: str | None = None
+    """How near to a person: direct (identifies), indirect (identifies with other columns) or about."""
+    personal_reason: str | None = None
+    """Why the column counts as personal, in a few words."""
     relation: Guess | None = None
-    """Relation to the subject column; None for the subject itself and when abstaining."""
-    relation_runners_up: tuple[Guess, ...] = ()
+    """Relation to the subject column; None for the subject itself and where no relation is likelier than none."""
     iri: str | None = None
     """Schema.org (or other vocabulary) IRI of the type."""
     relation_iri: str | None = None
+    runners_up: tuple[Guess, ...] = ()
+    """Up to three next-best labels of any level (with the best guess first when abstaining)."""
+    type_runners_up: tuple[Guess, ...] = ()
+    relation_runners_up: tuple[Guess, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """Short sentences: which values, rules or headers decided; the strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +82,14 @@ class TableAnnotation:
     columns: tuple[ColumnAnnotation, ...]
     annotator: str
     warnings: tuple[str, ...] = ()
+    preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
+    """Some cells of each column, of the same rows and cut short, for reports that show the table."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
     """A dictionary of strings, numbers, booleans, lists and None, ready for JSON."""
     return {
+        "form": FORM,
         "table": annotation.table,
         "source": annotation.source,
         "subject": annotation.subject,
@@ -80,8 +99,14 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
     }
 
 
-def annotation_from_dict(data: Mapping[str, Any]) -> TableAnnotation:
-    """The annotation that `annotation_as_dict` was given, up to the rounding of confidences."""
+def annotation_from_dict(
+    data: Mapping[str, Any], where: str = "this annotation"
+) -> TableAnnotation:
+    """The annotation that `annotation_as_dict` was given, up to the rounding of confidences.
+
+    `where` begins the sentence that refuses what cannot be read.
+    """
+    _check_form(data, where)
     try:
         return TableAnnotation(
             table=_text(data["table"]),
@@ -93,31 +118,53 @@ def annotation_from_dict(data: Mapping[str, Any]) -> TableAnnotation:
         )
     except KeyError as missing:
         raise UsageError(
-            f"this annotation has no {missing.args[0]!r}; it must be an object as written by "
+            f"{where} has no {missing.args[0]!r}; it must be an object as written by "
             "`aegir annotate --json`"
         ) from None
     except (TypeError, ValueError, AttributeError) as wrong:
         raise UsageError(
-            f"this annotation holds a value of the wrong kind ({wrong}); it must be an object as "
+            f"{where} holds a value of the wrong kind ({wrong}); it must be an object as "
             "written by `aegir annotate --json`"
         ) from None
+
+
+def _check_form(data: object, where: str) -> None:
+    """Raise for an answer of another form, and for what is no answer at all."""
+    if not isinstance(data, Mapping):
+        raise UsageError(
+            f"{where} is {type(data).__name__}; it must be an object as written by "
+            "`aegir annotate --json`"
+        )
+    form = data.get("form")
+    if type(form) is int and form == FORM:
+        return
+    came = "has no form" if form is None else f"is of form {form!r}"
+    raise UsageError(
+        f"{where} {came}, but form {FORM} is expected; run `aegir annotate` on its table again"
+    )
 
 
 def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
     return {
         "index": column.index,
         "name": column.name,
-        "type": column.type,
+        "label": column.label,
         "confidence": round(column.confidence, DECIMALS),
+        "kind": column.kind,
+        "type": column.type,
+        "type_confidence": round(column.type_confidence, DECIMALS),
         "fine_type": column.fine_type,
         "datatype": column.datatype,
         "personal": column.personal,
+        "personal_level": column.personal_level,
+        "personal_reason": column.personal_reason,
         "relation": None if column.relation is None else _guess_as_dict(column.relation),
         "iri": column.iri,
         "relation_iri": column.relation_iri,
-        "runners_up": [_guess_as_dict(guess) for guess in column.runners_up],
-        "relation_runners_up": [_guess_as_dict(guess) for guess in column.relation_runners_up],
-        "evidence": list(column.evidence),
+        "runners_up": _guesses_as_list(column.runners_up),
+        "type_runners_up": _guesses_as_list(column.type_runners_up),
+        "relation_runners_up": _guesses_as_list(column.relation_runners_up),
+        "reasons": list(column.reasons),
     }
 
 
@@ -126,18 +173,32 @@ def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
     return ColumnAnnotation(
         index=int(data["index"]),
         name=_optional_text(data["name"]),
-        type=_optional_text(data["type"]),
+        label=_optional_text(data["label"]),
         confidence=float(data["confidence"]),
-        runners_up=tuple(_guess_from_dict(guess) for guess in data["runners_up"]),
+        kind=_optional_text(data["kind"]),
+        type=_optional_text(data["type"]),
+        type_confidence=float(data["type_confidence"]),
         fine_type=_optional_text(data["fine_type"]),
         datatype=_text(data["datatype"]),
         personal=_flag(data["personal"]),
-        evidence=tuple(_text(sentence) for sentence in data["evidence"]),
+        personal_level=_optional_text(data["personal_level"]),
+        personal_reason=_optional_text(data["personal_reason"]),
         relation=None if relation is None else _guess_from_dict(relation),
-        relation_runners_up=tuple(_guess_from_dict(guess) for guess in data["relation_runners_up"]),
         iri=_optional_text(data["iri"]),
         relation_iri=_optional_text(data["relation_iri"]),
+        runners_up=_guesses_from_list(data["runners_up"]),
+        type_runners_up=_guesses_from_list(data["type_runners_up"]),
+        relation_runners_up=_guesses_from_list(data["relation_runners_up"]),
+        reasons=tuple(_text(sentence) for sentence in data["reasons"]),
     )
+
+
+def _guesses_as_list(guesses: tuple[Guess, ...]) -> list[dict[str, object]]:
+    return [_guess_as_dict(guess) for guess in guesses]
+
+
+def _guesses_from_list(data: Any) -> tuple[Guess, ...]:
+    return tuple(_guess_from_dict(guess) for guess in data)
 
 
 def _guess_as_dict(guess: Guess) -> dict[str, object]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PureWindowsPath
 from urllib.parse import quote
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 SCHEMA_NAME = "https://schema.org/name"
@@ -76,15 +76,12 @@ def dbt_lines(
 
 def describe(column: ColumnAnnotation) -> str:
     """One line for a catalogue: the answer, how sure it is, and the first reason."""
-    if column.type is None:
-        answer = f"type not decided ({column.confidence:.2f})"
-    else:
-        fine = f", {column.fine_type}" if column.fine_type else ""
-        answer = f"{column.type}{fine} ({column.confidence:.2f})"
-    reasons = column.evidence[:1]
-    if column.personal:
-        reasons = tuple(without_examples(reason) for reason in reasons)
-    return ": ".join([answer, *reasons])
+    answer = f"{column.label or 'not decided'} ({column.confidence:.2f})"
+    return ": ".join([answer, *_publishable_reasons(column)[:1]])
+
+
+def _publishable_reasons(column: ColumnAnnotation) -> list[str]:
+    return [without_examples(each) if column.personal else each for each in column.reasons]
 
 
 def without_examples(sentence: str) -> str:
@@ -133,10 +130,19 @@ def relative_path(source: str) -> str:
 def _facts(column: ColumnAnnotation) -> dict[str, object]:
     """What is known about a column; what is not known is left out."""
     facts = {
+        "label": column.label,
+        "confidence": round(column.confidence, DECIMALS),
+        "kind": column.kind,
         "type": column.type,
+        "type_confidence": round(column.type_confidence, DECIMALS),
         "fine_type": column.fine_type,
-        "confidence": round(column.confidence, 4),
+        "personal_level": column.personal_level,
+        "personal_reason": column.personal_reason,
         "relation": column.relation.label if column.relation else None,
+        "relation_confidence": round(column.relation.confidence, DECIMALS)
+        if column.relation
+        else None,
+        "reasons": _publishable_reasons(column) or None,
     }
     return {key: value for key, value in facts.items() if value is not None}
 
@@ -205,6 +211,11 @@ def _csvw_column(name: str, column: ColumnAnnotation, *, is_subject: bool) -> di
     described["dc:description"] = describe(column)
     if column.iri:
         described["dc:type"] = {"@id": column.iri}
+    facts = {**_facts(column), "personal": column.personal}
+    described["schema:additionalProperty"] = [
+        {"@type": "schema:PropertyValue", "schema:name": name, "schema:value": value}
+        for name, value in facts.items()
+    ]
     return described
 
 

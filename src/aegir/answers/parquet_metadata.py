@@ -67,7 +67,7 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
     if text is None:
         return None
     try:
-        return annotation_from_dict(json.loads(text))
+        return annotation_from_dict(json.loads(text), f"the annotation in {path}")
     except (ValueError, RecursionError) as error:
         raise UnreadableTable(f"{path} holds an annotation that is not JSON ({error})") from error
 

@@ -1,116 +1,181 @@
 """Annotations as a report for people: one block per table.
 
-    customers.csv   6 columns, subject: full name
+    people.csv   4 columns, subject: full name, 2 personal
 
-      column       type                 sure  relation   personal  why
-      -----------  -------------------  ----  ---------  --------  ---------------------------
-    * full name    Person/name          0.97             yes       header says name
-      e-mail       email                0.99  email      yes       all 20 values are addresses
+      column     label                    sure  relation   personal  why
+      ---------  -----------------------  ----  ---------  --------  ---------------------------
+    * full name  full_name (Person/name)  0.97             direct    header says name
+      e-mail     email                    0.99  email 0.9  direct    20 of 20 values are e-mail...
+      state      maybe category           0.41                       3 different words
+      note       unsure (price?)          0.12
+
+`label` is the most specific name, with the type in brackets where that is another name; `sure` is the probability of the
+label. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
+the next-best labels.
 
 Promises
   - no line is wider than `width` (kept between 60 and 120 when it comes from the terminal);
   - without colour our own marks are ASCII only, and no escape sequence ever comes from a cell or header;
-  - where room is short, long names are cut and reasons are left out; numbers never are.
+  - where room is short, long names are cut, and types in brackets and reasons are left out; numbers never are;
+  - reasons are cut between words, and end in a mark of omission then.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, starmap
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.printable import escape_surrogates
+from aegir.answers.wording import (
+    SURE,
+    is_unsure,
+    maybe,
+    shown_confidence,
+    shown_label,
+    shown_level,
+    shown_name,
+    shown_type,
+    worth_listing,
+)
+from aegir.tables.amounts import amount
 
-HEADINGS = ("column", "type", "sure", "relation", "personal", "why")
-WIDEST = (28, 34, 4, 25, 8)
+HEADINGS = ("column", "label", "sure", "relation", "personal", "why")
+WIDEST = (28, 36, 4, 25, 8)
 """How wide each column but the last may grow while there is room."""
 NARROWEST = (10, 18, 4, 10, 8)
 """These and the gaps between them fill 60 cells, the narrowest terminal we write for."""
 GAP = 2
 MARK = 2
-LEAST_ROOM_FOR_REASONS = 18
-SURE, DOUBTFUL = 0.8, 0.5
-"""From here on an answer is green; below the second it is red; between them yellow."""
+INDENT = 4
+"""How far reasons stand in below their column."""
+LEAST_ROOM_FOR_REASONS = 24
+DANGLING = {"such", "as"}
+"""Words a cut sentence should not end in: the example that follows them is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A text that may be cut, a remark that is left out where room is short, and a number that is always shown."""
+
+    text: str
+    style: str = ""
+    remark: str = ""
+    number: str = ""
+
+    @property
+    def pieces(self) -> list[tuple[str, str]]:
+        """Texts with their styles."""
+        return [(self.text, self.style), (self.remark, "dim"), (self.number, self.style)]
 
 
 def render_text(
-    annotations: Sequence[TableAnnotation], *, colour: bool, width: int | None = None
+    annotations: Sequence[TableAnnotation],
+    *,
+    colour: bool,
+    width: int | None = None,
+    why: bool = False,
 ) -> str:
-    """A block per table; `width` None means the terminal's, at most 120."""
+    """A block per table; `width` None means the terminal's, at most 120; `why` prints all reasons whole."""
     if width is None:
         width = max(60, min(120, shutil.get_terminal_size((120, 24)).columns))
-    return "\n".join(_block(annotation, colour, width) for annotation in annotations)
+    return "\n".join(_block(annotation, colour, width, why) for annotation in annotations)
 
 
-def _block(annotation: TableAnnotation, colour: bool, width: int) -> str:
+def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> str:
     rows = [_cells(column) for column in annotation.columns]
-    widths = _choose_widths(rows, width)
+    reasons = [] if why else [_in_one_line(column) for column in annotation.columns]
+    widths = _choose_widths(rows, reasons, width)
     painter = _Painter(colour, width)
     lines = [_title(annotation, painter), ""]
     if rows:
-        lines.append(painter.row("  ", [(text, "bold") for text in HEADINGS], widths))
-        lines.append(painter.row("  ", [("-" * size, "dim") for size in widths], widths))
-    for column, row in zip(annotation.columns, rows, strict=True):
+        lines.append(painter.row("  ", [_Cell(text, "bold") for text in HEADINGS], widths))
+        lines.append(painter.row("  ", [_Cell("-" * size, "dim") for size in widths], widths))
+    for place, column in enumerate(annotation.columns):
         mark = "* " if column.index == annotation.subject else "  "
-        lines.append(painter.row(mark, list(zip(row, _styles(column), strict=True)), widths))
+        cells = [*rows[place]]
+        if len(widths) > len(cells):
+            cells.append(_Cell(painter.cut_between_words(reasons[place], widths[-1]), "dim"))
+        lines.append(painter.row(mark, cells, widths))
+        if why:
+            lines += chain.from_iterable(starmap(painter.paragraph, _explanation(column)))
     lines += [painter.line([("note: " + warning, "yellow")]) for warning in annotation.warnings]
     return "\n".join(lines) + "\n"
 
 
 def _title(annotation: TableAnnotation, painter: "_Painter") -> str:
-    count = len(annotation.columns)
-    facts = f"   {count} column{'' if count == 1 else 's'}"
+    facts = f"   {amount(len(annotation.columns), 'column')}"
     for column in annotation.columns:
         if column.index == annotation.subject:
-            facts += f", subject: {_shown_name(column)}"
+            facts += f", subject: {shown_name(column)}"
+    personal = sum(column.personal for column in annotation.columns)
+    facts += f", {personal} personal" if personal else ""
     return painter.line([(annotation.table, "bold"), (facts, "dim")])
 
 
-def _cells(column: ColumnAnnotation) -> tuple[str, ...]:
-    if column.type is None:
-        best = f" ({column.runners_up[0].label}?)" if column.runners_up else ""
-        answer = f"unsure{best}"
-    else:
-        answer = column.type + (f" ({column.fine_type})" if column.fine_type else "")
+def _cells(column: ColumnAnnotation) -> tuple[_Cell, ...]:
+    trust = "dim" if is_unsure(column) else "green" if column.confidence >= SURE else "yellow"
+    beside = shown_type(column)
     return (
-        _shown_name(column),
-        answer,
-        f"{column.confidence:.2f}",
-        f"{column.relation.label} {column.relation.confidence:.2f}" if column.relation else "",
-        "yes" if column.personal else "",
-        "; ".join(column.evidence),
+        _Cell(shown_name(column)),
+        _Cell(shown_label(column), trust, remark=f" ({beside})" if beside else ""),
+        _Cell("", trust, number=shown_confidence(column)),
+        _relation(column.relation) if column.relation else _Cell(""),
+        _Cell(shown_level(column), "magenta"),
     )
 
 
-def _styles(column: ColumnAnnotation) -> tuple[str, ...]:
-    if column.type is None:
-        trust = "dim"
-    elif column.confidence >= SURE:
-        trust = "green"
-    else:
-        trust = "yellow" if column.confidence >= DOUBTFUL else "red"
-    return ("", trust, trust, "cyan", "magenta", "dim")
+def _relation(guess: Guess) -> _Cell:
+    return _Cell(maybe(guess.confidence) + guess.label, "cyan", number=f" {guess.confidence:.2f}")
 
 
-def _shown_name(column: ColumnAnnotation) -> str:
-    return column.name or f"column_{column.index + 1}"
+def _in_one_line(column: ColumnAnnotation) -> str:
+    return _printable("; ".join(column.reasons))
 
 
-def _choose_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
+    """A bullet and a paragraph per reason, why the column is personal, and what was likely next."""
+    yield from (("- ", reason) for reason in column.reasons)
+    if column.personal_reason:
+        yield "personal: ", column.personal_reason
+    for what, given, guesses in (
+        ("", column.label, column.runners_up),
+        ("relation ", column.relation, column.relation_runners_up),
+    ):
+        if likely := worth_listing(guesses):
+            listed = ", ".join(f"{guess.label} {guess.confidence:.2f}" for guess in likely)
+            yield what + ("or: " if given else "perhaps: "), listed
+
+
+def _choose_widths(
+    rows: Sequence[Sequence[_Cell]], reasons: Sequence[str], width: int
+) -> list[int]:
     """Widths for all columns, or for all but the reasons when there are none or no room is left."""
     from rich.cells import cell_len
 
-    natural = [
-        max([len(HEADINGS[place]), *(min(cell_len(row[place]), cap) for row in rows)])
+    room = width - MARK - GAP * (len(WIDEST) - 1)
+    natural = _natural_widths(rows)
+    if sum(natural) > room:
+        natural = _natural_widths([[replace(cell, remark="") for cell in row] for row in rows])
+    longest = max(map(cell_len, reasons), default=0)
+    left = room - GAP - sum(natural)
+    if longest and left >= min(longest, LEAST_ROOM_FOR_REASONS):
+        return [*natural, max(len(HEADINGS[-1]), min(left, longest))]
+    return _narrowed(natural, room)
+
+
+def _natural_widths(rows: Sequence[Sequence[_Cell]]) -> list[int]:
+    """How wide each column but the last would be if there were room."""
+    return [
+        max([len(HEADINGS[place]), *(min(_length(row[place]), cap) for row in rows)])
         for place, cap in enumerate(WIDEST)
     ]
-    room = width - MARK - GAP * (len(natural) - 1)
-    reasons = max((cell_len(row[-1]) for row in rows), default=0)
-    if reasons:
-        least = min(reasons, LEAST_ROOM_FOR_REASONS)
-        beside = _narrowed(natural, room - GAP - least)
-        left = room - GAP - sum(beside)
-        if left >= least:
-            return [*beside, max(len(HEADINGS[-1]), min(left, reasons))]
-    return _narrowed(natural, room)
+
+
+def _length(cell: _Cell) -> int:
+    from rich.cells import cell_len
+
+    return sum(cell_len(_printable(text)) for text, _ in cell.pieces)
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
@@ -130,8 +195,8 @@ class _Painter:
     def __init__(self, colour: bool, width: int) -> None:
         from rich.console import Console
 
-        self.colour = colour
         self.width = width
+        self.omission = "…" if colour else "..."
         # Options are all given, so neither the terminal nor the environment changes the output.
         self.console = Console(
             width=10_000,
@@ -143,15 +208,17 @@ class _Painter:
             _environ={},
         )
 
-    def row(self, mark: str, cells: Sequence[tuple[str, str]], widths: Sequence[int]) -> str:
+    def row(self, mark: str, cells: Sequence[_Cell], widths: Sequence[int]) -> str:
         """Cells side by side, each cut or padded to its width; cells without a width are left out."""
-        from rich.cells import cell_len
-
         pieces = [(mark, "bold")]
-        for (text, style), size in zip(cells, widths, strict=False):
-            fitted = self.elide(_printable(text), size)
-            pieces += [(fitted, style), (" " * (size - cell_len(fitted) + GAP), "")]
+        for cell, size in zip(cells, widths, strict=False):
+            shown = cell if _length(cell) <= size else self._narrow(cell, size)
+            pieces += [*shown.pieces, (" " * (size - _length(shown) + GAP), "")]
         return self.line(pieces[:-1])
+
+    def _narrow(self, cell: _Cell, size: int) -> _Cell:
+        text = self.cut(_printable(cell.text), size - len(cell.number))
+        return replace(cell, text=text, remark="")
 
     def line(self, pieces: Sequence[tuple[str, str]]) -> str:
         """Styled pieces on one line, cut at the width, without trailing blanks."""
@@ -160,7 +227,7 @@ class _Painter:
 
         line, room = Text(end=""), self.width
         for text, style in pieces:
-            fitted = self.elide(_printable(text), room)
+            fitted = self.cut(_printable(text), room)
             line.append(fitted, style)
             room -= cell_len(fitted)
         line.rstrip()
@@ -168,16 +235,41 @@ class _Painter:
             self.console.print(line, end="", soft_wrap=True)
         return capture.get()
 
-    def elide(self, text: str, size: int) -> str:
+    def paragraph(self, start: str, text: str) -> Iterator[str]:
+        """The whole text in lines below a column; only a word longer than a line is broken."""
+        from rich.text import Text
+
+        room = self.width - INDENT - len(start)
+        for number, part in enumerate(Text(_printable(text)).wrap(self.console, room)):
+            margin = " " * INDENT + (start if number == 0 else " " * len(start))
+            yield self.line([(margin + part.plain.strip(), "dim")])
+
+    def cut(self, text: str, size: int) -> str:
         """The text if it fits in `size` cells, else its beginning and a mark of omission."""
         from rich.cells import cell_len, set_cell_size
 
         if cell_len(text) <= size:
             return text
-        mark = "…" if self.colour else ".."
-        if size <= len(mark):
-            return mark[:size]
-        return set_cell_size(text, size - len(mark)).rstrip() + mark
+        if size <= len(self.omission):
+            return self.omission[:size]
+        return set_cell_size(text, size - len(self.omission)).rstrip() + self.omission
+
+    def cut_between_words(self, text: str, size: int) -> str:
+        """The text if it fits in `size` cells, else as many whole words as do and a mark of omission."""
+        from rich.cells import cell_len
+
+        if cell_len(text) <= size:
+            return text
+        words: list[str] = []
+        room = size - len(self.omission)
+        for word in text.split():
+            room -= cell_len(word) + bool(words)
+            if room < 0:
+                break
+            words.append(word)
+        while words and words[-1] in DANGLING:
+            words.pop()
+        return " ".join(words).rstrip(",;:") + self.omission
 
 
 def _printable(text: str) -> str:

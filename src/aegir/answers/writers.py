@@ -1,12 +1,13 @@
 """Annotations as text for people and programs: the formats behind `aegir annotate --format`.
 
     FORMATS["csv"](annotations)                        for spreadsheets and shell pipes
-    render_text(annotations, colour=True, width=100)   for people
+    render_text(annotations, colour=True, width=100)   for people, in a terminal
 
   json          one array of tables                 jsonl        one table per line
   csv           one line per column, see CSV_HEADER
   frictionless  a Data Package with Table Schemas   csvw         W3C metadata for CSV on the web
   dbt           a schema.yml with meta and contains_pii
+  html          one page for people, with a preview of the tables and a filter
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
@@ -24,6 +25,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.html_page import BEGINNING, render_html
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
 from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 from aegir.answers.text_report import render_text
@@ -37,18 +39,24 @@ CSV_HEADER = (
     "index",
     "name",
     "subject",
-    "type",
+    "label",
     "confidence",
+    "kind",
+    "type",
+    "type_confidence",
     "fine_type",
     "datatype",
     "personal",
+    "personal_level",
+    "personal_reason",
     "relation",
     "relation_confidence",
     "iri",
     "relation_iri",
-    "evidence",
+    "runners_up",
+    "reasons",
 )
-"""Columns of the CSV format: `index` counts from 0, flags are true or false, evidence is joined by ` | `.
+"""Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
 A cell that a spreadsheet would compute gets an apostrophe in front; control characters other than line feeds and tabs
 are written as escapes.
@@ -106,24 +114,26 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
     "frictionless": render_frictionless,
     "csvw": render_csvw,
     "dbt": render_dbt,
+    "html": render_html,
 }
 
 LONGEST_BEGINNING = 64 << 10
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ANSWER = (
-    rf'\{{\s*"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
+    rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
     r'"subject": (?:null|\d+),\s*"annotator": "'
 )
-BEGINNINGS = {
-    "text": r".*\n\n  column +type +sure +relation +personal|[^\n]*   0 columns\n",
+BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
+    "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
     "json": rf"\[(?:\]\n|\s*{_ANSWER})",
     "jsonl": _ANSWER,
-    "csv": re.escape(",".join(CSV_HEADER)) + "\n",
+    "csv": r"table,source,index,name,subject,(?:label,confidence,kind|type,confidence,fine_type),",
     "frictionless": r'\{\s*"name": "annotated-tables",\s*"resources": \[',
     "csvw": (
         rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['
         rf'(?:\]|\s*\{{\s*"url": {_TEXT},\s*"dc:title": )'
     ),
+    "html": re.escape(BEGINNING),
     "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
 }
 
@@ -153,16 +163,22 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
         str(column.index),
         column.name or "",
         _flag(column.index == annotation.subject),
-        column.type or "",
+        column.label or "",
         f"{column.confidence:.4f}",
+        column.kind or "",
+        column.type or "",
+        f"{column.type_confidence:.4f}",
         column.fine_type or "",
         column.datatype,
         _flag(column.personal),
+        column.personal_level or "",
+        column.personal_reason or "",
         "" if relation is None else relation.label,
         "" if relation is None else f"{relation.confidence:.4f}",
         column.iri or "",
         column.relation_iri or "",
-        " | ".join(column.evidence),
+        " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
+        " | ".join(column.reasons),
     ]
 
 

@@ -29,9 +29,14 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "format_name",
     metavar="NAME",
     default="text",
-    help="text (default), json, jsonl, csv, frictionless, csvw or dbt.",
+    help="text (default), html, json, jsonl, csv, frictionless, csvw or dbt.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
+@click.option(
+    "--why",
+    is_flag=True,
+    help="Print every reason whole, and the next-best answers; other formats always hold them.",
+)
 @click.option(
     "--out",
     "-o",
@@ -60,6 +65,7 @@ def annotate(
     sources: tuple[str, ...],
     format_name: str,
     as_json: bool,
+    why: bool,
     out: Path | None,
     rows: int,
     seed: int,
@@ -91,7 +97,7 @@ def annotate(
         run.watch(track(files, "annotating")), chosen, thresholds, rows=rows, seed=seed
     )
     try:
-        write_annotations(run.answers(outcomes), format_name, out)
+        write_annotations(run.answers(outcomes), format_name, out, why=why)
     except _NoAnswerError:
         tell(f"no table could be annotated; {out} is as it was")
         out = None

@@ -1,7 +1,13 @@
-"""`aegir eval`: score an annotator on labelled tables."""
+"""`aegir eval`: score an annotator on labelled tables, by what their form can say.
+
+cta, cpa    one label per column, types or relations: F1 (annotators/evaluation.py)
+open        several acceptable names or none, of all parts of the answer (annotators/open_evaluation.py)
+"""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.console import Console
@@ -10,31 +16,36 @@ from rich.text import Text
 
 from aegir.annotators.annotate import prepare
 from aegir.annotators.evaluation import Evaluation
-from aegir.annotators.evaluation import evaluate as evaluate_annotator
+from aegir.annotators.evaluation import evaluate as evaluate_task
+from aegir.annotators.open_evaluation import OpenEvaluation, evaluate_open
 from aegir.answers.printable import escape_controls
+from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
-from aegir.tables.labelled import read_labelled_tables
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
 
 
-@click.command("eval", epilog="Example: aegir eval --task cta --data tables.jsonl --at-least 0.8")
-@click.option("--task", required=True, metavar="cta|cpa", help="Column types or relations.")
+@click.command("eval", epilog="Example: aegir eval tables.jsonl.gz --at-least 0.8")
+@click.argument("file", type=PathName(), required=False)
 @click.option(
-    "--data",
-    required=True,
-    type=PathName(),
-    help="Labelled tables, one JSON object per line.",
+    "--task",
+    metavar="cta|cpa|open",
+    help="Column types, relations, or all parts of the answer [default: by the file's labels].",
 )
+@click.option("--data", type=PathName(), help="The same as FILE.")
 @annotator_options
 @threshold_options(default=0.0)
 @click.option(
-    "--at-least", type=click.FloatRange(0, 1), help="Exit with 3 when micro F1 is below this."
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    help="Exit with 3 when micro F1 (cta, cpa) or the share of right types (open) is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def evaluate(
-    task: str,
-    data: Path,
+    file: Path | None,
+    task: str | None,
+    data: Path | None,
     annotator: str,
     model: Path | None,
     min_confidence: float,
@@ -44,21 +55,56 @@ def evaluate(
 ) -> None:
     """Score an annotator on labelled tables.
 
-    Reports F1, calibration, abstention and speed.
+    FILE has a table as a JSON object per line, in one of two forms. Reports what is right, calibration,
+    abstention and speed.
     """
-    if task not in ("cta", "cpa"):
-        raise UsageError(f"--task is {task!r}; expected cta (types) or cpa (relations)")
-    tables = list(read_labelled_tables(data))
+    if file is not None and data is not None:
+        raise UsageError(f"{file} and --data {data} are both given; name one file")
+    path = file or data
+    if path is None:
+        raise UsageError("no file of labelled tables is given, such as: aegir eval tables.jsonl")
+    if task not in (None, "cta", "cpa", "open"):
+        raise UsageError(
+            f"--task is {task!r}; expected cta (types), cpa (relations) or open (all parts)"
+        )
+    tables = list(read_labelled_tables(path))
+    wanted = task or task_of(tables, path)
     chosen, thresholds = prepare(
         annotator, model, min_confidence=min_confidence, precision=precision, custom_types=False
     )
-    result = evaluate_annotator(chosen, tables, "cta" if task == "cta" else "cpa", thresholds)
+    result: Evaluation | OpenEvaluation
+    if wanted == "open":
+        result = evaluate_open(chosen, tables, thresholds)
+        name, figure = "the share of right types", result.type.right
+    else:
+        result = evaluate_task(chosen, tables, "cta" if wanted == "cta" else "cpa", thresholds)
+        name, figure = "micro F1", result.f1.micro_f1
     if as_json:
         click.echo(json.dumps(result.as_dict()))
+    elif isinstance(result, OpenEvaluation):
+        show_open(result)
     else:
         _show(result)
-    if at_least is not None and not result.f1.micro_f1 >= at_least:  # not even for nan
-        raise CheckFailed(f"micro F1 is {result.f1.micro_f1:.4f}, below {at_least} (--at-least)")
+    _check(name, figure, at_least)
+
+
+def task_of(tables: Sequence[LabelledTable], path: Path) -> Literal["cta", "cpa", "open"]:
+    """Return what the labels of a file can be scored for; raise if that leaves a choice."""
+    if any(labelled.in_open_form for labelled in tables):
+        return "open"
+    types, relations = (
+        any(labels.accepted(task) for labelled in tables for labels in labelled.labels)
+        for task in ("cta", "cpa")
+    )
+    if types and relations:
+        raise UsageError(f"{path} has types and relations; choose with --task cta or --task cpa")
+    return "cpa" if relations else "cta"
+
+
+def _check(name: str, figure: float | None, at_least: float | None) -> None:
+    if at_least is not None and not (figure is not None and figure >= at_least):  # not even for nan
+        shown = "not known" if figure is None else f"{figure:.4f}"
+        raise CheckFailed(f"{name} is {shown}, below {at_least} (--at-least)")
 
 
 def _show(result: Evaluation) -> None:

@@ -24,19 +24,23 @@ STREAMED = ("text", "jsonl", "csv")
 
 
 def write_annotations(
-    annotations: Iterable[TableAnnotation], format_name: str, out: Path | None
+    annotations: Iterable[TableAnnotation],
+    format_name: str,
+    out: Path | None,
+    *,
+    why: bool = False,
 ) -> None:
-    """Write all annotations in one format to stdout or to a file."""
+    """Write all annotations in one format to stdout or to a file; `why` asks the report for all reasons."""
     if out is None:
         stdout = _stdout(format_name)
-        for text in _render(annotations, format_name, colour=_wants_colour(stdout)):
+        for text in _render(annotations, format_name, colour=_wants_colour(stdout), why=why):
             stdout.write(text)
             stdout.flush()
         return
     with replacing(out) as new:
         tables = 0
         try:
-            for text in _render(annotations, format_name, colour=False):
+            for text in _render(annotations, format_name, colour=False, why=why):
                 new.write(text.encode())
                 tables += 1
         except (KeyboardInterrupt, SystemExit):
@@ -48,7 +52,7 @@ def write_annotations(
 
 
 def _render(
-    annotations: Iterable[TableAnnotation], format_name: str, *, colour: bool
+    annotations: Iterable[TableAnnotation], format_name: str, *, colour: bool, why: bool
 ) -> Iterator[str]:
     """The output in pieces: one per table where the format allows it."""
     if format_name not in STREAMED:
@@ -56,7 +60,7 @@ def _render(
         return
     for number, annotation in enumerate(annotations):
         if format_name == "text":
-            yield ("\n" if number else "") + render_text([annotation], colour=colour)
+            yield ("\n" if number else "") + render_text([annotation], colour=colour, why=why)
         else:
             text = FORMATS[format_name]([annotation])
             yield text.split("\n", 1)[1] if format_name == "csv" and number else text

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say
 from aegir.data.engine import build_tables
@@ -152,7 +153,10 @@ def data_report(
             switches = switches or settings.data.sources
             data = data or tuple(map(Path, settings.data.folders))
             teacher = settings.data.teacher
-        report = EngineReport.of(build_tables(data, switches, seed or 0, teacher))
+        tables = build_tables(data, switches, seed or 0, teacher)
+    if sentence := unknown_names_sentence(count_unknown_names(one.labelled for one in tables)):
+        say(sentence, err=True)
+    report = EngineReport.of(tables)
     say(*([json.dumps(asdict(report))] if as_json else str(report).split("\n")))
 
 

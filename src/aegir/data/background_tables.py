@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from aegir.data.generators.tables import synthetic_tables
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import UNLABELLED, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.tsv import read_tsv
 
@@ -80,7 +80,7 @@ def _stream(seed: int, *names: str | int) -> Random:
 def _columns_of(one: LabelledTable) -> list[LabelledTable]:
     """Every column as a table by itself."""
     return [
-        LabelledTable(Table(f"{one.table.name}/{i}", (column,)), (one.cta[i],), (one.cpa[i],), {})
+        LabelledTable(Table(f"{one.table.name}/{i}", (column,)), (one.labels[i],), {})
         for i, column in enumerate(one.table.columns)
     ]
 
@@ -89,8 +89,7 @@ def _with_headers(page: LabelledTable, random: Random) -> LabelledTable:
     """The page with the name of its property over most columns."""
     write = _header_style(random)
     names = [
-        (cpa or cta or ("title",))[0].rpartition("/")[2]
-        for cta, cpa in zip(page.cta, page.cpa, strict=True)
+        (labels.relation or labels.type or "title").rpartition("/")[2] for labels in page.labels
     ]
     columns = tuple(
         replace(column, name=write(_spaced(name)))
@@ -106,8 +105,7 @@ def _record(number: int, random: Random) -> LabelledTable:
         Column(write(random.choice(kind.headers)), tuple(_cells(kind, rows, random)))
         for kind in kinds
     )
-    unlabelled = ((),) * len(columns)
-    return LabelledTable(Table(f"record/{number}", columns), unlabelled, unlabelled, {})
+    return LabelledTable(Table(f"record/{number}", columns), (UNLABELLED,) * len(columns), {})
 
 
 def _cells(kind: Kind, rows: int, random: Random) -> Iterator[str]:
@@ -163,8 +161,8 @@ def _as_line(one: LabelledTable) -> dict[str, object]:
     return {
         "id": one.table.name,
         "columns": [
-            {"name": column.name, "values": column.values, "cta": labels[0] if labels else None}
-            for column, labels in zip(one.table.columns, one.cta, strict=True)
+            {"name": column.name, "values": column.values, "cta": labels.type}
+            for column, labels in zip(one.table.columns, one.labels, strict=True)
         ],
     }
 

@@ -85,6 +85,7 @@ class _Sources:
         """Return the function that makes each source's tables, in the order they are returned."""
         return {
             "gold": self.gold,
+            "open": self.open,
             "derived": self.derived,
             "mapped": self.mapped,
             "entities": self.entities,
@@ -109,8 +110,13 @@ class _Sources:
         return [
             table
             for table in self.labelled()
-            if table.source.translated is None and table.source.file != DERIVED.file
+            if table.source.translated is None
+            and table.source.file != DERIVED.file
+            and not table.source.everyday
         ]
+
+    def open(self) -> list[TrainingTable]:
+        return [table for table in self.labelled() if table.source.everyday]
 
     def derived(self) -> list[TrainingTable]:
         tables = [table for table in self.labelled() if table.source.file == DERIVED.file]

@@ -30,7 +30,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +38,7 @@ import numpy as np
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.tsv import read_tsv
 from aegir.vocabulary.terms import RELATION_NAMES
@@ -164,9 +164,8 @@ def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None
     subject = 0 if columns[0][0] == "name" else None
     return LabelledTable(
         Table(name, tuple(Column(None, cells) for _, cells in columns), subject=subject),
-        tuple((label.type,) if label.type else () for label in labels),
         # A relation needs the subject beside it.
-        tuple((label.relation,) if label.relation and subject == 0 else () for label in labels),
+        tuple(labels if subject == 0 else [replace(one, relations=None) for one in labels]),
         {"source": "schema.org markup", "sites": sorted({entity.site for entity in rows})},
     )
 
@@ -199,21 +198,13 @@ def _as_site(site: str) -> str:
     return _NOT_IN_A_SITE.sub("-", site.lower().removeprefix("www."))
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLabels:
-    """Our labels for one column; None where the property does not settle it."""
-
-    type: str | None = None
-    relation: str | None = None
-
-
 def labels_of(kind: str, path: str, cells: Sequence[str]) -> ColumnLabels:
-    """Return our labels for the column of property `path` (dotted) in a table of `kind`."""
+    """Return what the property `path` (dotted) settles about its column in a table of `kind`."""
     name = flat_name(path)
     if name is None:
-        return ColumnLabels()
+        return UNLABELLED
     relation = "nutrition" if _PROPERTIES.get(name) == "Mass" else name
-    return ColumnLabels(
+    return ColumnLabels.of(
         _type_of(kind, name, cells), relation if relation in RELATION_NAMES else None
     )
 

@@ -24,7 +24,7 @@ from aegir.annotators.rules.judge import judge_columns
 from aegir.data.raw_tables import plain_header, without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Table
 from aegir.tsv import read_tsv
 
@@ -34,7 +34,6 @@ COLUMNS_PER_TYPE, COLUMNS_PER_TYPED_HEADER = 600, 300
 MOST_HEADERS, COLUMNS_PER_HEADER = 800, 400
 TABLES_SEEN, FILES_SEEN = 20, 3
 _EMPTY_NAME = re.compile(r"\w|[a-z]{0,3} ?\d+|row ?names|index|unnamed.*")
-_NOTHING: tuple[str, ...] = ()
 
 
 class Meaning(NamedTuple):
@@ -72,12 +71,8 @@ def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
             per_type.update(meaning.type for meaning in meanings.values())
             per_header.update(meaning.header for meaning in meanings.values())
             known = [meanings.get(place) for place in range(len(tables[i].columns))]
-            types = [(meaning.type,) if meaning else _NOTHING for meaning in known]
-            relations = [
-                (meaning.relation,) if meaning and meaning.relation else _NOTHING
-                for meaning in known
-            ]
-            found.append(_labelled(tables[i], types, relations, HEADER_TYPES))
+            labels = [ColumnLabels.of(m.type, m.relation) if m else UNLABELLED for m in known]
+            found.append(_labelled(tables[i], labels, HEADER_TYPES))
     return found
 
 
@@ -91,10 +86,11 @@ def header_tables(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
         for column in tables[i].columns:
             header = plain_header(column.name)
             wanted = header in common and taken[header] < COLUMNS_PER_HEADER and column.present
-            labels.append((f"header:{header}",) if wanted else _NOTHING)
+            labels.append(header if wanted else None)
         if any(labels):
-            taken.update(label[0].removeprefix("header:") for label in labels if label)
-            found.append(_labelled(tables[i], labels, [_NOTHING] * len(labels), HEADERS))
+            taken.update(header for header in labels if header)
+            named = [ColumnLabels.of(h and f"header:{h}") for h in labels]
+            found.append(_labelled(tables[i], named, HEADERS))
     return found
 
 
@@ -138,13 +134,6 @@ def _vetoed(table: Table, meanings: Mapping[int, Meaning]) -> list[int]:
     ]
 
 
-def _labelled(
-    table: Table,
-    types: Sequence[tuple[str, ...]],
-    relations: Sequence[tuple[str, ...]],
-    source: Source,
-) -> TrainingTable:
-    labelled = LabelledTable(
-        without_headers(table), tuple(types), tuple(relations), {"source": table.source}
-    )
+def _labelled(table: Table, labels: Sequence[ColumnLabels], source: Source) -> TrainingTable:
+    labelled = LabelledTable(without_headers(table), tuple(labels), {"source": table.source})
     return TrainingTable(labelled, source)

@@ -7,13 +7,13 @@ a table depends on the seed and the table's own name only.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from aegir.seeding import Seeds
-from aegir.tables.labelled import read_labelled_tables
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.table import Column, Table
 
 TABLES_PER_FILE = 20_000
@@ -22,14 +22,20 @@ CELL_CHARACTERS = 160
 _NOT_A_WORD = re.compile(r"[\W_]+")
 
 
-def read_raw_tables(paths: Sequence[Path], seed: int) -> list[Table]:
-    """Return the tables of these files, cut down; `source` is the file each came from."""
-    return [
-        cut_table(replace(labelled.table, source=path.name), Seeds(seed))
-        for path in paths
-        for labelled in islice(read_labelled_tables(path), TABLES_PER_FILE)
-        if labelled.table.columns
-    ]
+def read_raw_tables(
+    paths: Sequence[Path], seed: int, leave_out: Container[LabelledTable] = ()
+) -> list[Table]:
+    """Return the tables of these files, cut down, without those in `leave_out` (such as `HeldOutGroups`).
+
+    `source` is the repository that a table says it is from, else its file.
+    """
+    tables = []
+    for path in paths:
+        for labelled in islice(read_labelled_tables(path), TABLES_PER_FILE):
+            if labelled.table.columns and labelled not in leave_out:
+                table = cut_table(replace(labelled.table, source=path.name), Seeds(seed))
+                tables.append(replace(table, source=str(labelled.origin.get("source", path.name))))
+    return tables
 
 
 def cut_table(table: Table, seeds: Seeds) -> Table:

@@ -26,6 +26,10 @@ class SourceCounts:
     cta: int = 0
     cpa: int = 0
     auxiliary: int = 0
+    none: int = 0
+    """Columns labelled as none of the types."""
+    fine: int = 0
+    """Columns with a fine name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,12 @@ class EngineReport:
 
     def __str__(self) -> str:
         lines = [
-            f"{'source':40} {'kind':10} {'tables':>7} {'types':>7} {'relations':>9} {'other':>7}"
+            f"{'source':40} {'kind':10} {'tables':>7} {'types':>7} {'none':>7} {'fine':>7} "
+            f"{'relations':>9} {'other':>7}"
         ]
         lines += [
-            f"{one.name:40} {one.kind:10} {one.tables:7} {one.cta:7} {one.cpa:9} {one.auxiliary:7}"
+            f"{one.name:40} {one.kind:10} {one.tables:7} {one.cta:7} {one.none:7} {one.fine:7} "
+            f"{one.cpa:9} {one.auxiliary:7}"
             for one in self.sources
         ]
         enough = len(self.types) - len(self.scarce_types())
@@ -77,13 +83,16 @@ class EngineReport:
 
 def _count(tables: Sequence[TrainingTable]) -> SourceCounts:
     source = tables[0].source
+    columns = [labels for table in tables for labels in table.labelled.labels]
     return SourceCounts(
         source.file,
         _kind(source),
         len(tables),
         sum(len(_types(table)) for table in tables),
         sum(len(_relations(table)) for table in tables),
-        sum(bool(labels) for table in tables for labels in table.labelled.cta) if source.aux else 0,
+        sum(bool(labels.types) for labels in columns) if source.aux else 0,
+        sum(labels.types == () for labels in columns),
+        sum(bool(labels.fine) for labels in columns),
     )
 
 
@@ -98,10 +107,10 @@ def _kind(source: Source) -> str:
 def _types(table: TrainingTable) -> list[str]:
     if table.source.aux or table.source.cta_weight == 0:
         return []
-    return [labels[0] for labels in table.labelled.cta if labels and labels[0] in _TYPES]
+    return [labels.type for labels in table.labelled.labels if labels.type in _TYPES]
 
 
 def _relations(table: TrainingTable) -> list[str]:
     if table.source.cpa_weight == 0:
         return []
-    return [labels[0] for labels in table.labelled.cpa if labels and labels[0] in _RELATIONS]
+    return [labels.relation for labels in table.labelled.labels if labels.relation in _RELATIONS]

@@ -24,7 +24,7 @@ from aegir.data.raw_tables import without_headers
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
@@ -60,8 +60,7 @@ def pseudo_labelled(
                 subject = with_headers.subject if with_headers.subject == without.subject else None
                 labels = LabelledTable(
                     replace(table, subject=subject),
-                    types,
-                    ((),) * len(types),
+                    tuple(map(ColumnLabels.of, types)),
                     {"source": table.source},
                 )
                 labelled.append(TrainingTable(labels, PSEUDO))
@@ -73,14 +72,14 @@ def _sure_types(
     confidence: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
     threshold: float,
     counts: Counter[str],
-) -> tuple[tuple[str, ...], ...]:
+) -> list[str | None]:
     """Return the label of each column, if any, and count it."""
-    types: list[tuple[str, ...]] = []
+    types: list[str | None] = []
     verdicts = judge_columns(list(table.columns))
     for column, verdict, row in zip(table.columns, verdicts, confidence, strict=True):
         name = TYPE_NAMES[int(row.argmax())]
         sure = bool(column.present) and row.max() >= threshold and name not in verdict.vetoes
         keep = sure and counts[name] < COLUMNS_PER_TYPE
         counts[name] += keep
-        types.append((name,) if keep else ())
-    return tuple(types)
+        types.append(name if keep else None)
+    return types

@@ -3,7 +3,8 @@
 A file named on the command line is gold for whatever labels of ours it has. A folder means the
 known files below it: gold tables count in full, tables whose labels were translated from another vocabulary
 (by `label_map.tsv`: dataset, label, our label) count for less, and only as single columns.
-Tables of files called `*_val` are whole tables as users have them: cross-validation is over those.
+Tables of files called `*_val` are whole tables as users have them, and so are the everyday tables of `open/`, which
+carry fine names, "none of these" and personal data too: cross-validation is over those.
 
 Files labelled in other vocabularies also serve auxiliary heads, each with a label space of its own, untranslated: a
 head that learns to tell 'jockey' from 'club' shapes the layers below it whether or not we have such a type.
@@ -18,10 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aegir.annotators.gold_labels import within_vocabulary
 from aegir.data.raw_tables import cut_table, without_headers
 from aegir.errors import UsageError
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import ColumnLabels, LabelledTable, read_labelled_tables
 
 LABEL_MAP = "label_map.tsv"
 
@@ -42,6 +44,8 @@ class Source:
     distrusted: frozenset[str] = frozenset()
     """Labels whose translation was found wrong too often when looked at."""
 
+    everyday: bool = False
+    """Tables that are not from web pages, in the open form; cross-validation is over them."""
     calibrates: bool = True
     """Whether held-out answers on this file count towards calibration, or are only reported."""
     synthetic: bool = False
@@ -54,13 +58,15 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and endings."""
-        return Path(self.file).name.split(".")[0]
+        """The file's name without folders and endings; the folder's if the file is just called `tables`."""
+        path = Path(self.file)
+        name = path.name.split(".")[0]
+        return path.parent.name if name == "tables" and path.parent.name else name
 
     @property
     def is_validation(self) -> bool:
         """Whether cross-validation is over this file's tables."""
-        return self.stem.endswith("_val")
+        return self.everyday or self.stem.endswith("_val")
 
 
 def _translated(file: str, dataset: str, cta: float, cpa: float, distrusted: str = "") -> Source:
@@ -82,6 +88,8 @@ KNOWN_SOURCES = (
     # The same sites with all their columns, most of them unlabelled: these teach what surrounds a column.
     Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
     Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
+    # Calibration reports them apart as long as it fits one answer per column.
+    Source("open/tables.jsonl.gz", everyday=True, calibrates=False),
     # Types derived from relations, unverified: only used for which types the columns of a relation have.
     Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
     # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
@@ -119,9 +127,9 @@ def types_of_relations(tables: Sequence[TrainingTable]) -> dict[str, dict[str, f
     """Return for each relation the share of each type among its columns that have both labels."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in tables:
-        for types, relations in zip(table.labelled.cta, table.labelled.cpa, strict=True):
-            if types and relations:
-                counts[relations[0]][types[0]] += 1
+        for labels in table.labelled.labels:
+            if labels.type and labels.relation:
+                counts[labels.relation][labels.type] += 1
     return {
         relation: {name: count / types.total() for name, count in types.items()}
         for relation, types in counts.items()
@@ -141,14 +149,24 @@ def raw_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, Source, Mapping[str, str]]]:
-    known = {Path(source.file).name: source for source in KNOWN_SOURCES}
     for path in paths:
         if path.is_dir():
             for source in KNOWN_SOURCES:
                 if (path / source.file).is_file():
                     yield path / source.file, source, _translation(path / LABEL_MAP, source)
         else:
-            yield path, known.get(path.name, Source(path.name, has_subject=True)), {}
+            yield path, _known_source(path) or Source(path.name, has_subject=True), {}
+
+
+def _known_source(path: Path) -> Source | None:
+    """Return the source of a file that is named by itself; `tables` alone says nothing, so its folder counts too."""
+    for source in KNOWN_SOURCES:
+        known = Path(source.file)
+        if path.name == known.name and (
+            not source.everyday or path.parent.name == known.parent.name
+        ):
+            return source
+    return None
 
 
 def _translation(path: Path, source: Source) -> dict[str, str]:
@@ -168,15 +186,25 @@ def _translation(path: Path, source: Source) -> dict[str, str]:
 def _prepared(
     labelled: LabelledTable, source: Source, translation: Mapping[str, str]
 ) -> LabelledTable:
-    if source.has_subject and labelled.table.columns and labelled.table.subject is None:
+    stated = labelled.table.subject is not None or labelled.in_open_form
+    if source.has_subject and labelled.table.columns and not stated:
         labelled = labelled.with_subject(0)
     if source.translated is None:
-        return labelled
-    types = tuple(
-        tuple(translation[label] for label in labels if label in translation)
-        for labels in labelled.cta
+        return within_vocabulary(labelled)
+    # What the map leaves untranslated is another vocabulary's, and no mistake in the file.
+    return replace(within_vocabulary(_with_types(labelled, translation)), unknown_names=())
+
+
+def _with_types(labelled: LabelledTable, translation: Mapping[str, str]) -> LabelledTable:
+    """Return the table with its types translated; those without a translation are left out."""
+    types = (
+        tuple(translation[name] for name in labels.accepted("cta") if name in translation)
+        for labels in labelled.labels
     )
-    return replace(labelled, cta=types)
+    labels = zip(labelled.labels, types, strict=True)
+    return replace(
+        labelled, labels=tuple(replace(one, types=translated or None) for one, translated in labels)
+    )
 
 
 COLUMNS_PER_LABEL = 10
@@ -211,12 +239,14 @@ def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[Trai
     tables = [
         _prepared_auxiliary(table, vocabulary, Seeds(seed)) for table in read_labelled_tables(path)
     ]
-    counts = Counter(label for table in tables for labels in table.cta for label in labels)
-    kept = frozenset(label for label, count in counts.items() if count >= COLUMNS_PER_LABEL)
+    counts = Counter(
+        name for table in tables for labels in table.labels for name in labels.accepted("cta")
+    )
+    kept = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
     return [
         TrainingTable(trimmed, source)
         for table in tables
-        if any((trimmed := _only(table, kept)).cta)
+        if any((trimmed := _with_types(table, kept)).types)
     ]
 
 
@@ -224,13 +254,8 @@ def _prepared_auxiliary(
     labelled: LabelledTable, vocabulary: Vocabulary, seeds: Seeds
 ) -> LabelledTable:
     table = without_headers(cut_table(labelled.table, seeds))
-    width = len(table.columns)
-    types = labelled.cta[:width]
-    if vocabulary.by_property:
-        types = tuple(cpa or cta for cta, cpa in zip(types, labelled.cpa[:width], strict=True))
-    return replace(labelled, table=table, cta=types, cpa=((),) * width)
-
-
-def _only(table: LabelledTable, kept: frozenset[str]) -> LabelledTable:
-    types = tuple(tuple(label for label in labels if label in kept) for labels in table.cta)
-    return replace(table, cta=types)
+    labels = tuple(
+        ColumnLabels((labels.relations if vocabulary.by_property else None) or labels.types)
+        for labels in labelled.labels[: len(table.columns)]
+    )
+    return replace(labelled, table=table, labels=labels)

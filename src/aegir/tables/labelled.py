@@ -1,39 +1,104 @@
-"""Tables with gold labels for training and `aegir eval`: one JSON object per line.
+"""Tables with gold labels for training and `aegir eval`: one JSON object per line, in one of two forms.
 
     {"id": "…", "columns": [{"name": header or null, "values": [strings], "cta": label, "cpa": label}, …]}
+    {"id": "…", "group": "…", "domain": …, "language": …, "columns": [{"name", "values",
+        "types": [labels], "fine": [labels], "relation": [labels], "personal": true or false}, …]}
 
-A label is a string, a list of accepted strings, or null if the column is not labelled. A table may have a
-`subject`, the number of its subject column; for relations the default is 0. The format is described in
-docs/labelled-tables.md.
+In the first form (web tables) a label is a string, a list of accepted strings, or null if the column is not labelled.
+In the second, the open form, a list holds what is acceptable, best first, and an empty one says that none of the
+vocabulary is right. Both become `ColumnLabels`. A table may have a `subject`, the number of its subject column.
+docs/labelled-tables.md describes the format.
+
+Not here: whether a name is in the vocabulary (annotators/gold_labels.py), since users label with types of their own.
 """
 
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from aegir.errors import UsageError
 from aegir.tables.table import Column, Table
 
 Task = Literal["cta", "cpa"]
+Accepted = tuple[str, ...]
+"""Acceptable names, best first."""
+_OPEN_KEYS = ("types", "fine", "relation", "personal")
+_TABLE_KEYS = ("id", "columns", "subject", "group", "domain", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLabels:
+    """What a column is; None where nobody said, and an empty tuple where no name of the vocabulary is right."""
+
+    types: Accepted | None = None
+    relations: Accepted | None = None
+    fine: Accepted | None = None
+    personal: bool | None = None
+
+    @classmethod
+    def of(cls, type_name: str | None = None, relation: str | None = None) -> "ColumnLabels":
+        """Return labels of one type and one relation, either None if unknown."""
+        return cls(
+            None if type_name is None else (type_name,), None if relation is None else (relation,)
+        )
+
+    @property
+    def type(self) -> str | None:
+        """The best type; None if the column has none or is not labelled."""
+        return self.types[0] if self.types else None
+
+    @property
+    def relation(self) -> str | None:
+        """The best relation; None if the column has none or is not labelled."""
+        return self.relations[0] if self.relations else None
+
+    @property
+    def in_open_form(self) -> bool:
+        """Whether these labels say what the form of web tables cannot say."""
+        return self.fine is not None or self.personal is not None or self.types == ()
+
+    def accepted(self, task: Task) -> Accepted:
+        """The names that are right for one task; empty if there are none or the column is not labelled."""
+        return (self.types if task == "cta" else self.relations) or ()
+
+
+UNLABELLED = ColumnLabels()
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledTable:
-    """A table and the accepted labels of each column for both tasks (empty if not labelled)."""
+    """A table and what is known about each of its columns."""
 
     table: Table
-    cta: tuple[tuple[str, ...], ...]
-    cpa: tuple[tuple[str, ...], ...]
-    origin: dict[str, object]
-    """The other keys of the line, such as `domain` and `source`."""
+    labels: tuple[ColumnLabels, ...]
+    """One per column."""
+    origin: Mapping[str, object]
+    """The other keys of the line, such as `source`."""
+    group: str | None = None
+    """What must stay on one side of a split, such as a repository; None if the file does not say."""
+    domain: str | None = None
+    language: str | None = None
+    unknown_names: Accepted = ()
+    """Labels of the file that are not in the vocabulary and were taken out of `labels`."""
 
-    def labels(self, task: Task) -> tuple[tuple[str, ...], ...]:
-        """The accepted labels of one task."""
-        return self.cta if task == "cta" else self.cpa
+    @property
+    def in_open_form(self) -> bool:
+        """Whether any column has labels of the open form."""
+        return any(labels.in_open_form for labels in self.labels)
+
+    @property
+    def types(self) -> tuple[str | None, ...]:
+        """The best type of each column; None where it has none or is not labelled."""
+        return tuple(labels.type for labels in self.labels)
+
+    @property
+    def relations(self) -> tuple[str | None, ...]:
+        """The best relation of each column; None where it has none or is not labelled."""
+        return tuple(labels.relation for labels in self.labels)
 
     def with_subject(self, subject: int) -> "LabelledTable":
         """Return the same table with this subject column."""
@@ -80,9 +145,11 @@ def _parse(line: str, where: str) -> LabelledTable:
     )
     return LabelledTable(
         Table(str(record.get("id", where)), filled, subject=subject),
-        tuple(_labels(column.get("cta"), where) for column in columns),
-        tuple(_labels(column.get("cpa"), where) for column in columns),
-        {key: value for key, value in record.items() if key not in ("id", "columns", "subject")},
+        tuple(_labels(column, f"{where}, column {i}") for i, column in enumerate(columns)),
+        {key: value for key, value in record.items() if key not in _TABLE_KEYS},
+        _text_or_none(record, "group", where),
+        _text_or_none(record, "domain", where),
+        _text_or_none(record, "language", where),
     )
 
 
@@ -95,10 +162,33 @@ def _column(column: dict[str, object], where: str) -> Column:
     return Column(name, tuple("" if value is None else str(value) for value in values))
 
 
-def _labels(label: object, where: str) -> tuple[str, ...]:
-    if label is None:
-        return ()
-    accepted = label if isinstance(label, list) else [label]
-    if not all(isinstance(one, str) for one in accepted):
-        raise UsageError(f"{where}: a label is {label!r}; expected text, a list of texts or null")
+def _labels(column: Mapping[str, Any], where: str) -> ColumnLabels:
+    types, fine, relations = (_accepted(column, key, where) for key in _OPEN_KEYS[:3])
+    personal = column.get("personal")
+    if personal is not None and not isinstance(personal, bool):
+        raise UsageError(f"{where}: personal is {personal!r}; expected true, false or null")
+    web_types, web_relations = (_accepted(column, key, where) for key in ("cta", "cpa"))
+    if not (web_types or web_relations):
+        return ColumnLabels(types, relations, fine, personal)
+    if any(column.get(key) is not None for key in _OPEN_KEYS):
+        raise UsageError(
+            f"{where} has labels of both forms; expected cta and cpa, or {', '.join(_OPEN_KEYS)}"
+        )
+    return ColumnLabels(web_types or None, web_relations or None)
+
+
+def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:
+    given = column.get(key)
+    if given is None:
+        return None
+    accepted = given if isinstance(given, list) else [given]
+    if not all(isinstance(name, str) for name in accepted):
+        raise UsageError(f"{where}: {key} is {given!r}; expected text, a list of texts or null")
     return tuple(accepted)
+
+
+def _text_or_none(record: Mapping[str, Any], key: str, where: str) -> str | None:
+    given = record.get(key)
+    if given is not None and not isinstance(given, str):
+        raise UsageError(f"{where}: {key} is {given!r}; expected text or null")
+    return given

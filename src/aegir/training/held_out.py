@@ -62,7 +62,10 @@ class HeldOut:
 
 def column_names(table: TrainingTable) -> list[str]:
     """Return a name for each column of a table."""
-    name = f"{table.source.stem}/{table.labelled.table.name}"
+    group = (
+        f"{table.labelled.group}/" if table.labelled.group else ""
+    )  # data.csv is in many of them
+    name = f"{table.source.stem}/{group}{table.labelled.table.name}"
     return [f"{name}#{i}" for i in range(len(table.labelled.table.columns))]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import NgramCalibration
+from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
 from aegir.annotators.ngrams.annotator import pick_subject
 from aegir.annotators.ngrams.features import SparseRows, views_of
 from aegir.annotators.ngrams.model import (
@@ -117,6 +118,8 @@ def train_ngrams(
     """
     examples = Examples.of(tables)
     say(f"{len(tables)} tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
+    if sentence := unknown_names_sentence(count_unknown_names(t.labelled for t in tables)):
+        say(sentence)
     held_out = cross_validate(examples, config, say)
     if keep_answers:
         save_answers(keep_answers, held_out)
@@ -267,10 +270,10 @@ def _predict(fitted: Fitted, examples: Examples, wanted: Bools) -> dict[str, Hel
 def _targets(tables: Sequence[TrainingTable]) -> Targets:
     labels, weights = [], []
     for table in tables:
-        for cta, cpa in zip(table.labelled.cta, table.labelled.cpa, strict=True):
+        for given in table.labelled.labels:
             wanted = (
-                TYPE_INDEX.get(cta[0], -1) if cta else -1,
-                RELATION_INDEX.get(cpa[0], -1) if cpa else -1,
+                TYPE_INDEX.get(given.type or "", -1),
+                RELATION_INDEX.get(given.relation or "", -1),
             )
             trusted = (table.source.cta_weight, table.source.cpa_weight)
             labels.append(

@@ -114,8 +114,8 @@ def test_below_min_confidence_the_answer_is_an_abstention():
     for strict, column in zip(sure.columns, plain.columns, strict=True):
         assert strict.confidence == column.confidence
         if column.confidence < 1:
-            assert strict.type is None
-            assert strict.runners_up[0].label == column.type
+            assert strict.label is None
+            assert strict.runners_up[0].label == column.label
         assert strict.relation is None or strict.relation.confidence == 1
 
 

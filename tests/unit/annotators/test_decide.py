@@ -1,5 +1,7 @@
 """From probabilities to answers: ties, thresholds, the subject, what nothing is known of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,12 +44,15 @@ def test_the_likeliest_label_is_the_answer_and_the_next_ones_run_up():
         0.75,
         (Guess("Book/name", 0.25),),
     )
-    assert (mail.type, mail.fine_type, mail.evidence) == ("email", "email_address", ("because",))
-    assert mail.runners_up == (Guess("telephone", 0.25), Guess("URL", 0.125))
+    assert (who.label, who.type_confidence, who.fine_type) == ("Person/name", 0.75, None)
+    assert (mail.type, mail.fine_type, mail.reasons) == ("email", "email_address", ("because",))
+    assert (mail.label, mail.confidence) == ("email_address", 0.95)
     assert mail.relation == Guess("email", 0.625)
     assert mail.relation_runners_up == (Guess("telephone", 0.375),)
     assert mail.personal
     assert mail.iri == "https://schema.org/email"
+    assert (who.kind, mail.kind) == ("person", "person")
+    assert (mail.personal_level, mail.personal_reason) == ("direct", "reaches a person")
 
 
 def test_the_subject_has_no_relation_to_itself():
@@ -58,22 +63,55 @@ def test_the_subject_has_no_relation_to_itself():
 
 
 def test_below_the_threshold_the_best_guess_only_runs_up():
-    who, mail = decide(TABLE, SCORES, "fake", Thresholds(types=0.6, relations=0.7)).columns
-    assert who.type == "Person/name"
-    assert (mail.type, mail.confidence, mail.iri) == (None, 0.5, None)
-    assert mail.runners_up[0] == Guess("email", 0.5)
+    who, mail = decide(TABLE, SCORES, "fake", Thresholds(types=0.8, relations=0.7)).columns
+    assert (who.label, who.type, who.confidence, who.iri) == (None, None, 0.75, None)
+    assert who.runners_up[0] == who.type_runners_up[0] == Guess("Person/name", 0.75)
     assert (mail.relation, mail.relation_iri) == (None, None)
     assert mail.relation_runners_up[0] == Guess("email", 0.625)
 
 
 def test_a_confidence_at_the_threshold_is_answered():
-    assert decide(TABLE, SCORES, "fake", Thresholds(0.5, 0.625)).columns[1].type == "email"
-    assert decide(TABLE, SCORES, "fake", Thresholds(0.5, 0.625)).columns[1].relation is not None
+    who, mail = decide(TABLE, SCORES, "fake", Thresholds(0.75, 0.625)).columns
+    assert who.type == "Person/name"
+    assert mail.relation is not None
+
+
+def test_a_fine_type_decides_the_type_and_the_others_share_the_rest():
+    asked = scores([{}, {"Number": 0.75, "Date": 0.25}], [{}, {}], None)
+    mail = decide(TABLE, asked, "fake").columns[1]
+    assert (mail.label, mail.type, mail.type_confidence) == ("email_address", "email", 0.95)
+    assert mail.runners_up == (Guess("Number", 0.0375), Guess("Date", 0.0125))
+    withheld = decide(TABLE, asked, "fake", Thresholds(0.96)).columns[1]
+    assert (withheld.label, withheld.type, withheld.fine_type) == (None, None, None)
+    assert withheld.runners_up[0] == Guess("email_address", 0.95)
+
+
+def test_a_fine_type_without_a_type_leaves_none_of_the_types_likely():
+    asked = replace(SCORES, explanations=(Explanation(), Explanation("colour_name")))
+    mail = decide(TABLE, asked, "fake").columns[1]
+    assert (mail.label, mail.type, mail.fine_type) == ("colour_name", None, "colour_name")
+    assert mail.type_confidence == pytest.approx(0.95)
+
+
+def test_none_of_the_types_and_relations_wins_where_it_is_likelier():
+    asked = scores([{"Date": 0.4}, {}], [{"birthDate": 0.3}, {}], 1)
+    who = decide(TABLE, asked, "fake").columns[0]
+    assert (who.type, who.type_confidence) == (None, pytest.approx(0.6))
+    assert (who.label, who.confidence, who.runners_up) == (None, 0.4, (Guess("Date", 0.4),))
+    assert (who.relation, who.relation_runners_up) == (None, (Guess("birthDate", 0.3),))
+
+
+def test_the_first_cells_are_kept_for_reports_cut_short():
+    table = Table("t", (Column("a", ("x" * 500, *map(str, range(50)))),) * 2)
+    answer = decide(table, replace(SCORES, subject=None), "fake")
+    first, second = answer.preview
+    assert first == second == ("x" * 120, *map(str, range(7)))
 
 
 def test_nothing_known_is_an_abstention_with_confidence_0():
-    mail = decide(TABLE, scores([{}, {}], [{}, {}], None), "fake").columns[1]
-    assert (mail.type, mail.confidence, mail.runners_up, mail.relation) == (None, 0.0, (), None)
+    who = decide(TABLE, scores([{}, {}], [{}, {}], None), "fake").columns[0]
+    assert (who.label, who.confidence, who.runners_up) == (None, 0.0, ())
+    assert (who.type, who.type_confidence, who.relation) == (None, 0.0, None)
 
 
 def test_ties_go_to_the_label_that_comes_first():

@@ -9,7 +9,7 @@ from aegir.annotators.decide import Thresholds
 from aegir.annotators.evaluation import evaluate
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
@@ -38,9 +38,10 @@ class Parrot:
 def labelled(*columns: tuple[str, tuple[str, ...]], task: str = "cta") -> LabelledTable:
     """Columns of (what the parrot says, accepted labels); headers are null."""
     table = Table("t", tuple(Column(None, (says,)) for says, _ in columns))
-    labels, none = tuple(accepted for _, accepted in columns), ((),) * len(columns)
-    types, relations = (labels, none) if task == "cta" else (none, labels)
-    return LabelledTable(table, types, relations, {})
+    key = "types" if task == "cta" else "relations"
+    return LabelledTable(
+        table, tuple(ColumnLabels(**{key: names or None}) for _, names in columns), {}
+    )
 
 
 def test_scores_by_hand():

@@ -8,7 +8,9 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.writers import BEGINNINGS, FORMATS, is_earlier_output, render_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-COLUMN = ColumnAnnotation(0, 'a "b"\n', "Date", 0.9, (), None, "date", False, ("why",))
+COLUMN = ColumnAnnotation(
+    0, 'a "b"\n', "Date", 0.9, "time", "Date", 0.9, None, "date", False, reasons=("why",)
+)
 ANSWERS = {
     "one table": [TableAnnotation('odd "name"\n.csv', "x\\y.csv", 0, (COLUMN,), "rules")],
     "no source": [TableAnnotation("stdin", None, None, (COLUMN,), "rules")] * 2,
@@ -33,6 +35,21 @@ def test_an_answer_is_not_recognised_in_another_format(tmp_path: Path) -> None:
     for format_name, write in WRITERS.items():
         path.write_text(write(ANSWERS["one table"]), encoding="utf-8", newline="")
         assert [name for name in BEGINNINGS if is_earlier_output(path, name)] == [format_name]
+
+
+FORM_1 = {
+    "text": "t.csv   1 column\n\n  column  type  sure  relation  personal  why\n",
+    "json": '[\n  {\n    "table": "t.csv",\n    "source": null,\n    "subject": 0,\n    "annotator": "rules",\n',
+    "jsonl": '{"table": "t.csv", "source": "t.csv", "subject": null, "annotator": "rules", "columns": []}\n',
+    "csv": "table,source,index,name,subject,type,confidence,fine_type,datatype,personal\n",
+}
+
+
+@pytest.mark.parametrize("format_name", FORM_1)
+def test_an_answer_of_the_form_before_is_recognised(tmp_path: Path, format_name: str) -> None:
+    path = tmp_path / "answers"
+    path.write_text(FORM_1[format_name], encoding="utf-8")
+    assert is_earlier_output(path, format_name)
 
 
 def test_no_example_and_no_nasty_file_is_taken_for_an_answer(nasty: dict[str, Path]) -> None:

@@ -38,7 +38,9 @@ RICH = pyarrow.table(
         "nested": pyarrow.array([[{"k": 1}], []] * 50),
     }
 )
-COLUMN = ColumnAnnotation(0, "id", "identifier", 0.9, (), None, "integer", False, ("it's",))
+COLUMN = ColumnAnnotation(
+    0, "id", "key", 0.9, "identifier", None, 0.8, "key", "integer", False, reasons=("it's",)
+)
 
 
 def answer(warning: str) -> TableAnnotation:
@@ -124,6 +126,23 @@ def test_an_annotation_embedded_again_replaces_the_first(tmp_path: Path) -> None
     assert path.stat().st_mode & 0o777 == 0o640
     keys = duckdb.sql(f"SELECT key FROM parquet_kv_metadata('{path}')").fetchall()
     assert keys.count((ANNOTATION_KEY.encode(),)) == 1
+
+
+def test_an_embedded_annotation_of_another_form_is_refused_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    polars.DataFrame({"id": [1]}).write_parquet(path)
+    update_parquet_metadata(path, {ANNOTATION_KEY: '{"table": "t.parquet", "columns": []}'})
+    with pytest.raises(UsageError) as refused:
+        embedded_annotation(path)
+    assert str(refused.value) == (
+        f"the annotation in {path} has no form, but form 2 is expected; "
+        "run `aegir annotate` on its table again"
+    )
+    update_parquet_metadata(path, {ANNOTATION_KEY: "[1"})
+    with pytest.raises(UnreadableTable, match=r"t\.parquet holds an annotation that is not JSON"):
+        embedded_annotation(path)
+    embed_annotation(path, answer("anew"))
+    assert embedded_annotation(path) is not None
 
 
 def test_forty_keys_are_kept_beside_a_new_one(tmp_path: Path) -> None:

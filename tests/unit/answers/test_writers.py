@@ -25,52 +25,64 @@ from aegir.tables.table import Column
 TITLE = ColumnAnnotation(
     index=0,
     name="title",
-    type="Book/name",
+    label="Book/name",
     confidence=0.91239,
-    runners_up=(Guess("Movie/name", 0.05),),
+    kind="name",
+    type="Book/name",
+    type_confidence=0.91239,
     fine_type=None,
     datatype="string",
     personal=False,
-    evidence=("header says title",),
     iri="https://schema.org/name",
+    runners_up=(Guess("Movie/name", 0.05), Guess("product_name", 0.02)),
+    type_runners_up=(Guess("Movie/name", 0.05),),
+    reasons=("header says title",),
 )
 PUBLISHED = ColumnAnnotation(
     index=1,
     name="published",
+    label="iso_date",
+    confidence=0.97,
+    kind="time",
     type="Date",
-    confidence=0.99,
-    runners_up=(),
+    type_confidence=0.99,
     fine_type="iso_date",
     datatype="date",
     personal=False,
-    evidence=(),
     relation=Guess("datePublished", 0.87),
-    relation_runners_up=(Guess("releaseDate", 0.1),),
     iri="https://schema.org/Date",
     relation_iri="https://schema.org/datePublished",
+    relation_runners_up=(Guess("releaseDate", 0.1),),
 )
 UNNAMED = ColumnAnnotation(
     index=2,
     name=None,
-    type=None,
+    label=None,
     confidence=0.3,
-    runners_up=(Guess("price", 0.3),),
+    kind=None,
+    type=None,
+    type_confidence=0.6,
     fine_type=None,
     datatype="empty",
     personal=False,
-    evidence=(),
+    runners_up=(Guess("price", 0.3),),
+    type_runners_up=(Guess("price", 0.3),),
 )
 WRITER = ColumnAnnotation(
     index=3,
     name="title",
-    type="Person/name",
+    label="Person/name",
     confidence=0.75,
-    runners_up=(),
+    kind="person",
+    type="Person/name",
+    type_confidence=0.75,
     fine_type=None,
     datatype="string",
     personal=True,
-    evidence=('they said "by"', "two words each"),
+    personal_level="direct",
+    personal_reason="names a person",
     iri="https://schema.org/name",
+    reasons=('they said "by"', "two words each"),
 )
 BOOKS = TableAnnotation(
     table="books.csv",
@@ -88,23 +100,31 @@ def parsed(name: str, *annotations: TableAnnotation) -> Any:
 
 def test_json_is_one_array_with_every_key_in_order():
     [table] = parsed("json", BOOKS)
-    assert list(table) == ["table", "source", "subject", "annotator", "columns", "warnings"]
-    assert table["columns"][1] == {
+    assert list(table) == ["form", "table", "source", "subject", "annotator", "columns", "warnings"]
+    assert table["form"] == 2
+    published = {
         "index": 1,
         "name": "published",
+        "label": "iso_date",
+        "confidence": 0.97,
+        "kind": "time",
         "type": "Date",
-        "confidence": 0.99,
+        "type_confidence": 0.99,
         "fine_type": "iso_date",
         "datatype": "date",
         "personal": False,
+        "personal_level": None,
+        "personal_reason": None,
         "relation": {"label": "datePublished", "confidence": 0.87},
         "iri": "https://schema.org/Date",
         "relation_iri": "https://schema.org/datePublished",
         "runners_up": [],
+        "type_runners_up": [],
         "relation_runners_up": [{"label": "releaseDate", "confidence": 0.1}],
-        "evidence": [],
+        "reasons": [],
     }
-    assert table["columns"][0]["confidence"] == 0.9124
+    assert list(table["columns"][1].items()) == list(published.items())
+    assert table["columns"][0]["confidence"] == table["columns"][0]["type_confidence"] == 0.9124
 
 
 def test_jsonl_is_one_line_per_table():
@@ -114,15 +134,18 @@ def test_jsonl_is_one_line_per_table():
 
 def test_csv_is_one_line_per_column():
     assert FORMATS["csv"]([BOOKS]) == (
-        "table,source,index,name,subject,type,confidence,fine_type,datatype,personal,relation,"
-        "relation_confidence,iri,relation_iri,evidence\n"
-        "books.csv,shelf/books.csv,0,title,true,Book/name,0.9124,,string,false,,,"
-        "https://schema.org/name,,header says title\n"
-        "books.csv,shelf/books.csv,1,published,false,Date,0.9900,iso_date,date,false,"
-        "datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,\n"
-        "books.csv,shelf/books.csv,2,,false,,0.3000,,empty,false,,,,,\n"
-        "books.csv,shelf/books.csv,3,title,false,Person/name,0.7500,,string,true,,,"
-        'https://schema.org/name,,"they said ""by"" | two words each"\n'
+        "table,source,index,name,subject,label,confidence,kind,type,type_confidence,fine_type,"
+        "datatype,personal,personal_level,personal_reason,relation,relation_confidence,iri,"
+        "relation_iri,runners_up,reasons\n"
+        "books.csv,shelf/books.csv,0,title,true,Book/name,0.9124,name,Book/name,0.9124,,string,"
+        "false,,,,,https://schema.org/name,,Movie/name 0.0500 | product_name 0.0200,"
+        "header says title\n"
+        "books.csv,shelf/books.csv,1,published,false,iso_date,0.9700,time,Date,0.9900,iso_date,date,"
+        "false,,,datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,,\n"
+        "books.csv,shelf/books.csv,2,,false,,0.3000,,,0.6000,,empty,false,,,,,,,price 0.3000,\n"
+        "books.csv,shelf/books.csv,3,title,false,Person/name,0.7500,person,Person/name,0.7500,,"
+        "string,true,direct,names a person,,,https://schema.org/name,,,"
+        '"they said ""by"" | two words each"\n'
     )
 
 
@@ -184,9 +207,20 @@ def test_table_schema_fields_carry_type_meaning_and_nothing_made_up():
         "type": "string",
         "description": "Book/name (0.91): header says title",
         "rdfType": "https://schema.org/name",
-        "aegir": {"type": "Book/name", "confidence": 0.9124, "personal": False},
+        "aegir": {
+            "label": "Book/name",
+            "confidence": 0.9124,
+            "kind": "name",
+            "type": "Book/name",
+            "type_confidence": 0.9124,
+            "reasons": ["header says title"],
+            "personal": False,
+        },
     }
     assert (published["type"], published["format"]) == ("date", "any")
+    assert published["aegir"]["fine_type"] == "iso_date"
+    assert published["aegir"]["relation_confidence"] == 0.87
+    assert (writer["aegir"]["personal"], writer["aegir"]["personal_level"]) == (True, "direct")
     assert unnamed["type"] == "any"
     assert "rdfType" not in unnamed
     assert writer["title"] == "title"
@@ -203,6 +237,20 @@ def test_csvw_describes_the_subject_and_its_properties():
     assert title["propertyUrl"] == "https://schema.org/name"
     assert published["propertyUrl"] == "https://schema.org/datePublished"
     assert published["datatype"] == "date"
+    facts = {
+        fact["schema:name"]: fact["schema:value"] for fact in writer["schema:additionalProperty"]
+    }
+    assert facts == {
+        "label": "Person/name",
+        "confidence": 0.75,
+        "kind": "person",
+        "type": "Person/name",
+        "type_confidence": 0.75,
+        "personal_level": "direct",
+        "personal_reason": "names a person",
+        "reasons": ['they said "by"', "two words each"],
+        "personal": True,
+    }
     assert "propertyUrl" not in writer
     assert (unnamed["name"], "titles" in unnamed) == ("column_3", False)
     assert (writer["name"], writer["titles"]) == ("title_2", "title")
@@ -232,18 +280,28 @@ def test_dbt_writes_a_schema_file_of_version_2():
         '    description: "Read from books.csv."\n'
         "    columns:\n"
         '      - name: "published"\n'
-        '        description: "Date, iso_date (0.99)"\n'
+        '        description: "iso_date (0.97)"\n'
         "        meta:\n"
+        '          aegir_label: "iso_date"\n'
+        "          aegir_confidence: 0.97\n"
+        '          aegir_kind: "time"\n'
         '          aegir_type: "Date"\n'
+        "          aegir_type_confidence: 0.99\n"
         '          aegir_fine_type: "iso_date"\n'
-        "          aegir_confidence: 0.99\n"
         '          aegir_relation: "datePublished"\n'
+        "          aegir_relation_confidence: 0.87\n"
         "          contains_pii: false\n"
         '      - name: "title"\n'
         '        description: "Person/name (0.75): they said \\"by\\""\n'
         "        meta:\n"
-        '          aegir_type: "Person/name"\n'
+        '          aegir_label: "Person/name"\n'
         "          aegir_confidence: 0.75\n"
+        '          aegir_kind: "person"\n'
+        '          aegir_type: "Person/name"\n'
+        "          aegir_type_confidence: 0.75\n"
+        '          aegir_personal_level: "direct"\n'
+        '          aegir_personal_reason: "names a person"\n'
+        '          aegir_reasons: ["they said \\"by\\"", "two words each"]\n'
         "          contains_pii: true\n"
     )
 
@@ -290,14 +348,17 @@ def test_sheets_of_one_workbook_become_models_of_their_own():
 
 
 def test_a_dictionary_reads_back_as_the_annotation_up_to_rounding():
-    rounded = replace(BOOKS, columns=(replace(TITLE, confidence=0.9124), *BOOKS.columns[1:]))
+    title = replace(TITLE, confidence=0.9124, type_confidence=0.9124)
+    rounded = replace(BOOKS, columns=(title, *BOOKS.columns[1:]))
     assert annotation_from_dict(annotation_as_dict(BOOKS)) == rounded
 
 
 def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
     data = annotation_as_dict(BOOKS)
     with pytest.raises(UsageError, match="has no 'table'"):
-        annotation_from_dict({})
+        annotation_from_dict({"form": 2})
+    with pytest.raises(UsageError, match="is list; it must be an object as written by"):
+        annotation_from_dict([data])
     with pytest.raises(UsageError, match="7 where text was expected"):
         annotation_from_dict({**data, "table": 7})
     with pytest.raises(UsageError, match="wrong kind"):
@@ -306,12 +367,33 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
         annotation_from_dict({**data, "columns": None})
 
 
+@pytest.mark.parametrize(
+    ("form", "came"),
+    [
+        ({}, "has no form"),
+        ({"form": 1}, "is of form 1"),
+        ({"form": 3}, "is of form 3"),
+        ({"form": "2"}, "is of form '2'"),
+        ({"form": True}, "is of form True"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused_with_what_to_do(form: dict[str, Any], came: str):
+    data = annotation_as_dict(BOOKS)
+    del data["form"]
+    with pytest.raises(UsageError) as refused:
+        annotation_from_dict({**form, **data})
+    assert str(refused.value) == (
+        f"this annotation {came}, but form 2 is expected; run `aegir annotate` on its table again"
+    )
+
+
 CONTACT = replace(
     WRITER,
     name="contact",
+    label="email_address",
     type="email",
     fine_type="email_address",
-    evidence=(
+    reasons=(
         "3 of 3 values are e-mail addresses, such as 'anders.solheim7@example.org'",
         "header 'contact' suggests it",
     ),
@@ -333,7 +415,7 @@ def test_metadata_quotes_values_of_other_columns(name: str):
 
 
 @pytest.mark.parametrize("name", ["json", "jsonl", "csv"])
-def test_the_report_to_who_asked_keeps_its_evidence(name: str):
+def test_the_report_to_who_asked_keeps_its_reasons(name: str):
     assert "anders.solheim7@example.org" in FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
 
 

@@ -37,6 +37,16 @@ def test_one_file_gives_a_readable_report_and_no_talk():
     assert "\x1b" not in done.out
 
 
+def test_asked_why_it_prints_every_reason_whole(tmp_path: Path):
+    (column, *_) = annotate(BOOKS)[0].columns[1:]
+    shown = run("annotate", BOOKS, "--why").out
+    for reason in column.reasons:
+        assert f"    - {reason}\n" in shown
+    assert run("annotate", BOOKS, "--why", "--out", tmp_path / "report").code == 0
+    assert (tmp_path / "report").read_text(encoding="utf-8") == shown
+    assert run("annotate", BOOKS, "--why", "--json").out == run("annotate", BOOKS, "--json").out
+
+
 def test_the_command_gives_what_the_python_call_gives():
     done = run("annotate", BOOKS, "--json")
     assert json.loads(done.out) == json.loads(json.dumps(annotation_as_dict(annotate(BOOKS)[0])))

@@ -80,7 +80,9 @@ def test_abstaining_lowers_coverage_not_the_number_of_columns(data: Path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--task", "both"), "--task is 'both'; expected cta (types) or cpa (relations)"),
+        (("--task", "both"), "--task is 'both'; expected cta (types), cpa (relations) or"),
+        (("more.jsonl",), "more.jsonl and --data"),
+        ((), "{data} has types and relations; choose with --task cta or --task cpa"),
         (
             ("--task", "cta", "--data", "no.jsonl"),
             "cannot read labelled tables from no.jsonl: No such",
@@ -94,7 +96,7 @@ def test_what_was_asked_wrongly_is_said_in_one_sentence(
     done = run("eval", "--data", data, *arguments)
     assert done.code == 2
     (line,) = done.said
-    assert line.startswith(f"aegir: {sentence}")
+    assert line.startswith(f"aegir: {sentence.format(data=data)}")
 
 
 def test_labels_of_the_other_task_are_no_labels(tmp_path: Path):
@@ -102,3 +104,70 @@ def test_labels_of_the_other_task_are_no_labels(tmp_path: Path):
     path.write_text('{"columns": [{"values": ["a"], "cta": "email"}]}')
     done = run("eval", "--task", "cpa", "--data", path)
     assert done.said == ["aegir: no column has a 'cpa' label, so there is nothing to score"]
+
+
+@pytest.fixture
+def everyday(tmp_path: Path) -> Path:
+    """An invented table in the open form; the rules know its addresses, and one name is not ours."""
+    emails = [f"user{number}@example.org" for number in range(6)]
+    columns = [
+        {
+            "name": "mail",
+            "values": emails,
+            "types": ["email"],
+            "fine": ["email_address"],
+            "relation": ["email"],
+            "personal": True,
+        },
+        {"name": "x", "values": ["?"] * 6, "types": [], "fine": ["pay grade"], "relation": []},
+    ]
+    path = tmp_path / "everyday.jsonl"
+    line = {"id": "staff.csv", "group": "example/staff", "domain": "hr", "columns": columns}
+    path.write_text(json.dumps(line))
+    return path
+
+
+def test_a_file_in_the_open_form_is_scored_for_all_parts_of_the_answer(everyday: Path):
+    done = run("eval", everyday, "--annotator", "rules", "--json")
+    found = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert (found["task"], found["annotator"], found["columns"]) == ("open", "rules", 2)
+    assert found["type"]["right"] == 1.0  # "none of these" is right for the second column
+    assert (found["label"]["columns"], found["label"]["right_as_fine"]) == (1, 1.0)
+    assert found["personal"] == {"columns": 1, "precision": 1.0, "recall": 1.0}
+    assert [part["name"] for part in found["domains"]] == ["hr"]
+    assert found["unknown_labels"] == {"pay grade": 1}
+    assert found["columns_per_cpu_second"] > 0
+
+
+def test_the_open_report_is_readable(everyday: Path):
+    done = run("eval", everyday, "--annotator", "rules")
+    assert "open with rules: 2 labelled columns in 1 tables" in done.out
+    assert "type        right 1.000" in done.out
+    assert "labels left out, because they are not in the vocabulary: 'pay grade' 1" in done.out
+
+
+@pytest.mark.parametrize(("wanted", "code"), [("1", 0), ("nan", 3)])
+def test_at_least_is_about_types_in_the_open_form(everyday: Path, wanted: str, code: int):
+    done = run("eval", everyday, "--annotator", "rules", "--json", "--at-least", wanted)
+    assert done.code == code
+    assert done.said == (
+        ["aegir: the share of right types is 1.0000, below nan (--at-least)"] if code else []
+    )
+
+
+def test_types_of_the_open_form_can_be_scored_like_those_of_the_other(everyday: Path):
+    found = json.loads(run("eval", everyday, "--task", "cta", "--json").out)
+    assert (found["task"], found["columns"]) == ("cta", 1)  # a column without any type has no class
+
+
+def test_the_labels_of_a_file_decide_what_is_scored(tmp_path: Path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"columns": [{"values": ["a"]}, {"values": ["b"], "cpa": "email"}]}')
+    assert json.loads(run("eval", path, "--annotator", "rules", "--json").out)["task"] == "cpa"
+    path.write_text('{"columns": [{"values": ["a"]}]}')
+    done = run("eval", path, "--annotator", "rules")
+    assert done.said == ["aegir: no column has a 'cta' label, so there is nothing to score"]
+    assert run("eval").said == [
+        "aegir: no file of labelled tables is given, such as: aegir eval tables.jsonl"
+    ]

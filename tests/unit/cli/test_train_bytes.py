@@ -201,13 +201,21 @@ def test_checkpoints_that_are_none_are_refused_and_the_folder_stays_free(
 def test_data_counts_sources_and_types(config: Path, folder: Path):
     shown = run("train", "data", config)
     assert shown.code == 0, shown.err
-    assert shown.out.splitlines()[1].split()[-5:] == ["gold", "60", "180", "120", "0"]
+    assert shown.out.splitlines()[1].split()[-7:] == ["gold", "60", "180", "0", "0", "120", "0"]
     told = json.loads(run("train", "data", config, "--json").out)
     assert [one["tables"] for one in told["sources"]] == [60, 20]
     assert told["types"]["Person/name"] == [80, 0]
     file = folder / "made_up_train.jsonl"
     drawn = run("train", "data", "--data", file, "--source", "gold=7", "--json")
     assert [one["tables"] for one in json.loads(drawn.out)["sources"]] == [7]
+
+
+def test_data_lists_labels_outside_the_vocabulary(tmp_path: Path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"columns": [{"values": ["a"], "types": ["Wage"]}, {"values": ["b"]}]}')
+    shown = run("train", "data", "--data", path, "--source", "gold")
+    assert shown.code == 0
+    assert shown.said == ["labels left out, because they are not in the vocabulary: 'Wage' 1"]
 
 
 def test_data_asked_wrongly_is_told_what_there_is(folder: Path, config: Path):

@@ -36,6 +36,14 @@ def data(tmp_path: Path) -> Path:
         tmp_path / "labelled/sherlock.jsonl.gz",
         [{"id": f"s{i}", "columns": [column("jockey", f"J. Doe {i}")]} for i in range(12)],
     )
+    everyday = [
+        {"values": ["1"], "types": ["IdentifierAT"], "fine": ["primary_key"], "personal": False},
+        {"values": ["open"], "types": [], "fine": [], "relation": []},
+    ]
+    write_lines(
+        tmp_path / "open/tables.jsonl.gz",
+        [{"id": "o.csv", "group": f"example/{i}", "columns": everyday} for i in range(4)],
+    )
     (tmp_path / "label_map.tsv").write_text("sherlock\tjockey\tPerson/name\t12\n")
     write_lines(
         tmp_path / "labelled/schemaorg_entities.jsonl.gz",
@@ -59,7 +67,7 @@ def test_only_the_sources_switched_on_are_built(data: Path):
     assert build_tables([data], {}, seed=0) == []
     assert build_tables([data], {"gold": False}, seed=0) == []
     (table,) = build_tables([data], {"entities": True}, seed=0)
-    assert table.labelled.cta == (("Book/name",), ("IdentifierAT",))
+    assert table.labelled.types == ("Book/name", "IdentifierAT")
 
 
 def test_a_number_draws_that_many_tables_the_same_ones_each_time(data: Path):
@@ -83,6 +91,15 @@ def test_the_report_tells_gold_weak_and_auxiliary_apart(data: Path):
     assert "email" in report.scarce_types()
     assert "email" not in report.scarce_types(fewest=12)
     assert "0 of 82 types have 500 columns or more" in str(report)
+
+
+def test_everyday_tables_are_a_source_of_their_own(data: Path):
+    assert len(build_tables([data], {"gold": True}, seed=0)) == 12
+    tables = build_tables([data], {"open": True}, seed=0)
+    assert len(tables) == 4
+    assert all(table.source.everyday for table in tables)
+    (counts,) = EngineReport.of(tables).sources
+    assert (counts.kind, counts.cta, counts.none, counts.fine) == ("gold", 4, 4, 4)
 
 
 def test_an_unknown_source_is_refused_with_the_nearest_name(data: Path):

@@ -36,8 +36,8 @@ def test_a_table_holds_one_site_and_its_name_stands_first_as_the_subject():
     labelled = table.labelled
     assert labelled.table.name == "Recipe_soups.example.com_0"
     assert labelled.table.subject == 0
-    assert labelled.cta == (("Recipe/name",), ("Person/name",), ("Duration",))
-    assert labelled.cpa == ((), ("author",), ("prepTime",))
+    assert labelled.types == ("Recipe/name", "Person/name", "Duration")
+    assert labelled.relations == (None, "author", "prepTime")
     assert all(column.name is None for column in labelled.table.columns)
     assert 3 <= len(labelled.table.columns[0].values) <= 4
 

@@ -39,11 +39,11 @@ def test_the_first_tables_do_not_depend_on_how_many_are_asked_for(tables: list[T
 
 
 def test_labels_are_ours_and_the_subject_has_no_relation(tables: list[TrainingTable]):
-    types = {label for table in tables for labels in table.labelled.cta for label in labels}
-    relations = {label for table in tables for labels in table.labelled.cpa for label in labels}
+    types = {name for table in tables for name in table.labelled.types if name}
+    relations = {name for table in tables for name in table.labelled.relations if name}
     assert types <= set(TYPE_NAMES)
     assert relations <= set(RELATION_NAMES)
-    assert all(table.labelled.cpa[0] == () for table in tables)
+    assert all(table.labelled.relations[0] is None for table in tables)
     assert {recipe.type for recipe in PROPERTIES.values()} <= types
 
 
@@ -59,17 +59,17 @@ def test_columns_are_even_and_never_wholly_empty(tables: list[TrainingTable]):
 
 
 def test_scarce_types_are_made_often(tables: list[TrainingTable]):
-    counts = Counter(label for table in tables for labels in table.labelled.cta for label in labels)
+    counts = Counter(name for table in tables for name in table.labelled.types if name)
     assert min(counts.values()) >= 8  # 400 of 10,000 tables: at least 200 columns of every type
     assert counts["workHours"] > 10
 
 
 def test_the_rules_do_not_forbid_what_the_generators_call_a_column(tables: list[TrainingTable]):
     labelled = [
-        (column, labels[0])
+        (column, name)
         for table in tables
-        for column, labels in zip(table.labelled.table.columns, table.labelled.cta, strict=True)
-        if labels
+        for column, name in zip(table.labelled.table.columns, table.labelled.types, strict=True)
+        if name
     ]
     verdicts = judge_columns([column for column, _ in labelled])
     vetoed = sum(

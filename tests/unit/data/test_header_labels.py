@@ -35,7 +35,7 @@ def test_a_labelled_table_no_longer_shows_its_headers():
     tables = header_tables([raw_table(i) for i in range(20)], seed=0)
     assert len(tables) == 20
     for table in tables:
-        assert table.labelled.cta == (("header:zip code",), ())
+        assert table.labelled.types == ("header:zip code", None)
         assert all(column.name is None for column in table.labelled.table.columns)
         assert (table.source.aux, table.source.weak) == ("headers", True)
 
@@ -63,8 +63,8 @@ def test_rows_are_drawn_by_seed_and_stay_in_order(tmp_path: Path):
 def test_a_clear_header_gives_type_and_relation_and_is_hidden():
     table = Table("t", (Column("E-Mail", MAIL), Column("Remarks", NUMBERS)), source="f")
     (typed,) = typed_by_header([table], seed=0)
-    assert typed.labelled.cta == (("email",), ())
-    assert typed.labelled.cpa == (("email",), ())
+    assert typed.labelled.types == ("email", None)
+    assert typed.labelled.relations == ("email", None)
     assert typed.labelled.table.columns[0] == Column(None, MAIL)
     assert typed.source.weak
     assert not typed.source.synthetic

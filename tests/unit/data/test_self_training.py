@@ -53,8 +53,8 @@ def table(confidence: str, type_name: str, *columns: tuple[str, ...]) -> Table:
 def test_only_confident_answers_become_labels_and_headers_are_hidden():
     tables = [table("0.96", "email", MAIL, MAIL), table("0.94", "email", MAIL)]
     (kept,) = pseudo_labelled(tables, Parrot(), seed=0)
-    assert kept.labelled.cta == (("email",), ("email",))
-    assert kept.labelled.cpa == ((), ())
+    assert kept.labelled.types == ("email", "email")
+    assert kept.labelled.relations == (None, None)
     assert kept.labelled.table.subject == 0
     assert all(column.name is None for column in kept.labelled.table.columns)
     assert kept.source.weak

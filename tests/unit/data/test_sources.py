@@ -1,13 +1,26 @@
 """Which files training reads, and how far it trusts them."""
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
 from aegir.data.sources import Source, raw_files, read_training_tables
 from aegir.errors import UsageError
+from aegir.tables.labelled import ColumnLabels
 
+EVERYDAY = {
+    "id": "staff.csv",
+    "source": "example/payroll",
+    "group": "example/payroll",
+    "columns": [
+        {"name": "no", "values": ["7"], "types": ["IdentifierAT"], "fine": ["primary_key"]},
+        {"name": "status", "values": ["left"], "types": [], "fine": ["job state"]},
+        {"name": "wage", "values": ["9"], "types": ["Wage"], "fine": [], "relation": ["pay"]},
+    ],
+}
 LINE = json.dumps({"id": "t", "columns": [{"values": ["a"], "cta": "email"}]}) + "\n"
 
 
@@ -53,3 +66,44 @@ def test_unlabelled_tables_are_found_below_raw(tmp_path: Path):
         (raw / name).touch()
     assert raw_files([tmp_path]) == [raw / "a.jsonl.gz", raw / "b.jsonl.gz"]
     assert raw_files([raw / "a.jsonl.gz"]) == [raw / "a.jsonl.gz"]
+
+
+def test_everyday_tables_are_cross_validated_and_name_no_subject(tmp_path: Path):
+    (tmp_path / "open").mkdir()
+    path = tmp_path / "open" / "tables.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(EVERYDAY).encode()))
+    for places in ([tmp_path], [path]):
+        (table,) = read_training_tables(places)
+        assert (table.source.stem, table.source.is_validation) == ("open", True)
+        assert table.labelled.table.subject is None
+        assert table.labelled.group == "example/payroll"
+
+
+def test_names_outside_the_vocabulary_are_left_out_and_remembered(tmp_path: Path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(EVERYDAY))
+    (table,) = read_training_tables([path])
+    assert table.labelled.labels == (
+        ColumnLabels(("IdentifierAT",), fine=("primary_key",)),
+        ColumnLabels(types=()),  # none of the types, and nobody knows the fine name
+        ColumnLabels(fine=()),  # not labelled: an unknown type is not the same as none
+    )
+    counts = count_unknown_names([table.labelled, table.labelled])
+    assert counts == {"job state": 2, "Wage": 2, "pay": 2}
+    assert unknown_names_sentence(counts) == (
+        "labels left out, because they are not in the vocabulary: 'Wage' 2, 'job state' 2, 'pay' 2"
+    )
+    assert unknown_names_sentence({}) is None
+    many = {f"name {number:02}": 1 for number in range(20)}
+    assert str(unknown_names_sentence(many)).endswith("'name 11' 1 and 8 more names")
+
+
+def test_labels_of_another_vocabulary_are_no_mistakes(tmp_path: Path):
+    (tmp_path / "labelled").mkdir()
+    line = {"id": "t", "columns": [{"values": ["a"], "cta": "jockey", "cpa": "rider"}]}
+    packed = gzip.compress(json.dumps(line).encode())
+    (tmp_path / "labelled" / "sherlock.jsonl.gz").write_bytes(packed)
+    (tmp_path / "label_map.tsv").write_text("sherlock\tjockey\tPerson/name\t12\n")
+    (table,) = read_training_tables([tmp_path])
+    assert table.labelled.labels == (ColumnLabels(("Person/name",)),)
+    assert table.labelled.unknown_names == ()

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from aegir.errors import UsageError
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable, read_labelled_tables
 
 LINE = {
     "id": "t1",
     "domain": "Book",
+    "source": "library",
     "columns": [
         {"name": "title", "values": ["Dune", None, 3], "cta": "Book/name"},
         {"name": None, "values": ["x"], "cta": ["a", "b"], "cpa": "isbn"},
@@ -31,11 +32,58 @@ def test_a_line_becomes_a_table_with_labels(tmp_path: Path):
     assert [column.name for column in found.table.columns] == ["title", None, None]
     assert found.table.columns[0].values == ("Dune", "", "3")
     assert found.table.columns[1].values == ("x", "", "")
-    assert found.labels("cta") == (("Book/name",), ("a", "b"), ())
-    assert found.labels("cpa") == ((), ("isbn",), ())
-    assert found.origin == {"domain": "Book"}
+    assert found.labels == (
+        ColumnLabels.of("Book/name"),
+        ColumnLabels(("a", "b"), ("isbn",)),
+        UNLABELLED,
+    )
+    assert (found.types, found.relations) == (("Book/name", "a", None), (None, "isbn", None))
+    assert not found.in_open_form
+    assert (found.domain, found.group, found.origin) == ("Book", None, {"source": "library"})
     assert found.table.subject is None
     assert found.with_subject(1).table.subject == 1
+
+
+OPEN_LINE = {
+    "id": "staff.csv",
+    "source": "example/payroll",
+    "group": "example/payroll",
+    "domain": "hr",
+    "language": "en",
+    "columns": [
+        {
+            "name": "salary",
+            "values": ["3100", "2800"],
+            "types": ["MonetaryAmount", "Number"],
+            "fine": ["salary"],
+            "relation": [],
+            "personal": True,
+            "meaning": "monthly pay",
+        },
+        {"name": "status", "values": ["on leave"], "types": [], "fine": [], "personal": False},
+        {"name": "x", "values": ["1"]},
+    ],
+}
+
+
+def test_the_open_form_becomes_the_same_labels(tmp_path: Path):
+    (found,) = read(tmp_path / "t.jsonl", json.dumps(OPEN_LINE))
+    assert found.labels == (
+        ColumnLabels(("MonetaryAmount", "Number"), (), ("salary",), personal=True),
+        ColumnLabels(types=(), relations=None, fine=(), personal=False),
+        UNLABELLED,
+    )
+    assert found.types == ("MonetaryAmount", None, None)
+    assert found.in_open_form
+    assert (found.group, found.domain, found.language) == ("example/payroll", "hr", "en")
+    assert found.origin == {"source": "example/payroll"}
+
+
+def test_none_of_the_types_is_a_label_and_no_label_is_not():
+    none, unknown = ColumnLabels(types=()), UNLABELLED
+    assert none.in_open_form
+    assert not unknown.in_open_form
+    assert none.accepted("cta") == unknown.accepted("cta") == ()
 
 
 def test_a_subject_may_be_given(tmp_path: Path):
@@ -64,8 +112,19 @@ def test_a_table_without_id_is_named_by_its_line(tmp_path: Path):
         ('{"columns": ["x"]}', r"t\.jsonl:2 has no list of columns"),
         ('{"columns": [{"name": "a"}]}', r"t\.jsonl:2, column 0 has no list of values"),
         ('{"columns": [{"name": 3, "values": []}]}', r"t\.jsonl:2, column 0: name is 3"),
-        ('{"columns": [{"values": [], "cta": 7}]}', r"t\.jsonl:2: a label is 7"),
-        ('{"columns": [{"values": [], "cpa": [7]}]}', r"t\.jsonl:2: a label is \[7\]"),
+        ('{"columns": [{"values": [], "cta": 7}]}', r"t\.jsonl:2, column 0: cta is 7"),
+        ('{"columns": [{"values": [], "cpa": [7]}]}', r"t\.jsonl:2, column 0: cpa is \[7\]"),
+        ('{"columns": [{"values": [], "types": [7]}]}', r"t\.jsonl:2, column 0: types is \[7\]"),
+        ('{"columns": [{"values": [], "fine": {}}]}', r"t\.jsonl:2, column 0: fine is {}"),
+        (
+            '{"columns": [{"values": [], "personal": "no"}]}',
+            r"column 0: personal is 'no'; expected",
+        ),
+        (
+            '{"columns": [{"values": [], "cta": "URL", "types": []}]}',
+            r"t\.jsonl:2, column 0 has labels of both forms; expected cta and cpa, or types, fine",
+        ),
+        ('{"columns": [], "group": 3}', r"t\.jsonl:2: group is 3; expected text or null"),
         ('{"columns": [{"values": []}], "subject": 1}', r"t\.jsonl:2: subject is 1"),
         ('{"columns": [{"values": []}], "subject": true}', r"t\.jsonl:2: subject is True"),
     ],

@@ -221,11 +221,11 @@ def test_scores_per_class_count_what_was_wanted_and_what_was_given():
 def answers_about(tables: list[TrainingTable], seed: int) -> dict[str, HeldOut]:
     """Noisy logits for every labelled column of the tables."""
     random = np.random.default_rng(seed)
-    types = [TYPE_INDEX[label] for one in tables for (label,) in one.labelled.cta]
+    types = [TYPE_INDEX[name] for one in tables for name in one.labelled.types if name]
     relations = [
-        RELATION_NAMES.index(accepted[0]) if accepted else 0
+        RELATION_NAMES.index(name) if name else 0
         for one in tables
-        for accepted in one.labelled.cpa
+        for name in one.labelled.relations
     ]
     names = tuple(name for one in tables for name in column_names(one))
     table = np.repeat(np.arange(len(tables)), 3)

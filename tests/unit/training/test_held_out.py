@@ -8,7 +8,7 @@ import pytest
 
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.training.held_out import (
     HeldOut,
@@ -23,8 +23,7 @@ from aegir.training.held_out import (
 MAILS = TrainingTable(
     LabelledTable(
         Table("mails", (Column(None, ("a@b.org", "c@d.org")), Column(None, ("x", "y")))),
-        (("email",), ()),
-        ((), ()),
+        (ColumnLabels.of("email"), UNLABELLED),
         {},
     ),
     Source("gold_val.jsonl"),

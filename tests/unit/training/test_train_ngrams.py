@@ -11,7 +11,7 @@ from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.registry import thresholds_for
 from aegir.data.sources import raw_files, read_training_tables
 from aegir.errors import UsageError
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import ColumnLabels, LabelledTable, read_labelled_tables
 from aegir.tables.table import Column, Table
 from aegir.training.ngrams import NgramTraining, train_ngrams
 from aegir.vocabulary.terms import TYPE_NAMES
@@ -113,7 +113,12 @@ def test_too_few_validation_tables_for_the_folds_are_refused(data: Path):
 
 def test_labels_of_one_task_are_enough(data: Path, unseen: list[LabelledTable]):
     tables = [
-        replace(table, labelled=replace(table.labelled, cpa=((),) * len(table.labelled.cta)))
+        replace(
+            table,
+            labelled=replace(
+                table.labelled, labels=tuple(map(ColumnLabels.of, table.labelled.types))
+            ),
+        )
         for table in read_training_tables([data / "made_up_val.jsonl"])
     ]
     annotator = NgramsAnnotator(train_ngrams(tables, [], CONFIG, lambda line: None))

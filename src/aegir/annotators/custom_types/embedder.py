@@ -105,7 +105,7 @@ def embed_background(embedder: Embedder, headers: Sequence[str | None]) -> Backg
     """Embed the made-up tables that ship, and some of their columns again under these headers."""
     tables = read_background()
     embeddings = np.concatenate(embedder.embed([labelled.table for labelled in tables]))
-    labels = [types[0] if types else None for labelled in tables for types in labelled.cta]
+    labels = [labels.type for labelled in tables for labels in labelled.labels]
     groups = [number for number, labelled in enumerate(tables) for _ in labelled.table.columns]
     columns = [column for labelled in tables for column in labelled.table.columns if column.present]
     names = [header for header in dict.fromkeys(headers) if header]

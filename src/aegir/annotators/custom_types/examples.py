@@ -132,7 +132,9 @@ def _indices(table: Table, wanted: str) -> list[int]:
 
 def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
     tables = list(read_labelled_tables(path))
-    labels = {label for labelled in tables for accepted in labelled.cta for label in accepted}
+    labels = {
+        name for labelled in tables for labels in labelled.labels for name in labels.accepted("cta")
+    }
     if of_type and labels and name not in labels:
         near = get_close_matches(name, labels, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(labels)[:5])}"
@@ -143,9 +145,10 @@ def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int
 
 
 def _chosen(labelled: LabelledTable, name: str, by_label: bool, of_type: bool) -> list[int]:
+    accepted = [labels.accepted("cta") for labels in labelled.labels]
     if of_type:
-        return [i for i, accepted in enumerate(labelled.cta) if name in accepted or not by_label]
-    return [i for i, accepted in enumerate(labelled.cta) if name not in accepted]
+        return [i for i, types in enumerate(accepted) if name in types or not by_label]
+    return [i for i, types in enumerate(accepted) if name not in types]
 
 
 def _names_no_column(file: str, title: str | None) -> str:

@@ -163,7 +163,9 @@ def validate_type(
         for labelled, scores, embeddings in zip(batch, scored, embedded, strict=True):
             claimed = both.claim(labelled.table, scores, embeddings)
             before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
-            for accepted, was, now in zip(labelled.cta, before.columns, after.columns, strict=True):
+            answers = zip(labelled.labels, before.columns, after.columns, strict=True)
+            for labels, was, now in answers:
+                accepted = labels.accepted("cta")
                 if custom_type.name in accepted:
                     counts.update(of_type=1, recognised=int(now.type == custom_type.name))
                 elif accepted:

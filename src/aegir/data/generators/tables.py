@@ -16,7 +16,7 @@ from aegir.data.generators import amounts, enumerations, identifiers, people, pl
 from aegir.data.generators.cells import Generator
 from aegir.data.sources import Source, TrainingTable
 from aegir.seeding import Seeds
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES
 
@@ -236,8 +236,13 @@ def _table(kind: str, number: int, random: Random) -> LabelledTable:
     # Table names contain no site, so that no group of real tables takes them in.
     return LabelledTable(
         Table(f"synthetic/{kind}/{number}", columns, subject=0),
-        tuple((recipe.type,) if recipe.type else () for recipe in recipes),
-        ((), *((name,) if name in _RELATIONS else () for name in names)),
+        (
+            ColumnLabels.of(page.subject.type),
+            *(
+                ColumnLabels.of(PROPERTIES[name].type, name if name in _RELATIONS else None)
+                for name in names
+            ),
+        ),
         {"source": "synthetic"},
     )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from aegir.annotators.gold_labels import count_unknown_names
 from aegir.data.engine import build_tables
 from aegir.data.leakage import fold_of_group, group_tables
 from aegir.data.sources import TrainingTable
@@ -31,7 +32,6 @@ from aegir.training.byte_network.examples import (
     choose_grams,
     examples_of,
     heads_of,
-    unknown_labels,
 )
 from aegir.training.byte_network.mixture import Mixture
 from aegir.training.held_out import column_names
@@ -54,7 +54,7 @@ class Corpus:
     held_out_apart: tuple[str, ...]
     """For each, the suffix of its task's name: empty where answers count towards calibration."""
     unknown: Mapping[str, int]
-    """Labels that are none of our types or relations and are left out, with their number of columns."""
+    """Labels that are not in the vocabulary and are left out, with their number of columns."""
 
     def fingerprint(self) -> str:
         """Return a hash of the tables and their use, the same in every process."""
@@ -134,7 +134,7 @@ def build_corpus(config: ByteTraining) -> Corpus:
         tuple(examples[number] for number in kept_out),
         tuple(tuple(column_names(tables[number])) for number in kept_out),
         tuple("" if source.calibrates else f"@{source.stem}" for source in sources),
-        unknown_labels(tables),
+        count_unknown_names(table.labelled for table in tables),
     )
 
 

@@ -51,7 +51,7 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
     for table in tables:
         if table.source.aux:
             found = counts.setdefault(table.source.aux, Counter())
-            found.update(labels[0] for labels in table.labelled.cta if labels)
+            found.update(labels.type for labels in table.labelled.labels if labels.type)
     heads: Heads = {TYPES_HEAD: tuple(TYPE_NAMES), RELATIONS_HEAD: tuple(RELATION_NAMES)}
     for name in sorted(counts):
         heads[name] = tuple(sorted(label for label, count in counts[name].items() if count >= RARE))
@@ -65,28 +65,14 @@ def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
     return [_example(table, index) for table in tables]
 
 
-def unknown_labels(tables: Sequence[TrainingTable]) -> Counter[str]:
-    """Count the columns of labels that should be our types or relations and are not."""
-    found: Counter[str] = Counter()
-    for table in tables:
-        source, labelled = table.source, table.labelled
-        for known, given, weight in (
-            (TYPE_INDEX, labelled.cta, 0 if source.aux else source.cta_weight),
-            (RELATION_INDEX, labelled.cpa, source.cpa_weight),
-        ):
-            if weight > 0:
-                found.update(one[0] for one in given if one and one[0] not in known)
-    return found
-
-
 def _example(given: TrainingTable, index: Mapping[str, Mapping[str, int]]) -> Example:
     source, labelled = given.source, given.labelled
-    wanted = [(source.aux or TYPES_HEAD, labelled.cta, source.cta_weight)]
-    wanted.append((RELATIONS_HEAD, labelled.cpa, source.cpa_weight))
+    wanted = [(source.aux or TYPES_HEAD, labelled.types, source.cta_weight)]
+    wanted.append((RELATIONS_HEAD, labelled.relations, source.cpa_weight))
     labels, weights = {}, {}
     for head, given_labels, weight in wanted:
         classes = index.get(head, {})
-        found = tuple(classes.get(one[0], NO_LABEL) if one else NO_LABEL for one in given_labels)
+        found = tuple(classes.get(name or "", NO_LABEL) for name in given_labels)
         if weight > 0 and any(label != NO_LABEL for label in found):
             labels[head], weights[head] = found, weight
     return Example(labelled.table, labels, weights, source.stem, source.aux == "headers")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from aegir.annotators.gold_labels import unknown_names_sentence
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
 from aegir.nets.annotator import DROPPED, ByteNetwork
@@ -139,11 +140,8 @@ def _train(
             )
         watch.say(f"{len(taken)} tensors taken from {start}, {len(left)} begin anew")
     watch.say(_describe(corpus, mixture, net))
-    if corpus.unknown:
-        watch.say(
-            f"{sum(corpus.unknown.values())} labels are none of our types or relations and are left "
-            f"out, such as {max(corpus.unknown, key=lambda label: corpus.unknown[label])!r}"
-        )
+    if sentence := unknown_names_sentence(corpus.unknown):
+        watch.say(sentence)
     if not saved:
         keep(0)  # from here on, a run that is killed can be resumed
     figures: dict[str, float] = {}

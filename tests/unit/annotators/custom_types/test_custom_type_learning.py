@@ -77,7 +77,7 @@ def test_a_taught_type_is_answered_in_a_table_it_never_saw(hospital: Path, learn
     patient = lab.columns[0]
     assert (patient.type, patient.iri, patient.personal) == ("Patient/id", None, True)
     assert 0.5 <= patient.confidence <= 0.875  # (6 + 1) / (6 + 2) for six parts
-    assert patient.evidence[0] == "reads like the 2 columns Patient/id was learnt from"
+    assert patient.reasons[0] == "reads like the 2 columns Patient/id was learnt from"
     assert patient.runners_up[0].label in TYPE_NAMES
     assert "Patient/id" not in [column.type for column in (*lab.columns[1:], *bills.columns)]
 

@@ -1,0 +1,64 @@
+"""How answers are put into words, the same way in the report and on the page.
+
+shown_label(column)     "iso_date", "maybe category" below one half, "unsure (price?)", "no values"
+"""
+
+from aegir.answers.annotation import ColumnAnnotation, Guess
+
+SURE, UNSURE = 0.8, 0.5
+"""From the first on an answer is sure; below the second it is a `maybe`."""
+WORTH_LISTING = 0.005
+"""Guesses below this would be shown as 0.00."""
+
+
+def shown_name(column: ColumnAnnotation) -> str:
+    """The header, or the position of a column without one."""
+    return column.name or f"column_{column.index + 1}"
+
+
+def shown_label(column: ColumnAnnotation) -> str:
+    """The label as it is said to people."""
+    if column.label is not None:
+        return maybe(column.confidence) + column.label
+    if column.runners_up:
+        return f"unsure ({column.runners_up[0].label}?)"
+    return "no values" if column.datatype == "empty" else "unsure"
+
+
+def shown_type(column: ColumnAnnotation) -> str:
+    """The type where it says more than the label: beside `iso_date` Date does, beside `date` it does not."""
+    if column.type is None or column.label is None:
+        return ""
+    if _letters(column.type) == _letters(column.label):
+        return ""
+    return maybe(column.type_confidence) + column.type
+
+
+def shown_confidence(column: ColumnAnnotation) -> str:
+    """The probability of the label or of the best guess; nothing for a column of which nothing is known."""
+    known = column.label is not None or column.runners_up
+    return f"{column.confidence:.2f}" if known else ""
+
+
+def shown_level(column: ColumnAnnotation) -> str:
+    """How near to a person, `yes` where that is not known, nothing for other columns."""
+    return (column.personal_level or "yes") if column.personal else ""
+
+
+def is_unsure(column: ColumnAnnotation) -> bool:
+    """Whether the answer is less likely than not."""
+    return column.label is None or column.confidence < UNSURE
+
+
+def maybe(confidence: float) -> str:
+    """What stands before a name that is less likely than not."""
+    return "maybe " if confidence < UNSURE else ""
+
+
+def worth_listing(guesses: tuple[Guess, ...]) -> list[Guess]:
+    """The guesses whose probability can be seen."""
+    return [guess for guess in guesses if guess.confidence >= WORTH_LISTING]
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))

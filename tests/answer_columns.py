@@ -1,0 +1,68 @@
+"""Any annotations at all, for laws about the formats they are written in."""
+
+from hypothesis import strategies as st
+
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+
+# Any text at all, lone surrogates and control characters included, with the awkward ones often.
+texts = st.one_of(
+    st.text(st.characters(), max_size=12),
+    st.sampled_from(
+        [
+            '"',
+            "'",
+            "a,b",
+            "a\nb",
+            "a\rb",
+            "# x",
+            ": y",
+            "- z",
+            "\ud800",
+            "\u2028",
+            "=1+1",
+            "-1",
+            "\x1b[31m",
+            "<img src=x onerror=y>",
+            "</script>",
+            "&amp;",
+        ]
+    ),
+)
+confidences = st.floats(0, 1)
+guesses = st.builds(Guess, texts, confidences)
+columns = st.builds(
+    ColumnAnnotation,
+    index=st.integers(0, 5),
+    name=st.none() | texts,
+    label=st.none() | texts,
+    confidence=confidences,
+    kind=st.none() | texts,
+    type=st.none() | texts,
+    type_confidence=confidences,
+    fine_type=st.none() | texts,
+    datatype=st.sampled_from(
+        ["string", "integer", "number", "boolean", "date", "datetime", "empty"]
+    ),
+    personal=st.booleans(),
+    personal_level=st.none() | texts,
+    personal_reason=st.none() | texts,
+    relation=st.none() | guesses,
+    iri=st.none() | texts,
+    relation_iri=st.none() | texts,
+    runners_up=st.lists(guesses, max_size=2).map(tuple),
+    type_runners_up=st.lists(guesses, max_size=1).map(tuple),
+    relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
+    reasons=st.lists(texts, max_size=2).map(tuple),
+)
+annotations = st.lists(
+    st.builds(
+        TableAnnotation,
+        table=texts,
+        source=st.none() | texts,
+        subject=st.none() | st.integers(0, 5),
+        columns=st.lists(columns, max_size=4).map(tuple),
+        annotator=texts,
+        warnings=st.lists(texts, max_size=1).map(tuple),
+    ),
+    max_size=2,
+)
