@@ -32,6 +32,9 @@ SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
 """Probability of a fine type that a rule names."""
+SURE_TYPE = 0.7
+"""Probability from which a type is not overruled by a fine type that does not go with it."""
+CONSTANT = "constant"
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
@@ -72,8 +75,8 @@ def _decide_column(
 ) -> ColumnAnnotation:
     custom = scores.custom[index] if scores.custom else ()
     explanation = scores.explanations[index]
-    fine_type = None if custom else explanation.fine_type  # a taught type has no finer ones
     types = scores.types[index]
+    fine_type = None if custom else _fitting(explanation.fine_type, types)
     if fine_type is not None:
         types = _given_fine_type(types, fine_type)
     guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
@@ -115,6 +118,18 @@ def _decide_column(
         relation_runners_up=_runners_up(related, relation),
         reasons=explanation.evidence,
     )
+
+
+def _fitting(fine_type: str | None, types: Probabilities) -> str | None:
+    """Return the fine type that a rule names, unless a sure type, or any type beside a constant, does not go with it.
+
+    A taught type, which is not asked for here, has no finer ones.
+    """
+    best = int(np.argmax(types))
+    if fine_type is None or not types.any() or goes_with(fine_type, TYPE_NAMES[best]):
+        return fine_type
+    sure = types[best] >= SURE_TYPE or (fine_type == CONSTANT and types[best] >= _rest(types))
+    return None if sure else fine_type
 
 
 def _given_fine_type(types: Probabilities, fine_type: str) -> Probabilities:

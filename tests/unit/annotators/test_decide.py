@@ -77,20 +77,29 @@ def test_a_confidence_at_the_threshold_is_answered():
 
 
 def test_a_fine_type_decides_the_type_and_the_others_share_the_rest():
-    asked = scores([{}, {"Number": 0.75, "Date": 0.25}], [{}, {}], None)
+    asked = scores([{}, {"Number": 0.625, "Date": 0.375}], [{}, {}], None)
     mail = decide(TABLE, asked, "fake").columns[1]
     assert (mail.label, mail.type, mail.type_confidence) == ("email_address", "email", 0.95)
-    assert mail.runners_up == (Guess("Number", 0.0375), Guess("Date", 0.0125))
+    assert mail.runners_up == (Guess("Number", 0.03125), Guess("Date", 0.01875))
     withheld = decide(TABLE, asked, "fake", Thresholds(0.96)).columns[1]
     assert (withheld.label, withheld.type, withheld.fine_type) == (None, None, None)
     assert withheld.runners_up[0] == Guess("email_address", 0.95)
 
 
 def test_a_fine_type_without_a_type_leaves_none_of_the_types_likely():
-    asked = replace(SCORES, explanations=(Explanation(), Explanation("colour_name")))
+    unsure = scores([{}, {"Number": 0.5, "Date": 0.5}], [{}, {}], None)
+    asked = replace(unsure, explanations=(Explanation(), Explanation("colour_name")))
     mail = decide(TABLE, asked, "fake").columns[1]
     assert (mail.label, mail.type, mail.fine_type) == ("colour_name", None, "colour_name")
     assert mail.type_confidence == pytest.approx(0.95)
+
+
+def test_a_fine_type_gives_way_to_a_sure_type_it_does_not_go_with():
+    for fine_type, sure in (("email_address", 0.7), ("constant", 0.4)):
+        asked = scores([{}, {"BookFormatType": sure, "Date": 0.3}], [{}, {}], None)
+        asked = replace(asked, explanations=(Explanation(), Explanation(fine_type)))
+        answer = decide(TABLE, asked, "fake").columns[1]
+        assert (answer.label, answer.fine_type) == ("BookFormatType", None)
 
 
 def test_none_of_the_types_and_relations_wins_where_it_is_likelier():
