@@ -78,11 +78,9 @@ class ByteModelAnnotator:
         temperature = self.calibration.temperature
         types = self._probabilities(TYPES_HEAD, with_given, empty, temperature["cta"])
         relations = self._probabilities(RELATIONS_HEAD, with_chosen, empty, temperature["cpa"])
-        fine = personal = None
-        if FINE_HEAD in self.model.heads:
-            fine = self._probabilities(FINE_HEAD, with_given, empty)
-            personal = sigmoid(self.model.head(PERSONAL_HEAD, with_given)[:, 0])
-            personal[empty] = 0
+        fine = self._probabilities(FINE_HEAD, with_given, empty)
+        personal = sigmoid(self.model.head(PERSONAL_HEAD, with_given)[:, 0])
+        personal[empty] = 0
         alone = self.model.head(TYPES_HEAD + ALONE, vectors)[:, : len(TYPE_NAMES)]
         return [
             TableScores(
@@ -90,8 +88,8 @@ class ByteModelAnnotator:
                 relations[span],
                 subject,
                 explain_scores(alone[span], types[span]),
-                fine=None if fine is None else fine[span],
-                personal=None if personal is None else personal[span],
+                fine=fine[span],
+                personal=personal[span],
             )
             for span, subject in zip(spans, subjects, strict=True)
         ]

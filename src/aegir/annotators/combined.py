@@ -24,7 +24,6 @@ from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableSco
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
-from aegir.model.heads import FINE_HEAD, PERSONAL_HEAD
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
 
@@ -49,11 +48,6 @@ class CombinedAnnotator:
             raise UsageError(
                 "these weights of the byte model were not calibrated together with n-grams; use "
                 "--annotator byte_model, or export them with the result of `aegir train calibrate`"
-            )
-        if not {FINE_HEAD, PERSONAL_HEAD} <= set(byte_model.model.heads):
-            raise UsageError(
-                "these weights of the byte model know no fine types and no personal data; use "
-                "--annotator byte_model, or train them again with aegir train supervised"
             )
         self.ngrams, self.byte_model = ngrams, byte_model
         self.operating_points = OperatingPoints.from_facts(byte_model.model.facts, self.name)

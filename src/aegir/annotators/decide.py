@@ -4,7 +4,8 @@
 
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
-type. "None of these" wins where it is likelier than any name. In an everyday table two columns never get the same relation.
+type. On tables of the web, whose labels teach no fine types, a likely type stands. "None of these" wins where it is likelier
+than any name. In an everyday table two columns never get the same relation.
 """
 
 from collections.abc import Sequence
@@ -102,7 +103,12 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     types = scores.types[index]
     fine = _fine_probabilities(index, column, scores, custom)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
-    type_place, fine_place = _decode(np.append(types, no_type), fine, bool(custom))
+    type_place, fine_place = _decode(
+        np.append(types, no_type),
+        fine,
+        taught=bool(custom),
+        standing=LIKELY if scores.fine is not None and scores.web >= LIKELY else 1.0,
+    )
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
     type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
@@ -165,15 +171,18 @@ def _fine_probabilities(
     return fine
 
 
-def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
-    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together."""
+def _decode(types: F32, fine: F32, *, taught: bool, standing: float) -> tuple[int, int | None]:
+    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together.
+
+    From a probability of `standing` on, the type gives way to no fine type.
+    """
     place = int(np.argmax(types))
     best = int(np.argmax(fine))
     if taught or fine[best] < NAMED:
         return place, None
     if _ALLOWED[best, place]:
         return place, best
-    if fine[best] >= types[place]:
+    if fine[best] >= types[place] and types[place] < standing:
         return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
     going = np.where(_ALLOWED[:, place], fine, 0)
     best = int(np.argmax(going))

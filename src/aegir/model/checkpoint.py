@@ -24,9 +24,8 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.architecture import Architecture, Stage
 from aegir.model.byte_encoding import GRAM_SPACE, SYMBOLS
-from aegir.model.heads import HEAD_SIZES, RELATIONS_HEAD, TYPES_HEAD
+from aegir.model.heads import HEAD_SIZES
 from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
-from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
@@ -38,8 +37,6 @@ GRAM_HASHES = "grams.hashes"
 HALF_LIMIT = 65504
 """The largest number of float16."""
 Shapes = dict[str, tuple[int, ...]]
-_OLD_HEADS = {TYPES_HEAD: len(TYPE_NAMES), RELATIONS_HEAD: len(RELATION_NAMES)}
-"""The heads of networks that know types and relations alone."""
 _HEAD = re.compile(r"heads\.([^.]+)\.weight")
 
 
@@ -55,8 +52,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         sizes = {head: len(self.tensors[f"heads.{head}.weight"]) for head in self.heads}
-        if not _OLD_HEADS.items() <= sizes.items():
-            sizes |= HEAD_SIZES
+        sizes |= HEAD_SIZES
         expected = expected_shapes(self.architecture, sizes)
         expected[GRAM_HASHES] = (self.architecture.gram_rows,)
         if missing := sorted(set(expected) - set(self.tensors)):

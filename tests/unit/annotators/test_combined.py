@@ -121,9 +121,8 @@ def test_a_byte_network_without_all_parts_is_refused():
         for name, one in whole.tensors.items()
         if not name.startswith(("heads.fine", "heads.personal"))
     }
-    old = ByteModelAnnotator(ByteModel(replace(whole, tensors=tensors)))
-    with pytest.raises(UsageError, match="know no fine types and no personal data"):
-        CombinedAnnotator(NgramsAnnotator(random_model()), old)
+    with pytest.raises(UsageError, match="tensor heads.fine.bias is missing"):
+        replace(whole, tensors=tensors)
 
 
 def test_a_guess_that_the_rules_ruled_out_is_told() -> None:

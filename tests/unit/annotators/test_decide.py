@@ -129,6 +129,14 @@ def test_the_less_sure_of_a_fine_type_and_a_type_that_do_not_go_together_gives_w
     assert second.runners_up[0] == Guess("email_address", pytest.approx(0.6))
 
 
+def test_on_tables_of_the_web_a_likely_type_stands():
+    fine = [{"email_address": 0.9}, {"email_address": 0.9}]
+    types = [{"Number": 0.6, "email": 0.3}, {"Number": 0.4, "email": 0.3}]
+    likely, unlikely = decide(TABLE, everyday(types, fine, web=0.9), "fake").columns
+    assert (likely.label, likely.type, likely.fine_type) == ("Number", "Number", None)
+    assert (unlikely.label, unlikely.type) == ("email_address", "email")
+
+
 def test_a_fine_type_is_named_from_six_in_ten_and_else_the_type_and_else_the_kind():
     types = [{"price": 0.9}, {"price": 0.2}]
     fine = [{"item_price": 0.59, "currency_amount": 0.2}] * 2
