@@ -59,19 +59,6 @@ def test_every_part_leaves_room_for_none_of_its_names(annotator: ByteModelAnnota
     assert [one.subject for one in scores][1:3] == [None, 0]
 
 
-def test_a_network_of_types_and_relations_alone_is_still_read(annotator: ByteModelAnnotator):
-    whole = with_facts()
-    tensors = {
-        name: one[:-1] if name.startswith("heads.c") else one
-        for name, one in whole.tensors.items()
-        if not name.startswith(("heads.fine", "heads.personal"))
-    }
-    (scores,) = ByteModelAnnotator(ByteModel(replace(whole, tensors=tensors))).score(TABLES[:1])
-    assert scores.types.shape == (2, 82)
-    np.testing.assert_allclose(scores.types.sum(axis=1), 1, rtol=1e-5)
-    assert scores.fine is scores.personal is None
-
-
 def test_tables_that_name_their_subject_are_mixed_once(
     annotator: ByteModelAnnotator, monkeypatch: pytest.MonkeyPatch
 ):

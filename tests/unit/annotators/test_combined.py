@@ -121,7 +121,7 @@ def test_a_byte_network_without_all_parts_is_refused():
         for name, one in whole.tensors.items()
         if not name.startswith(("heads.fine", "heads.personal"))
     }
-    with pytest.raises(UsageError, match="tensor heads.fine.bias is missing"):
+    with pytest.raises(UsageError, match=r"tensor heads\.fine\.bias is missing"):
         replace(whole, tensors=tensors)
 
 
