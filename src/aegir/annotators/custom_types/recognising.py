@@ -22,8 +22,9 @@ import numpy as np
 from aegir.annotators.custom_types.embedder import Embedder, load_embedder
 from aegir.annotators.custom_types.store import CustomType, load_type, type_files, types_folder
 from aegir.annotators.decide import decide
+from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.scores import Annotator, CustomGuess, Explanation, TableScores
-from aegir.arrays import F32, Floats
+from aegir.arrays import Floats
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import LabelledTable
@@ -47,12 +48,12 @@ class WithCustomTypes:
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return the annotator's scores with the claims of custom types."""
         scores = self._annotator.score(tables)
-        embedded = self._embedder.embed(tables)
-        return [self.claim(*parts) for parts in zip(tables, scores, embedded, strict=True)]
+        readings = self._embedder.read(tables)
+        return [self.claim(*parts) for parts in zip(tables, scores, readings, strict=True)]
 
-    def claim(self, table: Table, scores: TableScores, embeddings: F32) -> TableScores:
-        """Return the scores of one table with claims, given the embeddings (columns, D) of its columns."""
-        log_odds = np.stack([known.head.log_odds(embeddings) for known in self.types], axis=1)
+    def claim(self, table: Table, scores: TableScores, readings: Readings) -> TableScores:
+        """Return the scores of one table with claims, given the readings of its columns."""
+        log_odds = np.stack([known.head.log_odds(readings) for known in self.types], axis=1)
         odds = np.where(log_odds >= 0, np.exp(np.clip(log_odds, 0, MOST_LOG_ODDS)), 0.0)
         odds[[not column.present for column in table.columns]] = 0
         if not odds.any():
@@ -159,9 +160,9 @@ def validate_type(
     for at in range(0, len(tables), TABLES_AT_ONCE):
         batch = tables[at : at + TABLES_AT_ONCE]
         scored = annotator.score([labelled.table for labelled in batch])
-        embedded = embedder.embed([labelled.table for labelled in batch])
-        for labelled, scores, embeddings in zip(batch, scored, embedded, strict=True):
-            claimed = both.claim(labelled.table, scores, embeddings)
+        read = embedder.read([labelled.table for labelled in batch])
+        for labelled, scores, readings in zip(batch, scored, read, strict=True):
+            claimed = both.claim(labelled.table, scores, readings)
             before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
             answers = zip(labelled.labels, before.columns, after.columns, strict=True)
             for labels, was, now in answers:

@@ -29,9 +29,11 @@ from aegir.files import replace_file
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS
 
 if TYPE_CHECKING:
+    from aegir.annotators.custom_types.evidence import Line
     from aegir.annotators.custom_types.head import Head
+    from aegir.arrays import Floats
 
-FORMAT = "aegir-custom-type-1"
+FORMAT = "aegir-custom-type-2"
 LONGEST_NAME = 60
 DEFAULT_KIND = "category"
 """Where types hang in the tree that were taught without a kind."""
@@ -172,7 +174,7 @@ def _level_of(name: str) -> str | None:
 
 
 def _as_dict(custom_type: CustomType) -> dict[str, object]:
-    head = custom_type.head
+    head, evidence = custom_type.head, custom_type.head.evidence
     return {
         "format": FORMAT,
         "name": custom_type.name,
@@ -185,8 +187,13 @@ def _as_dict(custom_type: CustomType) -> dict[str, object]:
         "counter_examples": custom_type.counter_examples,
         "figures": custom_type.figures,
         "head": {
-            "centre": head.centre.tolist(),
-            "scale": head.scale.tolist(),
+            "names": evidence.names.ratios.tolist(),
+            "headers": {
+                piece: [weight, evidence.headers.rarity[piece]]
+                for piece, weight in evidence.headers.weights.items()
+            },
+            "vectors": _line_as_dict(evidence.vectors),
+            "values": _line_as_dict(evidence.values),
             "weights": head.weights.tolist(),
             "bias": head.bias,
             "ceiling": head.ceiling,
@@ -194,25 +201,21 @@ def _as_dict(custom_type: CustomType) -> dict[str, object]:
     }
 
 
+def _line_as_dict(line: "Line") -> dict[str, object]:
+    return {
+        "centre": line.centre.tolist(),
+        "scale": line.scale.tolist(),
+        "weights": line.weights.tolist(),
+    }
+
+
 def _from_dict(given: dict[str, Any]) -> CustomType:
-    import numpy as np
-
-    from aegir.annotators.custom_types.head import Head
-
-    vectors = [np.array(given["head"][key], np.float64) for key in ("centre", "scale", "weights")]
-    bias, ceiling = (float(given["head"][key]) for key in ("bias", "ceiling"))
-    if {vector.shape for vector in vectors} != {(len(vectors[0]),)}:
-        raise ValueError("the vectors of its head differ in length")
-    if not np.isfinite(np.concatenate([*vectors, [bias, ceiling]])).all():
-        raise ValueError("its head holds numbers that are not finite")
-    if not (vectors[1] > 0).all():
-        raise ValueError("a scale of its head is not positive")
     kind = given.get("kind", DEFAULT_KIND)
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r}")
     return CustomType(
         name=str(given["name"]),
-        head=Head(vectors[0], vectors[1], vectors[2], bias, ceiling),
+        head=_head_from_dict(given["head"]),
         fingerprint=str(given["fingerprint"]),
         examples=tuple(map(str, given["examples"])),
         counter_examples=tuple(map(str, given["counter_examples"])),
@@ -222,3 +225,48 @@ def _from_dict(given: dict[str, Any]) -> CustomType:
         kind=kind,
         figures=dict(given["figures"]),
     )
+
+
+def _head_from_dict(given: dict[str, Any]) -> "Head":
+    from aegir.annotators.custom_types.evidence import (
+        KINDS,
+        Evidence,
+        HeaderSpelling,
+        NameRatios,
+    )
+    from aegir.annotators.custom_types.head import Head
+    from aegir.vocabulary.terms import FINE_NAMES
+
+    pieces = {str(piece): _finite(pair, (2,)) for piece, pair in given["headers"].items()}
+    evidence = Evidence(
+        NameRatios(_finite(given["names"], (len(FINE_NAMES) + 1,))),
+        HeaderSpelling(
+            {piece: float(pair[0]) for piece, pair in pieces.items()},
+            {piece: float(pair[1]) for piece, pair in pieces.items()},
+        ),
+        _line_from_dict(given["vectors"]),
+        _line_from_dict(given["values"]),
+    )
+    bias, ceiling = (float(_finite(given[key], ())) for key in ("bias", "ceiling"))
+    return Head(evidence, _finite(given["weights"], (len(KINDS),)), bias, ceiling)
+
+
+def _line_from_dict(given: dict[str, Any]) -> "Line":
+    from aegir.annotators.custom_types.evidence import Line
+
+    width = (len(given["centre"]),)
+    line = Line(*(_finite(given[key], width) for key in ("centre", "scale", "weights")))
+    if not (line.scale > 0).all():
+        raise ValueError("a scale of its head is not positive")
+    return line
+
+
+def _finite(given: object, shape: tuple[int, ...]) -> "Floats":
+    import numpy as np
+
+    array = np.array(given, np.float64)
+    if array.shape != shape:
+        raise ValueError(f"a part of its head has the shape {array.shape}, expected {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("its head holds numbers that are not finite")
+    return array
