@@ -10,7 +10,7 @@ column: everyday tables mix languages, too.
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -62,7 +62,7 @@ def everyday_tables(random: Random) -> list[LabelledTable]:
         for _ in range(kind.columns)
     ]
     random.shuffle(columns)
-    tables = []
+    tables: list[LabelledTable] = []
     while columns:
         width = 1 if random.random() < ALONE else random.randint(*COLUMNS)
         tables.append(_table(f"everyday/{len(tables)}", columns[:width], random))
@@ -103,8 +103,7 @@ def _column(
     kind: EverydayColumns, headers: ByLanguage, values: ByLanguage, random: Random
 ) -> Column:
     above = headers[kind.name]
-    english = next(language for language in ("en", ANY_LANGUAGE, *above) if language in above)
-    language = english if random.random() < ENGLISH else random.choice(sorted(above))
+    language = "en" if random.random() < ENGLISH else random.choice(sorted(above))
     return Column(
         random.choice(above[language]),
         tuple(
@@ -122,7 +121,7 @@ def _follow(pattern: str, random: Random) -> list[str]:
     return random.choices(cells[: random.randint(1, 5)], k=ROWS[1])
 
 
-def _draw(values: dict[str, tuple[str, ...]], language: str, random: Random) -> list[str]:
+def _draw(values: Mapping[str, tuple[str, ...]], language: str, random: Random) -> list[str]:
     """Return typical values, in the header's language if there are some."""
     at_hand = [name for name in (language, "en", ANY_LANGUAGE) if name in values]
     cells = values[random.choice(at_hand or sorted(values))]
