@@ -8,7 +8,7 @@ four have headers, written as people write them. Every third is split into table
 an example may be a single column too, and being alone must not be what a head recognises. *Everyday tables*
 (everyday_tables.py) have columns of all fine types, as common as in tables that people have.
 
-The file ships with Aegir and holds tables, not embeddings, so it serves any weights. It need not be made again: with
+The file ships with Aegir and holds tables, not readings, so it serves any weights. It need not be made again: with
 other versions of the word lists behind the pages, these come out different.
 Limit: made-up columns are tidier than real ones. A share of false alarms measured here is a floor; `--validate`
 measures on tables of the user's own.

@@ -138,13 +138,13 @@ class EvidenceFitter:
         return NameRatios(shared / max(shared.sum(), LEAST_SPREAD) / self._usual)
 
     def _fit_headers(self, headers: Sequence[str]) -> HeaderSpelling:
-        weights: Counter[str] = Counter()
+        weights: dict[str, float] = {}
         for header in headers:
             rarity = {piece: self._rarity(piece) for piece in sorted(set(pieces_of(header)))}
             length = math.sqrt(sum(value * value for value in rarity.values()))
             for piece, value in rarity.items():
-                weights[piece] += value / length / len(headers)
-        return HeaderSpelling(dict(weights), {piece: self._rarity(piece) for piece in weights})
+                weights[piece] = weights.get(piece, 0.0) + value / length / len(headers)
+        return HeaderSpelling(weights, {piece: self._rarity(piece) for piece in weights})
 
     def _rarity(self, piece: str) -> float:
         return math.log((self._headers + 2) / (self._with_piece[piece] + 1))
@@ -168,7 +168,9 @@ class _LineFitter:
     def fit(self, examples: F32, alone: F32, without_fold: int | None) -> Line:
         """Both sides have the same total weight, however many columns there are of each."""
         inside = _with_one(unit_rows(np.concatenate([examples, alone]), self._centre, self._scale))
-        others = self._total - self._by_fold.get(without_fold, 0.0)
+        others = self._total
+        if without_fold in self._by_fold:
+            others = others - self._by_fold[without_fold]
         if not len(inside):
             return Line(self._centre, self._scale, np.zeros(len(others) - 1))
         others = others / others[-1, -1]

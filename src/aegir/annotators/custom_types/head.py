@@ -3,7 +3,7 @@
     readings --evidence--> (N, 4) --weights, bias--> log odds --sigmoid--> P(this type)
 
 Fitted in three steps: the evidence; the weights of its four kinds, by how well each tells held-out examples from other
-columns, around weights that are good for most types; slope and offset (Platt scaling) that turn the sum into log odds.
+columns, drawn to weights that are good for most types; slope and offset (Platt scaling) that turn the sum into log odds.
 The second and third step, and every figure reported, see a column only through evidence that was fitted without it.
 
 Promises
@@ -23,14 +23,14 @@ from aegir.arrays import I64, Floats
 
 USUAL_WEIGHTS = np.array([1.0, 3.0, 1.0, 1.0])
 """Of the four kinds of evidence, chosen on types of everyday tables (docs/custom-types.md)."""
-TRUST = 2.0
-"""How much the usual weights count beside those that suit the examples."""
-STEADY = 0.05
-"""Share of its variance that is added to a kind of evidence before it is weighed."""
+TRUST = 1.0
+"""How much the usual weights count beside those that suit the examples: as much as this many examples."""
 PRIOR = 0.02
 """The share of columns that are of the type, assumed of tables to come."""
+HIDDEN = 0.1
+"""The share of the examples that are weighed without their headers: headers elsewhere may be unlike these."""
 FOLDS = 10
-NEWTON_STEPS = 50
+NEWTON_STEPS, LONGEST_STEP = 50, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Examples:
     alone: Readings
     """As a table by itself, so that the type is not recognised by its neighbours."""
     headless: Readings
-    """In its table without its header; these are only measured on, not fitted to."""
+    """In its table without its header; no evidence is fitted to these, but they count a little when it is weighed."""
     groups: Sequence[int]
     """Examples of one group, parts of one column, are held out together."""
 
@@ -98,8 +98,10 @@ def fit_head(examples: Examples, others: Others) -> Fitted:
         inside[out] = evidence.measure(examples.in_table.at(out))
         headless[out] = evidence.measure(examples.headless.at(out))
         outside[other_out] = evidence.measure(others.readings.at(other_out))
-    weights = _weigh(inside, outside, others.weights)
-    slope, offset = _platt(inside @ weights, outside @ weights, others.weights)
+    both = np.concatenate([inside, headless])
+    shares = np.repeat([1 - HIDDEN, HIDDEN], len(inside)) / len(inside)
+    weights = _weigh(both, shares, outside, others.weights)
+    slope, offset = _platt(both @ weights, shares, outside @ weights, others.weights)
     head = Head(
         fitter.fit(examples.in_table, examples.alone),
         slope * weights,
@@ -124,46 +126,67 @@ def _folds(groups: Sequence[int]) -> I64:
     return np.array([order[group] % FOLDS for group in groups], np.int64)
 
 
-def _weigh(inside: Floats, outside: Floats, shares: Floats) -> Floats:
-    """Return the weights (4,) of the kinds of evidence, given that of examples and of others (N, 4).
+def _weigh(
+    inside: Floats, inside_shares: Floats, outside: Floats, outside_shares: Floats
+) -> Floats:
+    """Return the weights (4,) of the kinds of evidence, given that of examples and of others (N, 4) with their shares.
 
-    Half is linear discriminant analysis, which few examples cannot settle; the usual weights steady it.
+    Logistic regression on the sum by the usual weights, which is free, and on each kind, which is penalised: few
+    examples change the usual weights little. No kind counts against a column.
     """
-    centred = outside - np.average(outside, axis=0, weights=shares)
-    covariance = (centred * shares[:, None]).T @ centred / shares.sum()
-    variance = np.diag(covariance) + LEAST_SPREAD
-    pooled = (covariance + np.diag(inside.var(axis=0))) / 2 + np.diag(STEADY * variance)
-    distance = inside.mean(axis=0) - np.average(outside, axis=0, weights=shares)
-    suited = np.maximum(np.linalg.solve(pooled, distance), 0)
-    return _scaled(suited, variance) + TRUST * _scaled(USUAL_WEIGHTS, variance)
+    centre = np.average(outside, axis=0, weights=outside_shares)
+    variance = np.average((outside - centre) ** 2, axis=0, weights=outside_shares)
+    scale = np.sqrt(variance) + LEAST_SPREAD
+    usual = USUAL_WEIGHTS * scale / np.linalg.norm(USUAL_WEIGHTS * scale)
+    features = [
+        np.hstack([scaled @ usual[:, None], scaled])
+        for scaled in ((inside - centre) / scale, (outside - centre) / scale)
+    ]
+    of_one = PRIOR * float(inside_shares.max())
+    penalty = np.array([LEAST_SPREAD, *[TRUST * of_one] * len(KINDS)])
+    line, _ = _fit_logistic(features[0], inside_shares, features[1], outside_shares, penalty)
+    return np.asarray(np.maximum((line[0] * usual + line[1:]) / scale, 0))
 
 
-def _scaled(weights: Floats, variance: Floats) -> Floats:
-    return np.asarray(weights / max(float(np.sqrt((weights**2 * variance).sum())), LEAST_SPREAD))
+def _platt(
+    inside: Floats, inside_shares: Floats, outside: Floats, outside_shares: Floats
+) -> tuple[float, float]:
+    """Return slope and offset that turn the scores of examples and others into log odds."""
+    line, offset = _fit_logistic(
+        inside[:, None], inside_shares, outside[:, None], outside_shares, np.array([LEAST_SPREAD])
+    )
+    return max(float(line[0]), 0.0), offset
 
 
-def _platt(inside: Floats, outside: Floats, weights: Floats) -> tuple[float, float]:
-    """Return slope and offset that turn scores into log odds (Platt 1999, with his softened targets).
+def _fit_logistic(
+    inside: Floats,
+    inside_shares: Floats,
+    outside: Floats,
+    outside_shares: Floats,
+    penalty: Floats,
+) -> tuple[Floats, float]:
+    """Return weights (D,) and offset that tell examples from others (N, D), with Platt's softened targets (1999).
 
-    Newton's method on the cross entropy; a small ridge keeps it stable where scores do not overlap.
+    Newton's method on the cross entropy, in which the examples have the share PRIOR, and a ridge (D,).
     """
-    scores = np.concatenate([inside, outside])
-    targets = np.concatenate(
+    x = np.concatenate([inside, outside])
+    x = np.hstack([x, np.ones((len(x), 1))])
+    count = inside_shares.sum() / inside_shares.max()  # a share of an example is not a whole one
+    targets = np.repeat(
+        [(count + 1) / (count + 2), 1 / (len(outside) + 2)], [len(inside), len(outside)]
+    )
+    weights = np.concatenate(
         [
-            np.full(len(inside), (len(inside) + 1) / (len(inside) + 2)),
-            np.full(len(outside), 1 / (len(outside) + 2)),
+            PRIOR * inside_shares / inside_shares.sum(),
+            (1 - PRIOR) * outside_shares / outside_shares.sum(),
         ]
     )
-    shares = np.concatenate(
-        [np.full(len(inside), PRIOR / len(inside)), (1 - PRIOR) * weights / weights.sum()]
-    )
-    x = np.stack([scores, np.ones_like(scores)], axis=1)
-    line = np.zeros(2)
+    ridge, line = np.append(penalty, LEAST_SPREAD), np.zeros(x.shape[1])
     for _ in range(NEWTON_STEPS):
         predicted = probability(x @ line)
-        gradient = x.T @ (shares * (predicted - targets)) + LEAST_SPREAD * line
-        spread = shares * predicted * (1 - predicted)
-        curvature = (x * spread[:, None]).T @ x + LEAST_SPREAD * np.eye(2)
+        gradient = x.T @ (weights * (predicted - targets)) + ridge * line
+        spread = weights * predicted * (1 - predicted)
+        curvature = (x * spread[:, None]).T @ x + np.diag(ridge)
         step = np.linalg.solve(curvature, gradient)
-        line -= step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
-    return float(max(line[0], 0.0)), float(line[1])
+        line -= step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), LEAST_SPREAD))
+    return line[:-1], float(line[-1])

@@ -1,7 +1,7 @@
 """Learn a type from a few example columns, and measure its effect on columns of other types.
 
     examples, in their tables and alone    --read-->  +
-    known columns (embedder.py)            --read-->  -    --fit_head-->  CustomType, Report
+    known columns (reader.py)            --read-->  -    --fit_head-->  CustomType, Report
     … some under the examples' headers     --read-->  -
     neighbours of the examples, --not      --read-->  -
 
@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir.annotators.custom_types.embedder import Background, Embedder, embed_background
 from aegir.annotators.custom_types.examples import (
     LEAST_CELLS,
     Example,
@@ -25,24 +24,29 @@ from aegir.annotators.custom_types.examples import (
     without_header,
 )
 from aegir.annotators.custom_types.head import Examples, Fitted, Others, fit_head
+from aegir.annotators.custom_types.reader import Background, Reader, read_known_columns
 from aegir.annotators.custom_types.store import DEFAULT_KIND, CustomType, check_kind, check_name
 from aegir.annotators.decide import best_guesses
 from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.scores import Annotator
+from aegir.arrays import Floats
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
 FEWEST = 5
-CLOSE = 5.0
-"""A neighbour or a counter-example counts as much as this many known columns."""
+NEIGHBOUR, COUNTER_EXAMPLE = 2.0, 5.0
+"""A neighbour or a counter-example counts as much as this many known columns.
+
+Neighbours count less, because a few of them are of the type, too.
+"""
 DISGUISED_WEIGHT = 0.2
 """Known columns under the examples' headers are not as common as known columns."""
 MOST_NEIGHBOURS = 300
 MOST_TAKEN = 0.01
 """The share of known columns that a type may claim before it is refused."""
-MOST_NEIGHBOURS_TAKEN = 0.1
+MOST_NEIGHBOURS_TAKEN = 0.2
 LEAST_RECOGNISED = 0.5
 NO_COLUMNS = Table("", ())
 """Has a reading of no columns, of the right widths."""
@@ -111,7 +115,7 @@ def learn_type(
     name: str,
     examples: Sequence[str],
     against: Sequence[str],
-    embedder: Embedder,
+    reader: Reader,
     annotator: Annotator,
     *,
     personal: bool = False,
@@ -125,25 +129,12 @@ def learn_type(
     check_name(name)
     check_kind(kind)
     given = read_examples(examples, name)
-    parts = _check_count(name, cut_examples(given, FEWEST))
     counter = read_examples(against, name, of_type=False)
-    if clash := _in_both(given, counter):
-        raise UsageError(f"{clash} is given as an example and with --not; choose one")
-    background = embed_background(embedder, [example.column.name for example in given])
-    beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
-    fitted = fit_type(_read_parts(parts, embedder), background, *_read_twice(beside, embedder))
-    report = make_report(
-        fitted,
-        background,
-        neighbours=len(beside),
-        columns=len(given),
-        files=len({example.table.source or example.table.name for example in given}),
-        so_far=_answers(given, annotator),
-    )
+    fitted, report = learn_from_columns(name, given, counter, reader, annotator)
     learnt = CustomType(
         name=name,
         head=fitted.head,
-        fingerprint=embedder.fingerprint,
+        fingerprint=reader.fingerprint,
         examples=tuple(examples),
         counter_examples=tuple(against),
         columns=len(given),
@@ -155,10 +146,45 @@ def learn_type(
     return Learnt(learnt, report)
 
 
+def learn_from_columns(
+    name: str,
+    examples: Sequence[Example],
+    counter: Sequence[Example],
+    reader: Reader,
+    annotator: Annotator,
+) -> tuple[Fitted, Report]:
+    """Fit a head to columns that are of the type and others that are not, and measure it; the name is only shown."""
+    parts = _check_count(name, cut_examples(examples, FEWEST))
+    if clash := _in_both(examples, counter):
+        raise UsageError(f"{clash} is given as an example and with --not; choose one")
+    background = read_known_columns(reader, [example.column.name for example in examples])
+    neighbours = _neighbours(examples)[:MOST_NEIGHBOURS]
+    beside = [*neighbours, *counter]
+    closeness = np.repeat([NEIGHBOUR, COUNTER_EXAMPLE], [len(neighbours), len(counter)])
+    fitted = fit_type(
+        _read_parts(parts, reader), background, *_read_twice(beside, reader), closeness
+    )
+    return fitted, make_report(
+        fitted,
+        background,
+        neighbours=len(beside),
+        columns=len(examples),
+        files=len({example.table.source or example.table.name for example in examples}),
+        so_far=_answers(examples, annotator),
+    )
+
+
 def fit_type(
-    examples: Examples, background: Background, beside: Readings, beside_alone: Readings
+    examples: Examples,
+    background: Background,
+    beside: Readings,
+    beside_alone: Readings,
+    closeness: Floats,
 ) -> Fitted:
-    """Tell examples from known columns and from columns beside them, which are read in their tables and alone."""
+    """Tell examples from known columns and from columns beside them, which are read in their tables and alone.
+
+    `closeness` (columns beside,) says how many known columns each counts for.
+    """
     known = [*background.groups, *range(len(background.disguised))]
     own = list(range(len(beside)))
     others = Others(
@@ -167,7 +193,8 @@ def fit_type(
             [
                 np.ones(len(background.readings)),
                 np.full(len(background.disguised), DISGUISED_WEIGHT),
-                np.full(2 * len(own), CLOSE / 2),
+                closeness / 2,
+                closeness / 2,
             ]
         ),
         [*known, *own, *own],
@@ -239,27 +266,27 @@ def _neighbours(examples: Sequence[Example]) -> list[Example]:
     ]
 
 
-def _read_parts(parts: Sequence[Example], embedder: Embedder) -> Examples:
+def _read_parts(parts: Sequence[Example], reader: Reader) -> Examples:
     groups = [example.group for example in parts]
     if len(set(groups)) == 1:  # of a single column, parts are held out one by one
         groups = list(range(len(parts)))
-    in_table, by_itself = _read_twice(parts, embedder)
-    headless = _read([(without_header(example), example.index) for example in parts], embedder)
+    in_table, by_itself = _read_twice(parts, reader)
+    headless = _read([(without_header(example), example.index) for example in parts], reader)
     return Examples(in_table, by_itself, headless, groups)
 
 
-def _read_twice(examples: Sequence[Example], embedder: Embedder) -> tuple[Readings, Readings]:
+def _read_twice(examples: Sequence[Example], reader: Reader) -> tuple[Readings, Readings]:
     """Return the readings of columns in their tables, and alone."""
     return (
-        _read([(example.table, example.index) for example in examples], embedder),
-        _read([(alone(example), 0) for example in examples], embedder),
+        _read([(example.table, example.index) for example in examples], reader),
+        _read([(alone(example), 0) for example in examples], reader),
     )
 
 
-def _read(places: Sequence[tuple[Table, int]], embedder: Embedder) -> Readings:
+def _read(places: Sequence[tuple[Table, int]], reader: Reader) -> Readings:
     """Return the readings of columns, given by table and number; each table is read once."""
     tables = {id(table): table for table, _ in places}
-    together = Readings.join(embedder.read([NO_COLUMNS, *tables.values()]))
+    together = Readings.join(reader.read([NO_COLUMNS, *tables.values()]))
     ends = np.cumsum([len(table.columns) for table in tables.values()])
     starts = dict(zip(tables, [0, *ends.tolist()], strict=False))
     return together.at([starts[id(table)] + index for table, index in places])

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS
+from aegir.vocabulary.hierarchy import taken_name
+from aegir.vocabulary.terms import KINDS
 
 if TYPE_CHECKING:
     from aegir.annotators.custom_types.evidence import Line
@@ -47,7 +48,7 @@ class CustomType:
     name: str
     head: "Head"
     fingerprint: str
-    """Identifies the weights with which the examples were embedded."""
+    """Identifies the networks that read the examples."""
     examples: tuple[str, ...]
     """Where the examples are, as the user wrote it."""
     counter_examples: tuple[str, ...]
@@ -94,8 +95,8 @@ def check_name(name: str) -> None:
             f"{name!r} cannot be the name of a type; expected 1 to {LONGEST_NAME} visible characters "
             "on one line, such as Patient/id"
         )
-    if level := _level_of(name):
-        raise UsageError(f"{name!r} is a {level} already; give the new type another name")
+    if meaning := _meaning_of(name):
+        raise UsageError(f"{name!r} is {meaning} already; give the new type another name")
 
 
 def check_kind(kind: str) -> None:
@@ -137,16 +138,16 @@ def load_type(path: Path) -> CustomType:
                 "learn it again or remove the file"
             )
         custom_type = _from_dict(given)
-        if level := _level_of(custom_type.name):
+        if meaning := _meaning_of(custom_type.name):
             raise UsageError(
-                f"{path} holds the type {custom_type.name!r}, which is the name of a {level} now; "
+                f"{path} holds the type {custom_type.name!r}, which is {meaning} now; "
                 "forget it, and learn it under another name"
             )
         check_name(custom_type.name)
         return custom_type
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(f"{path} holds no type ({reason}); remove it or learn it again") from None
 
@@ -167,10 +168,12 @@ def forget_type(folder: Path | None, name: str) -> None:
     raise UsageError(f"no type {name!r} was taught; {hint}")
 
 
-def _level_of(name: str) -> str | None:
-    """Return what this name is in the vocabulary; None for an unknown name."""
-    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
-    return next((term.level for term in terms if term), None)
+def _meaning_of(name: str) -> str | None:
+    """Return what this name is in the vocabulary, or is a spelling of; None for a name that is free."""
+    term = taken_name(name)
+    if term is None:
+        return None
+    return f"a {term.level}" if name == term.name else f"the {term.level} {term.name!r}"
 
 
 def _as_dict(custom_type: CustomType) -> dict[str, object]:

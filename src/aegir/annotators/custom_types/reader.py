@@ -5,13 +5,13 @@ only. The fingerprint identifies the networks and the names they know: a type le
 readings and is not used.
 
 The known columns are those of the made-up tables that ship, made by `aegir.data.background_tables`. Reading them
-takes seconds, so it is done once per learning.
+takes seconds, so it is done once for all types that are learnt in one go.
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from typing import Protocol
 
@@ -37,7 +37,7 @@ class ReadsColumns(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Embedder:
+class Reader:
     """A model that reads columns, and the fingerprint of its weights."""
 
     model: ReadsColumns
@@ -53,12 +53,12 @@ class Embedder:
 
 
 @cache
-def load_embedder() -> Embedder:
-    """Return the embedder of the model that ships with Aegir."""
+def load_reader() -> Reader:
+    """Return the reader of the model that ships with Aegir."""
     from aegir.annotators.ngrams.annotator import load_ngrams
 
     annotator = load_ngrams()
-    return Embedder(annotator, fingerprint_of(annotator.model))
+    return Reader(annotator, fingerprint_of(annotator.model))
 
 
 def fingerprint_of(model: NgramModel) -> str:
@@ -90,10 +90,9 @@ def read_background() -> list[LabelledTable]:
         return list(read_labelled_tables(path))
 
 
-def embed_background(embedder: Embedder, headers: Sequence[str | None]) -> Background:
+def read_known_columns(reader: Reader, headers: Sequence[str | None]) -> Background:
     """Read the made-up tables that ship, and some of their columns again under these headers."""
-    tables = read_background()
-    readings = Readings.join(embedder.read([labelled.table for labelled in tables]))
+    tables, readings = _read_made_up(reader)
     return Background(
         readings,
         [
@@ -102,15 +101,22 @@ def embed_background(embedder: Embedder, headers: Sequence[str | None]) -> Backg
             for labels in labelled.labels
         ],
         [number for number, labelled in enumerate(tables) for _ in labelled.table.columns],
-        Readings.join([readings.at([]), *embedder.read(disguise(tables, headers))]),
+        Readings.join([readings.at([]), *reader.read(disguise(tables, headers))]),
     )
+
+
+@lru_cache(maxsize=1)
+def _read_made_up(reader: Reader) -> tuple[list[LabelledTable], Readings]:
+    tables = read_background()
+    return tables, Readings.join(reader.read([labelled.table for labelled in tables]))
 
 
 def disguise(tables: Sequence[LabelledTable], headers: Sequence[str | None]) -> list[Table]:
     """Return some columns of these tables, each alone under one of the headers; none without a header."""
     columns = [column for labelled in tables for column in labelled.table.columns if column.present]
     names = [header for header in dict.fromkeys(headers) if header]
+    step = max(1, len(columns) // DISGUISED)
     return [
         Table("disguised", (replace(column, name=names[place % len(names)]),))
-        for place, column in enumerate(columns[:: len(columns) // DISGUISED] if names else ())
+        for place, column in enumerate(columns[::step] if names else ())
     ]
