@@ -29,7 +29,7 @@ LEAST_SPREAD = 1e-6
 RIDGE = 1.0
 """Strength of the penalty on a line's weights, relative to a mean squared error of 1."""
 AGREEMENT = 1.5
-"""Above 1, fine types that several examples share count more than those of single examples."""
+"""Above 1: what several examples share counts more than the names of single ones."""
 UNKNOWN_SHARE = 0.5
 """To the shares of names among known columns this is added, spread evenly: rare names give no extreme ratio."""
 LEAST_RATIO = 0.05
