@@ -188,9 +188,9 @@ def test_examples_with_nothing_in_common_are_refused(tmp_path: Path):
     ("figures", "said"),
     [
         ({"taken": 17, "taken_of": {"sku": 9}}, "17 of 1000 known columns (of sku)"),
-        ({"neighbours_taken": 5}, "take 5 of 20 columns beside the examples"),
+        ({"neighbours_taken": 7}, "take 7 of 20 columns beside the examples"),
         ({"recognised": 2}, "only 2 of 6 examples would be recognised"),
-        ({"taken": 10, "neighbours_taken": 4, "recognised": 3}, "None"),
+        ({"taken": 10, "neighbours_taken": 6, "recognised": 3}, "None"),
     ],
 )
 def test_a_type_that_cannot_be_told_from_others_says_why(figures: dict, said: str):
