@@ -17,7 +17,9 @@ class Options:
     files: int = 5_000
     """Mutated files to be annotated."""
     data: Path | None = None
-    """A folder of labelled tables, for the accuracy of the reference."""
+    """A folder of labelled tables, for the accuracy of the reference and for taught types."""
+    types: tuple[str, ...] = ()
+    """Fine names of the labels to learn; a list of everyday types if none is given."""
     csv_detective: Path | None = None
     """A Python that has csv-detective; it cannot share an environment with Aegir."""
 

@@ -34,7 +34,9 @@ BENCHMARKS = (
     "time_mix",
     "byte_model",
     "accuracy",
+    "taught_types",
 )
+NEED_DATA = ("accuracy", "taught_types")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,15 +56,17 @@ def main(arguments: Sequence[str]) -> int:
         asked.size,
         asked.files,
         asked.data,
+        asked.types,
         asked.csv_detective,
     )
-    if "accuracy" in asked.names and options.data is None:
-        parser.error("accuracy needs --data FOLDER with labelled tables")
+    for name in NEED_DATA:
+        if name in asked.names and options.data is None:
+            parser.error(f"{name} needs --data FOLDER with labelled tables")
     if options.data is not None and not options.data.is_dir():
         parser.error(f"--data is {options.data}, which is not a folder")
     environment = describe_environment()
     _say(_describe(environment, options))
-    names = asked.names or [name for name in BENCHMARKS if name != "accuracy" or options.data]
+    names = asked.names or [name for name in BENCHMARKS if name not in NEED_DATA or options.data]
     outcomes = [_run_one(name, options, environment, asked.json) for name in names]
     results = [outcome for outcome in outcomes if outcome is not None]
     if not asked.json:
@@ -98,7 +102,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="one JSON object per benchmark")
     parser.add_argument("--size", type=_size, default="2GB", help="of the large file (default 2GB)")
     parser.add_argument("--files", type=int, default=5_000, help="to mutate (default 5,000)")
-    parser.add_argument("--data", type=Path, help="folder of labelled tables, for accuracy")
+    parser.add_argument(
+        "--data", type=Path, help=f"folder of labelled tables, for {', '.join(NEED_DATA)}"
+    )
+    parser.add_argument(
+        "--types", type=_names, default=(), metavar="A,B", help="fine names, for taught_types"
+    )
     parser.add_argument(
         "--csv-detective",
         type=_interpreter,
@@ -106,6 +115,13 @@ def _parser() -> argparse.ArgumentParser:
         help="a Python that has csv-detective",
     )
     return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of names; expected A,B")
+    return names
 
 
 def _interpreter(text: str) -> Path:

@@ -1,20 +1,48 @@
-"""Tables with columns nobody ships a type for, and what teaching from them needs. No byte weights are used."""
+"""Tables with columns nobody ships a type for, and made-up readings of columns to learn from without weights."""
 
-from functools import cache
 from pathlib import Path
 from random import Random
 
-from aegir.annotators.custom_types.embedder import Embedder
-from aegir.annotators.ngrams.annotator import load_ngrams
+import numpy as np
+
+from aegir.annotators.custom_types.evidence import Evidence, HeaderSpelling, Line, NameRatios
+from aegir.annotators.ngrams.readings import Readings
+from aegir.vocabulary.terms import FINE_NAMES
 
 EXAMPLES = ("wards.csv:patient", "visits.csv:patient_no")
 NOT = ("bills.csv:invoice_no",)
 
 
-@cache
-def ngrams_only() -> Embedder:
-    """An embedder that is there whether or not byte weights ship."""
-    return Embedder((load_ngrams(),), "n-grams only")
+NAMES, WIDTH = len(FINE_NAMES) + 1, 12
+
+
+def cloud(count: int, at: float, seed: int, header: str = "") -> Readings:
+    """Columns under one header that differ from others in the first number of vectors and values, and in one name."""
+    random = np.random.default_rng(seed)
+    vectors, values = random.standard_normal((2, count, WIDTH)).astype(np.float32)
+    vectors[:, 0] += at
+    values[:, 0] += at
+    names = np.exp(random.standard_normal((count, NAMES)))
+    names[:, 0] *= np.exp(at)
+    shares = names / names.sum(axis=1, keepdims=True)
+    return Readings(shares.astype(np.float32), vectors, values, (header,) * count)
+
+
+def random_evidence(seed: int) -> Evidence:
+    """What might have been fitted."""
+    random = np.random.default_rng(seed)
+
+    def line() -> Line:
+        return Line(
+            random.normal(size=WIDTH), random.random(WIDTH) + 0.1, random.normal(size=WIDTH)
+        )
+
+    return Evidence(
+        NameRatios(random.random(NAMES) * 3),
+        HeaderSpelling({"^be": 0.25, "bed": 1 / 3}, {"^be": 2.5, "bed": 0.7}),
+        line(),
+        line(),
+    )
 
 
 def write_hospital(folder: Path, rows: int = 120) -> Path:

@@ -1,23 +1,35 @@
 """Taught types: what holds for any name, any head and any scores."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.annotators.custom_types.embedder import Embedder
-from aegir.annotators.custom_types.head import Head
+from aegir.annotators.custom_types.evidence import EvidenceFitter
+from aegir.annotators.custom_types.head import Examples, Head, Others, fit_head
+from aegir.annotators.custom_types.reader import Reader
 from aegir.annotators.custom_types.recognising import WithCustomTypes
 from aegir.annotators.custom_types.store import CustomType, file_of
 from aegir.annotators.decide import decide
+from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.rules_annotator import RulesAnnotator
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
+from taught_types import cloud, random_evidence
 
-WIDTH, COLUMNS = 6, 5
+COLUMNS = 5
 TABLE = Table("t", (Column(None, ("",)), *(Column(None, ("x",)),) * (COLUMNS - 1)))
+
+
+class NoModel:
+    """Reads nothing: readings are given."""
+
+    def read(self, tables: Sequence[Table]) -> list[Readings]:
+        raise AssertionError(tables)
 
 
 def taught(seed: int, count: int) -> list[CustomType]:
@@ -25,9 +37,7 @@ def taught(seed: int, count: int) -> list[CustomType]:
     return [
         CustomType(
             f"type {i}",
-            Head(
-                random.normal(size=WIDTH), np.ones(WIDTH), 9 * random.normal(size=WIDTH), 0.3, 3.0
-            ),
+            Head(random_evidence(seed + i), 9 * random.normal(size=4), 0.3, 3.0),
             "",
             (),
             (),
@@ -37,20 +47,20 @@ def taught(seed: int, count: int) -> list[CustomType]:
     ]
 
 
-def scores(seed: int) -> tuple[TableScores, np.ndarray]:
+def scores(seed: int) -> tuple[TableScores, Readings]:
     random = np.random.default_rng(seed)
     types = random.dirichlet(np.ones(len(TYPE_NAMES)), COLUMNS).astype(np.float32)
     types[0] = 0
     relations = np.zeros((COLUMNS, len(RELATION_NAMES)), np.float32)
-    embeddings = random.normal(size=(COLUMNS, WIDTH)).astype(np.float32)
-    return TableScores(types, relations, None, (Explanation(),) * COLUMNS), embeddings
+    readings = cloud(COLUMNS, float(random.normal()), seed, "bed")
+    return TableScores(types, relations, None, (Explanation(),) * COLUMNS), readings
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_claims_and_types_share_what_the_types_had(seed: int, count: int):
-    before, embeddings = scores(seed)
-    annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Embedder((), ""))
-    after = annotator.claim(TABLE, before, embeddings)
+    before, readings = scores(seed)
+    annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Reader(NoModel(), ""))
+    after = annotator.claim(TABLE, before, readings)
     claims = after.custom or ((),) * COLUMNS
     assert not claims[0]
     for was, now, claimed in zip(before.types[1:], after.types[1:], claims[1:], strict=True):
@@ -63,9 +73,9 @@ def test_claims_and_types_share_what_the_types_had(seed: int, count: int):
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_a_claimed_column_is_answered_with_the_surest_claim(seed: int, count: int):
-    before, embeddings = scores(seed)
-    annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Embedder((), ""))
-    after = annotator.claim(TABLE, before, embeddings)
+    before, readings = scores(seed)
+    annotator = WithCustomTypes(RulesAnnotator(), taught(seed, count), Reader(NoModel(), ""))
+    after = annotator.claim(TABLE, before, readings)
     answers = decide(TABLE, after, "x").columns
     for claimed, column in zip(after.custom, answers, strict=False):
         confidences = [one.confidence for one in claimed]
@@ -78,10 +88,35 @@ def test_a_claimed_column_is_answered_with_the_surest_claim(seed: int, count: in
 @given(st.integers(0, 10**6))
 def test_log_odds_of_a_column_do_not_depend_on_its_neighbours(seed: int):
     head = taught(seed, 1)[0].head
-    embeddings = scores(seed)[1]
-    together = head.log_odds(embeddings)
-    apart = [head.log_odds(embeddings[i : i + 1])[0] for i in range(COLUMNS)]
+    readings = scores(seed)[1]
+    together = head.log_odds(readings)
+    apart = [head.log_odds(readings.at([i]))[0] for i in range(COLUMNS)]
     assert np.array_equal(together, apart)
+    assert (together <= head.ceiling).all()
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5), st.lists(st.text(), max_size=5))
+def test_likeness_of_headers_is_a_share_whatever_they_are(shown: list[str], asked: list[str]):
+    known, examples = cloud(3, 0, 0, "city"), cloud(len(shown), 0, 1)
+    given_headers = replace(examples, headers=tuple(shown))
+    headers = EvidenceFitter(known, np.ones(3), 3, [0] * 3).fit(given_headers, examples).headers
+    found = headers.measure([*asked, *shown])
+    assert ((found >= 0) & (found <= 1 + 1e-9)).all()
+    assert headers.measure([""]).tolist() == [0]
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**6), st.integers(5, 12), st.floats(0, 20))
+def test_a_fitted_head_never_exceeds_what_its_examples_support(seed: int, count: int, at: float):
+    examples, others = cloud(count, at, seed, "bed"), cloud(60, 0, seed + 1, "city")
+    fitted = fit_head(
+        Examples(examples, examples, examples, range(count)),
+        Others(others, np.ones(60), range(60), 60),
+    )
+    for log_odds in (fitted.examples, fitted.headless, fitted.others):
+        assert np.isfinite(log_odds).all()
+        assert (log_odds <= np.log(count + 1) + 1e-9).all()
+    assert (fitted.head.weights >= 0).all()
 
 
 @given(st.text(), st.text())

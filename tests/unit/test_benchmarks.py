@@ -9,7 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
+
+from ngram_models import random_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,3 +153,86 @@ def test_a_simulated_run_that_learns_is_not_stopped(benchmark_module: Any, seed:
     health = benchmark_module("health")
     (stopped, _), learnt = health._follow(health._learn(seed, 200))
     assert (stopped, learnt) == (False, True)
+
+
+def write_wards(folder: Path, groups: int) -> None:
+    """One labelled table per group: a bed in its ward, a note that may be one, and a column nobody labelled."""
+    lines = [
+        {
+            "id": f"t{number}",
+            "group": f"g{number}",
+            "columns": [
+                {"name": "bed", "values": [f"B{number}-{i}" for i in range(9)], "fine": ["bed"]},
+                {"name": "note", "values": ["x y"] * 9, "types": [], "fine": ["note", "bed"]},
+                {"name": "ward", "values": ["A1", "B2"] * 4, "types": [], "fine": []},
+                {"name": "who", "values": ["Ann"] * 9},
+                {"name": "empty", "values": [""] * 9, "fine": ["bed"]},
+            ],
+        }
+        for number in range(groups)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "wards.jsonl").write_text(text, encoding="utf-8")
+
+
+def test_taught_types_are_learnt_from_one_column_of_each_of_eight_groups(
+    benchmark_module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aegir.annotators.custom_types.reader import Reader
+    from aegir.annotators.ngrams.annotator import NgramsAnnotator
+
+    taught, options = benchmark_module("taught_types"), benchmark_module("options")
+    reader = Reader(NgramsAnnotator(random_model()), "random")
+    monkeypatch.setattr(taught, "load_reader", lambda: reader)
+    write_wards(tmp_path, 12)
+    columns = list(taught.find_columns(tmp_path))
+    assert len(columns) == 3 * 12  # without the one that is not labelled and the empty one
+    examples = taught.draw_examples("bed", columns, random.Random(0))
+    assert len({one.group for one in examples}) == 8
+    assert {one.index for one in examples} == {0}
+
+    asked = options.Options(quick=True, data=tmp_path, types=("bed", "note", "crib"))
+    result = taught.run(asked).as_dict()
+    assert result["left_out"] == ["crib occurs in 0 groups, and 9 are needed"]
+    assert "may have learnt from these tables" in result["data"]
+    values = {one["name"]: one["value"] for one in result["measurements"]}
+    shares = ("kept", "precision", "recall", "average precision")
+    assert all(0 <= values[f"bed: {part}"] <= 1 for part in shares)
+    assert values["bed: average precision"] > 0.9  # all beds have the same header
+    assert result["targets"] == []  # those are for the types that are learnt by default
+
+
+def test_average_precision_is_the_mean_precision_at_the_columns_of_the_type(
+    benchmark_module: Any,
+) -> None:
+    ranked = benchmark_module("taught_types").average_precision(
+        np.array([0.1, 0.9, 0.8, 0.5]), np.array([False, True, False, True])
+    )
+    assert ranked == pytest.approx((1 + 2 / 3) / 2)  # first and third of four
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("taught_types",), "taught_types needs --data FOLDER with labelled tables"),
+        (("taught_types", "--data", ".", "--types", "a,,b"), "'a,,b' is no list of names"),
+    ],
+)
+def test_taught_types_without_tables_or_names_are_refused(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    done = run_benchmarks(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_taught_types_need_enough_groups(benchmark_module: Any, tmp_path: Path) -> None:
+    from aegir.errors import UsageError
+
+    taught, options = benchmark_module("taught_types"), benchmark_module("options")
+    asked = options.Options(data=tmp_path, types=("bed",))
+    with pytest.raises(UsageError, match="has no labelled tables"):
+        taught.run(asked)
+    write_wards(tmp_path, 8)
+    with pytest.raises(UsageError, match="bed occurs in 8 groups, and 9 are needed"):
+        taught.run(asked)

@@ -103,12 +103,6 @@ class ByteModelAnnotator:
         found[empty] = 0
         return found
 
-    def embed(self, tables: Sequence[Table]) -> list[F32]:
-        """Return (columns, width) per table: the input of the network's heads."""
-        symbols, vectors = self._read(tables)
-        mixed = self._mix(vectors, symbols, tables, [table.subject for table in tables])
-        return [mixed[span] for span in table_spans(tables)]
-
     def _mix_again(
         self,
         mixed: F32,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.custom_types.embedder import load_embedder
 from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
+from aegir.annotators.custom_types.reader import load_reader
 from aegir.annotators.custom_types.recognising import Validation, validate_type
 from aegir.annotators.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
 from aegir.annotators.registry import load_annotator
@@ -96,7 +96,7 @@ def learn(
         name,
         examples,
         against,
-        load_embedder(),
+        load_reader(),
         load_annotator(),
         personal=personal,
         about=about,
@@ -127,7 +127,7 @@ def forget(name: str) -> None:
 
 def _validate(learnt: Learnt, path: Path) -> Validation:
     tables = list(read_labelled_tables(path))
-    return validate_type(learnt.type, tables, load_annotator(), load_embedder())
+    return validate_type(learnt.type, tables, load_annotator(), load_reader())
 
 
 def _report_lines(name: str, report: Report, validation: Validation | None) -> list[str]:

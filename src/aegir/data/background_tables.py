@@ -2,12 +2,13 @@
 
     python -m aegir.data.background_tables > src/aegir/annotators/custom_types/background.jsonl.gz
 
-Two kinds, all made up. *Pages* come from the generators of training tables: 61 of the 82 types, labelled. *Records*
-are what databases are full of and no type covers: keys, codes, counts, flags, hashes, remarks. Three tables in
-four have headers, written as people write them. Every third table is split into tables of one column each, because
-an example may be a single column too, and being alone must not be what a head recognises.
+Three kinds, all made up. *Pages* come from the generators of training tables: 61 of the 82 types, labelled. *Records*
+are what databases are full of and no type covers: keys, codes, counts, flags, hashes, remarks. Three of these tables in
+four have headers, written as people write them. Every third is split into tables of one column each, because
+an example may be a single column too, and being alone must not be what a head recognises. *Everyday tables*
+(everyday_tables.py) have columns of all fine types, as common as in tables that people have.
 
-The file ships with Aegir and holds tables, not embeddings, so it serves any weights. It need not be made again: with
+The file ships with Aegir and holds tables, not readings, so it serves any weights. It need not be made again: with
 other versions of the word lists behind the pages, these come out different.
 Limit: made-up columns are tidier than real ones. A share of false alarms measured here is a floor; `--validate`
 measures on tables of the user's own.
@@ -15,7 +16,6 @@ measures on tables of the user's own.
 
 import gzip
 import json
-import string
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,6 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from aegir.data.everyday_tables import MASKS, everyday_tables
 from aegir.data.generators.tables import synthetic_tables
 from aegir.seeding import Seeds
 from aegir.tables.labelled import UNLABELLED, LabelledTable
@@ -56,15 +57,16 @@ KINDS = [
 
 
 def background_tables(seed: int = SEED) -> list[LabelledTable]:
-    """Return pages and records; the label of a column is its type among the 82, where it has one."""
+    """Return pages, records and everyday tables; a column is labelled with its type or fine type, if it has one."""
     pages = [one.labelled for one in synthetic_tables(PAGES, seed)]
     whole = [_with_headers(page, _stream(seed, "page", i)) for i, page in enumerate(pages)]
     whole += [_record(i, _stream(seed, "record", i)) for i in range(RECORDS)]
-    return [
+    parts = [
         part
         for i, one in enumerate(whole)
         for part in (_columns_of(one) if i % ALONE == 0 else [one])
     ]
+    return [*parts, *everyday_tables(_stream(seed, "everyday"))]
 
 
 def write_background(tables: list[LabelledTable]) -> bytes:
@@ -121,18 +123,10 @@ def _cells(kind: Kind, rows: int, random: Random) -> Iterator[str]:
 
 def _cell(kind: Kind, pattern: str, random: Random) -> str:
     if pattern:
-        return "".join(random.choice(_MARKS[mark]) if mark in _MARKS else mark for mark in pattern)
+        return "".join(random.choice(MASKS[mark]) if mark in MASKS else mark for mark in pattern)
     if kind.name == "word":
         return random.choice(kind.cells)
     return " ".join(random.choices(kind.cells, k=random.randint(2, 9)))
-
-
-_MARKS = {
-    "9": string.digits,
-    "A": string.ascii_uppercase,
-    "a": string.ascii_lowercase,
-    "h": "0123456789abcdef",
-}
 
 
 def _header_style(random: Random) -> Callable[[str], str | None]:
@@ -161,7 +155,8 @@ def _as_line(one: LabelledTable) -> dict[str, object]:
     return {
         "id": one.table.name,
         "columns": [
-            {"name": column.name, "values": column.values, "cta": labels.type}
+            {"name": column.name, "values": column.values}
+            | ({"cta": labels.type} if labels.fine is None else {"fine": labels.fine})
             for column, labels in zip(one.table.columns, one.labels, strict=True)
         ],
     }

@@ -17,6 +17,13 @@ import numpy as np
 from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.ngrams.network import NgramNetwork
 from aegir.arrays import F32, I64, Bools
+from aegir.data.known_names import (
+    HEADER_NAMES,
+    TYPICAL_VALUES,
+    all_headers,
+    made_up_tables,
+    read_names,
+)
 from aegir.data.leakage import HeldOutGroups, fold_of_group, group_tables
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
@@ -41,13 +48,6 @@ from aegir.training.linear_stages import (
 from aegir.training.ngram_network.batches import HeaderNames
 from aegir.training.ngram_network.columns import F16, TARGETS, Columns
 from aegir.training.ngram_network.fit import Fit, NetworkTraining
-from aegir.training.ngram_network.known_names import (
-    HEADER_NAMES,
-    TYPICAL_VALUES,
-    all_headers,
-    made_up_tables,
-    read_names,
-)
 
 RAW = Source("raw", cta_weight=0, cpa_weight=0, web=False, raw=True)
 RAW_TABLES_PER_FILE, RAW_COLUMNS, RAW_ROWS = 600, 16, 40

@@ -6,6 +6,7 @@
     kind_of("status")               ->  "category"
     goes_with("status", None)           True: a status has none of the column types most of the time
     places_of("Place")              ->  (("Thing", "Place"),), a class
+    taken_name("Area Code")         ->  the fine type area_code
 
 A name can be a column type or a fine type, a relation and a kind at once (`category`): `meanings_of` returns
 all of them. Column types and relations are filed in the class tree, too (`Term.path`); fine types there lie
@@ -83,11 +84,23 @@ def meanings_of(name: str) -> tuple[Kind | Term, ...]:
 
     Raises UsageError for an unknown name and suggests near ones.
     """
+    if known := _called(name):
+        return known
+    raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *RELATIONS, *KINDS])
+
+
+def taken_name(name: str) -> Kind | Term | None:
+    """Return the column type, fine type, relation or kind that this name means or is another spelling of.
+
+    Spellings that differ in case, spaces and punctuation only are one: `Area Code` and `areaCode` mean `area_code`.
+    A name that a fine type had before is taken, too.
+    """
+    return next(iter(_called(name)), None) or _spellings().get(_spelling(name))
+
+
+def _called(name: str) -> tuple[Kind | Term, ...]:
     terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
-    known = tuple(term for term in terms if term)
-    if not known:
-        raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *RELATIONS, *KINDS])
-    return known
+    return tuple(term for term in terms if term)
 
 
 @cache
@@ -96,6 +109,24 @@ def _tree() -> dict[TermPath, tuple[str, ...]]:
     for name in [*COLUMN_TYPES, *FINE_TYPES]:
         below.setdefault(tree_path_of(name)[:-1], []).append(name)
     return {path: tuple(names) for path, names in below.items()}
+
+
+@cache
+def _spellings() -> dict[str, Kind | Term]:
+    before = {old: FINE_TYPES[name] for old, name in RENAMED.items()}
+    levels = (
+        before,
+        KINDS,
+        RELATIONS,
+        FINE_TYPES,
+        COLUMN_TYPES,
+    )  # of one spelling, the last is kept
+    return {_spelling(name): term for terms in levels for name, term in terms.items()}
+
+
+def _spelling(name: str) -> str:
+    """Return the letters and digits of a name; the name itself if it has none."""
+    return "".join(filter(str.isalnum, name.casefold())) or name
 
 
 def _unknown(name: str, known: Iterable[str]) -> UsageError:

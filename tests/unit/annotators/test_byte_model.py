@@ -1,4 +1,4 @@
-"""The byte model as an annotator: batches, subjects, embeddings, weights by path. Weights are random."""
+"""The byte model as an annotator: batches, subjects, weights by path. Weights are random."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -12,9 +12,11 @@ from safetensors.numpy import save_file
 from aegir.annotators.byte_model import ByteModelAnnotator, _batches, load_byte_model
 from aegir.arrays import F32, I64, softmax
 from aegir.errors import UsageError
+from aegir.model.byte_encoding import encode_column, pad
 from aegir.model.checkpoint import Checkpoint, save_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors
+from aegir.model.table_mixer import UNKNOWN
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
 from byte_models import LAYOUTS, annotating_checkpoint, random_checkpoint
@@ -44,10 +46,12 @@ def test_every_part_leaves_room_for_none_of_its_names(annotator: ByteModelAnnota
     assert [one.types.shape for one in scores] == [(2, 82), (0, 82), (1, 82), (2, 82)]
     assert [one.relations.shape[1] for one in scores] == [108] * 4
     assert [np.shape(one.fine)[1] for one in scores] == [len(FINE_NAMES)] * 4
-    model, cities = annotator.model, TABLES[0]
+    model = annotator.model
+    symbols = [encode_column(one, model.architecture.reading) for one in TABLES[0].columns]
+    alone = model.vectors(model.read(pad(symbols)[0]))
+    embeddings = model.mix_table(alone, np.full(2, UNKNOWN), symbols)
     for part, head in (("types", "cta"), ("fine", "fine")):
-        logits = model.head(head, annotator.embed([cities])[0])
-        expected = softmax(logits)
+        expected = softmax(model.head(head, embeddings))
         np.testing.assert_allclose(getattr(scores[0], part), expected[:, :-1], rtol=1e-5)
         assert (expected[:, -1] > 1e-4).all()
     assert ((scores[0].personal > 0) & (scores[0].personal < 1)).all()
@@ -98,12 +102,6 @@ def test_threads_share_one_annotator(annotator: ByteModelAnnotator):
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: annotator.score(TABLES)[0].types.tobytes(), range(12)))
     assert set(answers) == {expected}
-
-
-def test_embeddings_tell_columns_apart(annotator: ByteModelAnnotator):
-    embedded = annotator.embed(TABLES)
-    assert [one.shape for one in embedded] == [(2, 64), (0, 64), (1, 64), (2, 64)]
-    assert np.linalg.norm(embedded[0][0] - embedded[0][1]) > 0.1
 
 
 def test_columns_are_read_in_parts_of_similar_length():

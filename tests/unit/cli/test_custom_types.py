@@ -6,23 +6,14 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from taught_types import EXAMPLES, NOT, ngrams_only, write_hospital
+from taught_types import EXAMPLES, NOT, write_hospital
 
 
 @pytest.fixture
 def hospital(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AEGIR_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("aegir.cli.custom_types.load_embedder", ngrams_only)
-    recognising = "aegir.annotators.custom_types.recognising.with_custom_types"
-    monkeypatch.setattr(f"{recognising}.__defaults__", _defaults_with_ngrams())
     monkeypatch.chdir(tmp_path)
     return write_hospital(tmp_path)
-
-
-def _defaults_with_ngrams() -> tuple:
-    from aegir.annotators.custom_types.recognising import with_custom_types
-
-    return (*(with_custom_types.__defaults__ or ())[:-1], ngrams_only)
 
 
 def types_of(*arguments: str) -> list[str | None]:
@@ -112,6 +103,8 @@ def test_examples_may_be_repeated_or_listed(hospital: Path):
         (("status", "--examples", "wards.csv:bed"), "'status' is a fine type already"),
         (("actor", "--examples", "wards.csv:bed"), "'actor' is a relation already"),
         (("money", "--examples", "wards.csv:bed"), "'money' is a kind already"),
+        (("Area Code", "--examples", "wards.csv:bed"), "is the fine type 'area_code' already"),
+        (("Book Name", "--examples", "wards.csv:bed"), "is the column type 'Book/name' already"),
         (
             ("Bed", "--kind", "bed", "--examples", "wards.csv:bed"),
             "unknown kind 'bed'; expected one",

@@ -12,6 +12,7 @@ from aegir.annotators.custom_types.head import Head
 from aegir.annotators.custom_types.store import CustomType
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KIND_NAMES
 from command_line import Finished
+from taught_types import random_evidence
 
 
 def run(*arguments: str) -> Finished:
@@ -129,7 +130,7 @@ def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]
 
 
 def taught(**fields: object) -> CustomType:
-    head = Head(np.zeros(2), np.ones(2), np.zeros(2), 0.0, 1.0)
+    head = Head(random_evidence(0), np.ones(4), 0.0, 1.0)
     given: dict[str, object] = {"name": "Ward/bed", "head": head, "fingerprint": "", "columns": 1}
     given |= {"examples": ("wards.csv:bed",), "counter_examples": ()}
     return CustomType(**{**given, **fields})

@@ -3,7 +3,7 @@
 import pytest
 
 from aegir.errors import UsageError
-from aegir.vocabulary.hierarchy import kind_of, meanings_of, places_of
+from aegir.vocabulary.hierarchy import kind_of, meanings_of, places_of, taken_name
 from aegir.vocabulary.terms import (
     CLASS_PATHS,
     COLUMN_TYPES,
@@ -82,3 +82,29 @@ def test_a_name_of_an_earlier_version_is_answered_with_the_name_of_today():
 
 def test_every_relation_is_among_the_meanings_of_its_name():
     assert all(RELATIONS[name] in meanings_of(name) for name in RELATIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "other"),
+    [
+        ("area_code", "fine type", "area_code"),
+        ("Area Code", "fine type", "area_code"),
+        ("areaCode", "fine type", "area_code"),
+        ("AREA-CODE", "fine type", "area_code"),
+        ("book name", "column type", "Book/name"),
+        ("Actor", "relation", "actor"),
+        ("MONEY", "kind", "money"),
+        ("postalCode", "column type", "postalCode"),
+        ("postal_code", "fine type", "postal_code"),
+        ("Quantity", "fine type", "count"),
+    ],
+)
+def test_a_name_is_taken_in_any_case_and_punctuation(name: str, level: str, other: str):
+    taken = taken_name(name)
+    assert taken is not None
+    assert (taken.level, taken.name) == (level, other)
+
+
+@pytest.mark.parametrize("name", ["Patient/id", "Ward/bed", "area codes", "/", "··", ""])
+def test_other_names_are_free(name: str):
+    assert taken_name(name) is None

@@ -1,1 +1,1 @@
-"""Types that a user teaches by example columns: a linear head per type on frozen embeddings."""
+"""Types that a user teaches by example columns: a small head per type on what frozen networks read."""

@@ -3,7 +3,8 @@
     wards.csv:patient          the column with this header; in a file of several tables, wherever it occurs
     wards.csv:3                the third column
     shop.xlsx#Orders:customer  the column of one table
-    columns.jsonl              labelled tables: the columns labelled with the type's name; all, if none has a label
+    columns.jsonl              labelled tables: the columns with the type's name among their types or fine types;
+                               all, if no column has a label
 
 A few long columns can replace many: the rows of their tables are cut into parts, and each part is an example.
 """
@@ -14,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from aegir.errors import UsageError
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import Accepted, ColumnLabels, LabelledTable, read_labelled_tables
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
 
@@ -58,6 +59,11 @@ def cut_examples(examples: Sequence[Example], wanted: int) -> list[Example]:
         return list(examples)
     pieces = -(-wanted // len(examples))
     return [part for example in examples for part in _parts(example, pieces)]
+
+
+def names_of(labels: ColumnLabels) -> Accepted:
+    """Return the types and fine types that a column is labelled with."""
+    return (*labels.accepted("cta"), *(labels.fine or ()))
 
 
 def alone(example: Example) -> Table:
@@ -133,7 +139,7 @@ def _indices(table: Table, wanted: str) -> list[int]:
 def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
     tables = list(read_labelled_tables(path))
     labels = {
-        name for labelled in tables for labels in labelled.labels for name in labels.accepted("cta")
+        name for labelled in tables for labels in labelled.labels for name in names_of(labels)
     }
     if of_type and labels and name not in labels:
         near = get_close_matches(name, labels, 1)
@@ -145,10 +151,10 @@ def _labelled(path: Path, name: str, of_type: bool) -> Iterator[tuple[Table, int
 
 
 def _chosen(labelled: LabelledTable, name: str, by_label: bool, of_type: bool) -> list[int]:
-    accepted = [labels.accepted("cta") for labels in labelled.labels]
+    named = [names_of(labels) for labels in labelled.labels]
     if of_type:
-        return [i for i, types in enumerate(accepted) if name in types or not by_label]
-    return [i for i, types in enumerate(accepted) if name not in types]
+        return [i for i, names in enumerate(named) if name in names or not by_label]
+    return [i for i, names in enumerate(named) if name not in names]
 
 
 def _names_no_column(file: str, title: str | None) -> str:

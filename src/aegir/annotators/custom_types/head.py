@@ -1,14 +1,14 @@
-"""A linear head that tells the columns of one type from all others, on frozen embeddings.
+"""What a taught type is: evidence about a column (evidence.py), weighed and calibrated.
 
-    embedding --centre, scale, unit length--> x --weights, bias--> log odds --sigmoid--> P(this type)
+    readings --evidence--> (N, 4) --weights, bias--> log odds --sigmoid--> P(this type)
 
-Fitted in two steps: ridge regression of "is an example" on x, in closed form, then slope and offset (Platt scaling)
-that turn its scores into log odds. The second step, and every figure reported, sees a column only
-through heads that were fitted without it.
+Fitted in three steps: the evidence; the weights of its four kinds, by how well each tells held-out examples from other
+columns, drawn to weights that are good for most types; slope and offset (Platt scaling) that turn the sum into log odds.
+The second and third step, and every figure reported, see a column only through evidence that was fitted without it.
 
 Promises
-  - x has length 1, so that no head fires on a column merely because its embedding is extreme;
   - few examples never give high confidence: n examples support odds of at most n + 1 to 1, by Laplace's rule;
+  - the log odds of a column do not depend on the columns read with it;
   - the same input gives the same head.
 """
 
@@ -17,57 +17,62 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.arrays import F32, I64, Floats
+from aegir.annotators.custom_types.evidence import KINDS, LEAST_SPREAD, Evidence, EvidenceFitter
+from aegir.annotators.ngrams.readings import Readings
+from aegir.arrays import I64, Floats
 
-RIDGE = 1.0
-"""Strength of the penalty on the weights, relative to a mean squared error of 1."""
-PRIOR = 0.05
+USUAL_WEIGHTS = np.array([1.0, 3.0, 1.0, 1.0])
+"""Of the four kinds of evidence, chosen on types of everyday tables (docs/custom-types.md)."""
+TRUST = 1.0
+"""How much the usual weights count beside those that suit the examples: as much as this many examples."""
+PRIOR = 0.02
 """The share of columns that are of the type, assumed of tables to come."""
-FOLDS = range(10)
-LEAST_SPREAD = 1e-6
-NEWTON_STEPS = 50
+HIDDEN = 0.1
+"""The share of the examples that are weighed without their headers: headers elsewhere may be unlike these."""
+FOLDS = 10
+NEWTON_STEPS, LONGEST_STEP = 50, 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """Gives the log odds that a column is of one type."""
 
-    centre: Floats
-    """(D,) the mean of known columns."""
-    scale: Floats
-    """(D,) the standard deviation of known columns."""
+    evidence: Evidence
     weights: Floats
+    """(4,) of the kinds of evidence."""
     bias: float
     ceiling: float
     """The highest log odds it gives."""
 
-    def log_odds(self, embeddings: F32) -> Floats:
-        """Return the log odds (columns,) of being of the type; a column's do not depend on the others."""
-        x = _unit(embeddings, self.centre, self.scale)
-        log_odds = np.array([row @ self.weights + self.bias for row in x])
+    def log_odds(self, readings: Readings) -> Floats:
+        """Return the log odds (columns,) of being of the type."""
+        measured = self.evidence.measure(readings)
+        log_odds = (measured * self.weights).sum(axis=1) + self.bias
         return np.asarray(np.minimum(log_odds, self.ceiling))
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Columns of the type, each embedded three times (N, D)."""
+    """Columns of the type, each read three times."""
 
-    in_table: F32
-    alone: F32
+    in_table: Readings
+    alone: Readings
     """As a table by itself, so that the type is not recognised by its neighbours."""
-    headless: F32
-    """In its table without its header; these are only measured on, not fitted to."""
+    headless: Readings
+    """In its table without its header; no evidence is fitted to these, but they count a little when it is weighed."""
     groups: Sequence[int]
     """Examples of one group, parts of one column, are held out together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Columns of other types (N, D), their weights, and the groups that are held out together."""
+    """Columns of other types, their weights, and the groups that are held out together."""
 
-    embeddings: F32
+    readings: Readings
     weights: Floats
     groups: Sequence[int]
+    known: int
+    """The first columns, of this number, are known columns: they say what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,33 +87,30 @@ class Fitted:
 
 def fit_head(examples: Examples, others: Others) -> Fitted:
     """Fit a head to examples and other columns."""
-    centre = others.embeddings.mean(axis=0, dtype=np.float64)
-    scale = np.maximum(others.embeddings.std(axis=0, dtype=np.float64), LEAST_SPREAD)
-    inside, alone, headless, outside = (
-        _with_one(_unit(embeddings, centre, scale))
-        for embeddings in (
-            examples.in_table,
-            examples.alone,
-            examples.headless,
-            others.embeddings,
-        )
-    )
     folds, other_folds = _folds(examples.groups), _folds(others.groups)
-    moments = [_moments(outside[other_folds == f], others.weights[other_folds == f]) for f in FOLDS]
-    total = sum(moments[1:], moments[0])
-    scores, headless_scores, other_scores = (np.zeros(len(x)) for x in (inside, headless, outside))
-    for fold in FOLDS:
-        out, other_out = folds == fold, other_folds == fold
-        line = _ridge(np.concatenate([inside[~out], alone[~out]]), total - moments[fold])
-        scores[out], headless_scores[out] = inside[out] @ line, headless[out] @ line
-        other_scores[other_out] = outside[other_out] @ line
-    slope, offset = _platt(scores, other_scores)
-    line = slope * _ridge(np.concatenate([inside, alone]), total)
-    ceiling = float(np.log(len(inside) + 1))
-    head = Head(centre, scale, line[:-1], float(line[-1] + offset), ceiling)
+    fitter = EvidenceFitter(others.readings, others.weights, others.known, other_folds.tolist())
+    inside, headless = (np.zeros((len(folds), len(KINDS))) for _ in range(2))
+    outside = np.zeros((len(other_folds), len(KINDS)))
+    for fold in range(FOLDS):
+        rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        other_out = np.flatnonzero(other_folds == fold)
+        evidence = fitter.fit(examples.in_table.at(rest), examples.alone.at(rest), fold)
+        inside[out] = evidence.measure(examples.in_table.at(out))
+        headless[out] = evidence.measure(examples.headless.at(out))
+        outside[other_out] = evidence.measure(others.readings.at(other_out))
+    both = np.concatenate([inside, headless])
+    shares = np.repeat([1 - HIDDEN, HIDDEN], len(inside)) / len(inside)
+    weights = _weigh(both, shares, outside, others.weights)
+    slope, offset = _platt(both @ weights, shares, outside @ weights, others.weights)
+    head = Head(
+        fitter.fit(examples.in_table, examples.alone),
+        slope * weights,
+        offset,
+        float(np.log(len(inside) + 1)),
+    )
     held_out = (
-        np.minimum(slope * values + offset, ceiling)
-        for values in (scores, headless_scores, other_scores)
+        np.minimum(slope * (measured @ weights) + offset, head.ceiling)
+        for measured in (inside, headless, outside)
     )
     return Fitted(head, *held_out)
 
@@ -118,66 +120,73 @@ def probability(log_odds: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -500, 500))))
 
 
-def _unit(embeddings: F32, centre: Floats, scale: Floats) -> Floats:
-    """Return rows (N, D) of length 1."""
-    x = (embeddings.astype(np.float64) - centre) / scale
-    return np.asarray(x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), LEAST_SPREAD))
-
-
-def _with_one(x: Floats) -> Floats:
-    return np.hstack([x, np.ones((len(x), 1))])
-
-
 def _folds(groups: Sequence[int]) -> I64:
     """Return the fold in which each column is held out; a group is held out as one."""
     order = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    return np.array([order[group] % len(FOLDS) for group in groups], np.int64)
+    return np.array([order[group] % FOLDS for group in groups], np.int64)
 
 
-def _moments(x: Floats, weights: Floats) -> Floats:
-    """Return weighted sums of products (D, D); the last column, of the bias, has sums and total weight."""
-    return np.asarray(x.T @ (x * weights[:, None]))
+def _weigh(
+    inside: Floats, inside_shares: Floats, outside: Floats, outside_shares: Floats
+) -> Floats:
+    """Return the weights (4,) of the kinds of evidence, given that of examples and of others (N, 4) with their shares.
 
-
-def _ridge(inside: Floats, outside: Floats) -> Floats:
-    """Return the least squares line (D,) to +1 for examples (N, D) and -1 for others, given by their moments.
-
-    Both sides have the same total weight, however many columns there are of each.
+    Logistic regression on the sum by the usual weights, which is free, and on each kind, which is penalised: few
+    examples change the usual weights little. No kind counts against a column.
     """
-    if not len(inside):
-        return np.zeros(len(outside))
-    others = outside / outside[-1, -1]
-    products = (_moments(inside, np.full(len(inside), 1 / len(inside))) + others) / 2
-    penalty = np.full(len(products), RIDGE / len(products))
-    penalty[-1] = LEAST_SPREAD  # the bias is free
-    return np.linalg.solve(products + np.diag(penalty), (inside.mean(axis=0) - others[-1]) / 2)
+    centre = np.average(outside, axis=0, weights=outside_shares)
+    variance = np.average((outside - centre) ** 2, axis=0, weights=outside_shares)
+    scale = np.sqrt(variance) + LEAST_SPREAD
+    usual = USUAL_WEIGHTS * scale / np.linalg.norm(USUAL_WEIGHTS * scale)
+    features = [
+        np.hstack([scaled @ usual[:, None], scaled])
+        for scaled in ((inside - centre) / scale, (outside - centre) / scale)
+    ]
+    of_one = PRIOR * float(inside_shares.max())
+    penalty = np.array([LEAST_SPREAD, *[TRUST * of_one] * len(KINDS)])
+    line, _ = _fit_logistic(features[0], inside_shares, features[1], outside_shares, penalty)
+    return np.asarray(np.maximum((line[0] * usual + line[1:]) / scale, 0))
 
 
-def _platt(inside: Floats, outside: Floats) -> tuple[float, float]:
-    """Return slope and offset that turn scores into log odds (Platt 1999, with his softened targets).
+def _platt(
+    inside: Floats, inside_shares: Floats, outside: Floats, outside_shares: Floats
+) -> tuple[float, float]:
+    """Return slope and offset that turn the scores of examples and others into log odds."""
+    line, offset = _fit_logistic(
+        inside[:, None], inside_shares, outside[:, None], outside_shares, np.array([LEAST_SPREAD])
+    )
+    return max(float(line[0]), 0.0), offset
 
-    Newton's method on the cross entropy; a small ridge keeps it stable where scores do not overlap.
+
+def _fit_logistic(
+    inside: Floats,
+    inside_shares: Floats,
+    outside: Floats,
+    outside_shares: Floats,
+    penalty: Floats,
+) -> tuple[Floats, float]:
+    """Return weights (D,) and offset that tell examples from others (N, D), with Platt's softened targets (1999).
+
+    Newton's method on the cross entropy, in which the examples have the share PRIOR, and a ridge (D,).
     """
-    scores = np.concatenate([inside, outside])
-    targets = np.concatenate(
+    x = np.concatenate([inside, outside])
+    x = np.hstack([x, np.ones((len(x), 1))])
+    count = inside_shares.sum() / inside_shares.max()  # a share of an example is not a whole one
+    targets = np.repeat(
+        [(count + 1) / (count + 2), 1 / (len(outside) + 2)], [len(inside), len(outside)]
+    )
+    weights = np.concatenate(
         [
-            np.full(len(inside), (len(inside) + 1) / (len(inside) + 2)),
-            np.full(len(outside), 1 / (len(outside) + 2)),
+            PRIOR * inside_shares / inside_shares.sum(),
+            (1 - PRIOR) * outside_shares / outside_shares.sum(),
         ]
     )
-    shares = np.concatenate(
-        [
-            np.full(len(inside), PRIOR / len(inside)),
-            np.full(len(outside), (1 - PRIOR) / len(outside)),
-        ]
-    )
-    x = np.stack([scores, np.ones_like(scores)], axis=1)
-    line = np.zeros(2)
+    ridge, line = np.append(penalty, LEAST_SPREAD), np.zeros(x.shape[1])
     for _ in range(NEWTON_STEPS):
         predicted = probability(x @ line)
-        gradient = x.T @ (shares * (predicted - targets)) + LEAST_SPREAD * line
-        spread = shares * predicted * (1 - predicted)
-        curvature = (x * spread[:, None]).T @ x + LEAST_SPREAD * np.eye(2)
+        gradient = x.T @ (weights * (predicted - targets)) + ridge * line
+        spread = weights * predicted * (1 - predicted)
+        curvature = (x * spread[:, None]).T @ x + np.diag(ridge)
         step = np.linalg.solve(curvature, gradient)
-        line -= step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
-    return float(max(line[0], 0.0)), float(line[1])
+        line -= step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), LEAST_SPREAD))
+    return line[:-1], float(line[-1])

@@ -1,9 +1,9 @@
 """Learn a type from a few example columns, and measure its effect on columns of other types.
 
-    examples, in their tables and alone    --embed-->  +
-    known columns (embedder.py)            --embed-->  -    --fit_head-->  CustomType, Report
-    … some under the examples' headers     --embed-->  -
-    neighbours of the examples, --not      --embed-->  -
+    examples, in their tables and alone    --read-->  +
+    known columns (reader.py)            --read-->  -    --fit_head-->  CustomType, Report
+    … some under the examples' headers     --read-->  -
+    neighbours of the examples, --not      --read-->  -
 
 Neighbours count as other types: they are the user's own data, and a new type is most often confused with them.
 All figures are held out: an example is measured with a head that was fitted without its column.
@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir.annotators.custom_types.embedder import Background, Embedder, embed_background
 from aegir.annotators.custom_types.examples import (
     LEAST_CELLS,
     Example,
@@ -25,22 +24,34 @@ from aegir.annotators.custom_types.examples import (
     without_header,
 )
 from aegir.annotators.custom_types.head import Examples, Fitted, Others, fit_head
+from aegir.annotators.custom_types.reader import Background, Reader, read_known_columns
 from aegir.annotators.custom_types.store import DEFAULT_KIND, CustomType, check_kind, check_name
 from aegir.annotators.decide import best_guesses
+from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.scores import Annotator
-from aegir.arrays import F32
+from aegir.arrays import Floats
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
+from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
 FEWEST = 5
-CLOSE = 5.0
-"""A neighbour or a counter-example counts as much as this many known columns."""
+NEIGHBOUR, COUNTER_EXAMPLE = 2.0, 5.0
+"""A neighbour or a counter-example counts as much as this many known columns.
+
+Neighbours count less, because a few of them are of the type, too.
+"""
+DISGUISED_WEIGHT = 0.2
+"""Known columns under the examples' headers are not as common as known columns."""
 MOST_NEIGHBOURS = 300
 MOST_TAKEN = 0.01
 """The share of known columns that a type may claim before it is refused."""
-MOST_NEIGHBOURS_TAKEN = 0.1
-LEAST_RECOGNISED = 0.5
+MOST_NEIGHBOURS_TAKEN = 1 / 3
+"""Generous, because some neighbours are of the type: four prices of a day stand side by side."""
+LEAST_RECOGNISED = 3 / 8
+"""Held-out examples are judged by heads that saw fewer examples; the head that is kept does better."""
+NO_COLUMNS = Table("", ())
+"""Has a reading of no columns, of the right widths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +117,7 @@ def learn_type(
     name: str,
     examples: Sequence[str],
     against: Sequence[str],
-    embedder: Embedder,
+    reader: Reader,
     annotator: Annotator,
     *,
     personal: bool = False,
@@ -120,19 +131,12 @@ def learn_type(
     check_name(name)
     check_kind(kind)
     given = read_examples(examples, name)
-    parts = _check_count(name, cut_examples(given, FEWEST))
     counter = read_examples(against, name, of_type=False)
-    if clash := _in_both(given, counter):
-        raise UsageError(f"{clash} is given as an example and with --not; choose one")
-    background = embed_background(embedder, [example.column.name for example in given])
-    beside = [*_neighbours(given)[:MOST_NEIGHBOURS], *counter]
-    fitted = fit_head(_embed(parts, embedder), _others(background, beside, embedder))
-    so_far = _answers(given, annotator)
-    report = _report(given, parts, background, len(beside), fitted, so_far)
+    fitted, report = learn_from_columns(name, given, counter, reader, annotator)
     learnt = CustomType(
         name=name,
         head=fitted.head,
-        fingerprint=embedder.fingerprint,
+        fingerprint=reader.fingerprint,
         examples=tuple(examples),
         counter_examples=tuple(against),
         columns=len(given),
@@ -142,6 +146,97 @@ def learn_type(
         figures=report.as_dict(),
     )
     return Learnt(learnt, report)
+
+
+def learn_from_columns(
+    name: str,
+    examples: Sequence[Example],
+    counter: Sequence[Example],
+    reader: Reader,
+    annotator: Annotator,
+) -> tuple[Fitted, Report]:
+    """Fit a head to columns that are of the type and others that are not, and measure it; the name is only shown."""
+    parts = _check_count(name, cut_examples(examples, FEWEST))
+    if clash := _in_both(examples, counter):
+        raise UsageError(f"{clash} is given as an example and with --not; choose one")
+    background = read_known_columns(reader, [example.column.name for example in examples])
+    neighbours = _neighbours(examples)[:MOST_NEIGHBOURS]
+    beside = [*neighbours, *counter]
+    closeness = np.repeat([NEIGHBOUR, COUNTER_EXAMPLE], [len(neighbours), len(counter)])
+    fitted = fit_type(
+        _read_parts(parts, reader), background, *_read_twice(beside, reader), closeness
+    )
+    return fitted, make_report(
+        fitted,
+        background,
+        neighbours=len(beside),
+        columns=len(examples),
+        files=len({example.table.source or example.table.name for example in examples}),
+        so_far=_answers(examples, annotator),
+    )
+
+
+def fit_type(
+    examples: Examples,
+    background: Background,
+    beside: Readings,
+    beside_alone: Readings,
+    closeness: Floats,
+) -> Fitted:
+    """Tell examples from known columns and from columns beside them, which are read in their tables and alone.
+
+    `closeness` (columns beside,) says how many known columns each counts for.
+    """
+    known = [*background.groups, *range(len(background.disguised))]
+    own = list(range(len(beside)))
+    others = Others(
+        Readings.join([background.readings, background.disguised, beside, beside_alone]),
+        np.concatenate(
+            [
+                np.ones(len(background.readings)),
+                np.full(len(background.disguised), DISGUISED_WEIGHT),
+                closeness / 2,
+                closeness / 2,
+            ]
+        ),
+        [*known, *own, *own],
+        len(background.readings),
+    )
+    return fit_head(examples, others)
+
+
+def make_report(
+    fitted: Fitted,
+    background: Background,
+    *,
+    neighbours: int,
+    columns: int,
+    files: int,
+    so_far: Mapping[str, int],
+) -> Report:
+    """Count held-out columns that are recognised, and those that are taken wrongly."""
+    known, disguised = len(background.readings), len(background.disguised)
+    claimed = fitted.others >= 0
+    lost = Counter(
+        label
+        for label, is_taken in zip(background.labels, claimed[:known], strict=True)
+        if is_taken and label is not None
+    )
+    return Report(
+        columns=columns,
+        files=files,
+        parts=len(fitted.examples),
+        recognised=int((fitted.examples >= 0).sum()),
+        recognised_without_header=int((fitted.headless >= 0).sum()),
+        known=known,
+        taken=int(claimed[:known].sum()),
+        taken_of=dict(lost.most_common()),
+        disguised=disguised,
+        disguised_taken=int(claimed[known : known + disguised].sum()),
+        neighbours=neighbours,
+        neighbours_taken=int(claimed[known + disguised :][:neighbours].sum()),
+        so_far=so_far,
+    )
 
 
 def _check_count(name: str, parts: list[Example]) -> list[Example]:
@@ -173,33 +268,30 @@ def _neighbours(examples: Sequence[Example]) -> list[Example]:
     ]
 
 
-def _embed(parts: Sequence[Example], embedder: Embedder) -> Examples:
+def _read_parts(parts: Sequence[Example], reader: Reader) -> Examples:
     groups = [example.group for example in parts]
     if len(set(groups)) == 1:  # of a single column, parts are held out one by one
         groups = list(range(len(parts)))
-    return Examples(
-        _rows(embedder.embed([example.table for example in parts]), parts),
-        np.concatenate(embedder.embed([alone(example) for example in parts])),
-        _rows(embedder.embed([without_header(example) for example in parts]), parts),
-        groups,
+    in_table, by_itself = _read_twice(parts, reader)
+    headless = _read([(without_header(example), example.index) for example in parts], reader)
+    return Examples(in_table, by_itself, headless, groups)
+
+
+def _read_twice(examples: Sequence[Example], reader: Reader) -> tuple[Readings, Readings]:
+    """Return the readings of columns in their tables, and alone."""
+    return (
+        _read([(example.table, example.index) for example in examples], reader),
+        _read([(alone(example), 0) for example in examples], reader),
     )
 
 
-def _others(background: Background, beside: Sequence[Example], embedder: Embedder) -> Others:
-    """Return known columns, disguised ones, and those beside the examples: in their tables, then alone."""
-    embeddings = [background.embeddings, background.disguised]
-    if beside:
-        embeddings.append(_rows(embedder.embed([example.table for example in beside]), beside))
-        embeddings.append(np.concatenate(embedder.embed([alone(example) for example in beside])))
-    known = [*background.groups, *range(len(background.disguised))]
-    own = list(range(len(beside)))
-    weights = np.concatenate([np.ones(len(known)), np.full(2 * len(own), CLOSE / 2)])
-    return Others(np.concatenate(embeddings), weights, [*known, *own, *own])
-
-
-def _rows(embedded: Sequence[F32], examples: Sequence[Example]) -> F32:
-    """Return the row (N, D) of each example's column among those of its table."""
-    return np.stack([rows[example.index] for rows, example in zip(embedded, examples, strict=True)])
+def _read(places: Sequence[tuple[Table, int]], reader: Reader) -> Readings:
+    """Return the readings of columns, given by table and number; each table is read once."""
+    tables = {id(table): table for table, _ in places}
+    together = Readings.join(reader.read([NO_COLUMNS, *tables.values()]))
+    ends = np.cumsum([len(table.columns) for table in tables.values()])
+    starts = dict(zip(tables, [0, *ends.tolist()], strict=False))
+    return together.at([starts[id(table)] + index for table, index in places])
 
 
 def _answers(examples: Sequence[Example], annotator: Annotator) -> dict[str, int]:
@@ -210,36 +302,3 @@ def _answers(examples: Sequence[Example], annotator: Annotator) -> dict[str, int
         for example, scores in zip(examples, scored, strict=True)
     )
     return dict(Counter(guesses[0].label for guesses in best if guesses).most_common())
-
-
-def _report(
-    given: Sequence[Example],
-    parts: Sequence[Example],
-    background: Background,
-    beside: int,
-    fitted: Fitted,
-    so_far: Mapping[str, int],
-) -> Report:
-    known, disguised = len(background.groups), len(background.disguised)
-    claimed = fitted.others >= 0
-    own = claimed[known + disguised :]
-    lost = Counter(
-        label
-        for label, is_taken in zip(background.labels, claimed[:known], strict=True)
-        if is_taken and label is not None
-    )
-    return Report(
-        columns=len(given),
-        files=len({example.table.source or example.table.name for example in given}),
-        parts=len(parts),
-        recognised=int((fitted.examples >= 0).sum()),
-        recognised_without_header=int((fitted.headless >= 0).sum()),
-        known=known,
-        taken=int(claimed[:known].sum()),
-        taken_of=dict(lost.most_common()),
-        disguised=disguised,
-        disguised_taken=int(claimed[known : known + disguised].sum()),
-        neighbours=beside,
-        neighbours_taken=int(own[:beside].sum()),
-        so_far=so_far,
-    )

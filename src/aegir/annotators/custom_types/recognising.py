@@ -19,40 +19,46 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.custom_types.embedder import Embedder, load_embedder
+from aegir.annotators.custom_types.examples import names_of
+from aegir.annotators.custom_types.reader import Reader, load_reader
 from aegir.annotators.custom_types.store import CustomType, load_type, type_files, types_folder
 from aegir.annotators.decide import decide
+from aegir.annotators.judged_columns import JudgedColumn
+from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.scores import Annotator, CustomGuess, Explanation, TableScores
-from aegir.arrays import F32, Floats
+from aegir.answers.annotation import ColumnAnnotation
+from aegir.arrays import Floats
 from aegir.errors import UsageError
 from aegir.tables.amounts import amount
-from aegir.tables.labelled import LabelledTable
+from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Table
 
 MOST_LOG_ODDS = 50.0
 """Log odds are cut here, so that their exponential stays finite."""
 TABLES_AT_ONCE = 128
+NO_NAME = "no type"
+"""Stands for the labels of a column that none of the vocabulary's names fits."""
 
 
 class WithCustomTypes:
     """Another annotator's scores, with the claims of custom types."""
 
-    def __init__(self, annotator: Annotator, types: Sequence[CustomType], embedder: Embedder):
+    def __init__(self, annotator: Annotator, types: Sequence[CustomType], reader: Reader):
         self.name = annotator.name
         self.operating_points = getattr(annotator, "operating_points", None)
         self.types = types
         self._annotator = annotator
-        self._embedder = embedder
+        self._reader = reader
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return the annotator's scores with the claims of custom types."""
         scores = self._annotator.score(tables)
-        embedded = self._embedder.embed(tables)
-        return [self.claim(*parts) for parts in zip(tables, scores, embedded, strict=True)]
+        readings = self._reader.read(tables)
+        return [self.claim(*parts) for parts in zip(tables, scores, readings, strict=True)]
 
-    def claim(self, table: Table, scores: TableScores, embeddings: F32) -> TableScores:
-        """Return the scores of one table with claims, given the embeddings (columns, D) of its columns."""
-        log_odds = np.stack([known.head.log_odds(embeddings) for known in self.types], axis=1)
+    def claim(self, table: Table, scores: TableScores, readings: Readings) -> TableScores:
+        """Return the scores of one table with claims, given the readings of its columns."""
+        log_odds = np.stack([known.head.log_odds(readings) for known in self.types], axis=1)
         odds = np.where(log_odds >= 0, np.exp(np.clip(log_odds, 0, MOST_LOG_ODDS)), 0.0)
         odds[[not column.present for column in table.columns]] = 0
         if not odds.any():
@@ -88,7 +94,7 @@ def with_custom_types(
     annotator: Annotator,
     folder: Path | None = None,
     say: Callable[[str], None] = warnings.warn,
-    load: Callable[[], Embedder] = load_embedder,
+    load: Callable[[], Reader] = load_reader,
 ) -> Annotator:
     """Return the annotator with the custom types in `folder`, by default the user's own.
 
@@ -98,11 +104,11 @@ def with_custom_types(
     files = type_files(types_folder() if folder is None else folder)
     if not files:
         return annotator
-    embedder = load()
+    reader = load()
     types = [
-        known for path in files if (known := _usable(path, embedder.fingerprint, say)) is not None
+        known for path in files if (known := _usable(path, reader.fingerprint, say)) is not None
     ]
-    return WithCustomTypes(annotator, types, embedder) if types else annotator
+    return WithCustomTypes(annotator, types, reader) if types else annotator
 
 
 def _usable(path: Path, fingerprint: str, say: Callable[[str], None]) -> CustomType | None:
@@ -121,12 +127,18 @@ def _usable(path: Path, fingerprint: str, say: Callable[[str], None]) -> CustomT
     return custom_type
 
 
+def _is_right(labels: ColumnLabels, answer: ColumnAnnotation) -> bool:
+    """Return whether the type is acceptable; of a column that is labelled with fine types alone, whether that is."""
+    right = JudgedColumn(labels, answer).type_right
+    return answer.fine_type in (labels.fine or ()) if right is None else right
+
+
 @dataclass(frozen=True, slots=True)
 class Validation:
     """Answers to labelled columns before and after a type was learnt."""
 
     columns: int
-    """Columns that are labelled with another type."""
+    """Columns that are labelled with another type or fine type, or with none."""
     right_before: int
     right_after: int
     of_type: int
@@ -150,30 +162,31 @@ def validate_type(
     custom_type: CustomType,
     tables: Sequence[LabelledTable],
     annotator: Annotator,
-    embedder: Embedder,
+    reader: Reader,
 ) -> Validation:
     """Annotate labelled tables with and without the type."""
-    both = WithCustomTypes(annotator, [custom_type], embedder)
+    both = WithCustomTypes(annotator, [custom_type], reader)
     counts: Counter[str] = Counter()
     taken: Counter[str] = Counter()
     for at in range(0, len(tables), TABLES_AT_ONCE):
         batch = tables[at : at + TABLES_AT_ONCE]
         scored = annotator.score([labelled.table for labelled in batch])
-        embedded = embedder.embed([labelled.table for labelled in batch])
-        for labelled, scores, embeddings in zip(batch, scored, embedded, strict=True):
-            claimed = both.claim(labelled.table, scores, embeddings)
+        read = reader.read([labelled.table for labelled in batch])
+        for labelled, scores, readings in zip(batch, scored, read, strict=True):
+            claimed = both.claim(labelled.table, scores, readings)
             before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
             answers = zip(labelled.labels, before.columns, after.columns, strict=True)
             for labels, was, now in answers:
-                accepted = labels.accepted("cta")
-                if custom_type.name in accepted:
+                names = names_of(labels)
+                if custom_type.name in names:
                     counts.update(of_type=1, recognised=int(now.type == custom_type.name))
-                elif accepted:
-                    counts.update(columns=1, before=int(was.type in accepted))
-                    counts.update(after=int(now.type in accepted))
-                    taken.update(accepted[:1] if now.type == custom_type.name else ())
+                elif labels.types is not None or names:
+                    counts.update(columns=1, before=_is_right(labels, was))
+                    counts.update(after=_is_right(labels, now))
+                    wrong = now.type == custom_type.name
+                    taken.update((names or (NO_NAME,))[:1] if wrong else ())
     if not counts["columns"]:
-        raise UsageError("no column of the validation tables is labelled with another type")
+        raise UsageError("no column of the validation tables is labelled with another name")
     return Validation(
         columns=counts["columns"],
         right_before=counts["before"],

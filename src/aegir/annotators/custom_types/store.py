@@ -26,12 +26,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS
+from aegir.vocabulary.hierarchy import taken_name
+from aegir.vocabulary.terms import KINDS
 
 if TYPE_CHECKING:
+    from aegir.annotators.custom_types.evidence import Line
     from aegir.annotators.custom_types.head import Head
+    from aegir.arrays import Floats
 
-FORMAT = "aegir-custom-type-1"
+FORMAT = "aegir-custom-type-2"
 LONGEST_NAME = 60
 DEFAULT_KIND = "category"
 """Where types hang in the tree that were taught without a kind."""
@@ -45,7 +48,7 @@ class CustomType:
     name: str
     head: "Head"
     fingerprint: str
-    """Identifies the weights with which the examples were embedded."""
+    """Identifies the networks that read the examples."""
     examples: tuple[str, ...]
     """Where the examples are, as the user wrote it."""
     counter_examples: tuple[str, ...]
@@ -92,8 +95,8 @@ def check_name(name: str) -> None:
             f"{name!r} cannot be the name of a type; expected 1 to {LONGEST_NAME} visible characters "
             "on one line, such as Patient/id"
         )
-    if level := _level_of(name):
-        raise UsageError(f"{name!r} is a {level} already; give the new type another name")
+    if meaning := _meaning_of(name):
+        raise UsageError(f"{name!r} is {meaning} already; give the new type another name")
 
 
 def check_kind(kind: str) -> None:
@@ -135,16 +138,16 @@ def load_type(path: Path) -> CustomType:
                 "learn it again or remove the file"
             )
         custom_type = _from_dict(given)
-        if level := _level_of(custom_type.name):
+        if meaning := _meaning_of(custom_type.name):
             raise UsageError(
-                f"{path} holds the type {custom_type.name!r}, which is the name of a {level} now; "
+                f"{path} holds the type {custom_type.name!r}, which is {meaning} now; "
                 "forget it, and learn it under another name"
             )
         check_name(custom_type.name)
         return custom_type
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(f"{path} holds no type ({reason}); remove it or learn it again") from None
 
@@ -165,14 +168,16 @@ def forget_type(folder: Path | None, name: str) -> None:
     raise UsageError(f"no type {name!r} was taught; {hint}")
 
 
-def _level_of(name: str) -> str | None:
-    """Return what this name is in the vocabulary; None for an unknown name."""
-    terms = (COLUMN_TYPES.get(name), FINE_TYPES.get(name), RELATIONS.get(name), KINDS.get(name))
-    return next((term.level for term in terms if term), None)
+def _meaning_of(name: str) -> str | None:
+    """Return what this name is in the vocabulary, or is a spelling of; None for a name that is free."""
+    term = taken_name(name)
+    if term is None:
+        return None
+    return f"a {term.level}" if name == term.name else f"the {term.level} {term.name!r}"
 
 
 def _as_dict(custom_type: CustomType) -> dict[str, object]:
-    head = custom_type.head
+    head, evidence = custom_type.head, custom_type.head.evidence
     return {
         "format": FORMAT,
         "name": custom_type.name,
@@ -185,8 +190,13 @@ def _as_dict(custom_type: CustomType) -> dict[str, object]:
         "counter_examples": custom_type.counter_examples,
         "figures": custom_type.figures,
         "head": {
-            "centre": head.centre.tolist(),
-            "scale": head.scale.tolist(),
+            "names": evidence.names.ratios.tolist(),
+            "headers": {
+                piece: [weight, evidence.headers.rarity[piece]]
+                for piece, weight in evidence.headers.weights.items()
+            },
+            "vectors": _line_as_dict(evidence.vectors),
+            "values": _line_as_dict(evidence.values),
             "weights": head.weights.tolist(),
             "bias": head.bias,
             "ceiling": head.ceiling,
@@ -194,25 +204,21 @@ def _as_dict(custom_type: CustomType) -> dict[str, object]:
     }
 
 
+def _line_as_dict(line: "Line") -> dict[str, object]:
+    return {
+        "centre": line.centre.tolist(),
+        "scale": line.scale.tolist(),
+        "weights": line.weights.tolist(),
+    }
+
+
 def _from_dict(given: dict[str, Any]) -> CustomType:
-    import numpy as np
-
-    from aegir.annotators.custom_types.head import Head
-
-    vectors = [np.array(given["head"][key], np.float64) for key in ("centre", "scale", "weights")]
-    bias, ceiling = (float(given["head"][key]) for key in ("bias", "ceiling"))
-    if {vector.shape for vector in vectors} != {(len(vectors[0]),)}:
-        raise ValueError("the vectors of its head differ in length")
-    if not np.isfinite(np.concatenate([*vectors, [bias, ceiling]])).all():
-        raise ValueError("its head holds numbers that are not finite")
-    if not (vectors[1] > 0).all():
-        raise ValueError("a scale of its head is not positive")
     kind = given.get("kind", DEFAULT_KIND)
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r}")
     return CustomType(
         name=str(given["name"]),
-        head=Head(vectors[0], vectors[1], vectors[2], bias, ceiling),
+        head=_head_from_dict(given["head"]),
         fingerprint=str(given["fingerprint"]),
         examples=tuple(map(str, given["examples"])),
         counter_examples=tuple(map(str, given["counter_examples"])),
@@ -222,3 +228,48 @@ def _from_dict(given: dict[str, Any]) -> CustomType:
         kind=kind,
         figures=dict(given["figures"]),
     )
+
+
+def _head_from_dict(given: dict[str, Any]) -> "Head":
+    from aegir.annotators.custom_types.evidence import (
+        KINDS,
+        Evidence,
+        HeaderSpelling,
+        NameRatios,
+    )
+    from aegir.annotators.custom_types.head import Head
+    from aegir.vocabulary.terms import FINE_NAMES
+
+    pieces = {str(piece): _finite(pair, (2,)) for piece, pair in given["headers"].items()}
+    evidence = Evidence(
+        NameRatios(_finite(given["names"], (len(FINE_NAMES) + 1,))),
+        HeaderSpelling(
+            {piece: float(pair[0]) for piece, pair in pieces.items()},
+            {piece: float(pair[1]) for piece, pair in pieces.items()},
+        ),
+        _line_from_dict(given["vectors"]),
+        _line_from_dict(given["values"]),
+    )
+    bias, ceiling = (float(_finite(given[key], ())) for key in ("bias", "ceiling"))
+    return Head(evidence, _finite(given["weights"], (len(KINDS),)), bias, ceiling)
+
+
+def _line_from_dict(given: dict[str, Any]) -> "Line":
+    from aegir.annotators.custom_types.evidence import Line
+
+    width = (len(given["centre"]),)
+    line = Line(*(_finite(given[key], width) for key in ("centre", "scale", "weights")))
+    if not (line.scale > 0).all():
+        raise ValueError("a scale of its head is not positive")
+    return line
+
+
+def _finite(given: object, shape: tuple[int, ...]) -> "Floats":
+    import numpy as np
+
+    array = np.array(given, np.float64)
+    if array.shape != shape:
+        raise ValueError(f"a part of its head has the shape {array.shape}, expected {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("its head holds numbers that are not finite")
+    return array

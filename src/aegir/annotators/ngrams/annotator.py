@@ -9,6 +9,7 @@ say how likely that is.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
 from aegir.annotators.mixing import per_column
-from aegir.annotators.ngrams.column_inputs import ColumnInputs, read_columns
+from aegir.annotators.ngrams.column_inputs import ColumnInputs, header_view, read_columns
 from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
     CONTEXT_FEATURES,
@@ -27,6 +28,7 @@ from aegir.annotators.ngrams.model import (
     mean_over_views,
 )
 from aegir.annotators.ngrams.network import NgramNetwork
+from aegir.annotators.ngrams.readings import Readings
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import (
     LIKELY,
@@ -104,16 +106,24 @@ class NgramsAnnotator:
             for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
         ]
 
-    def embed(self, tables: Sequence[Table]) -> list[F32]:
-        """Return (columns, width) per table: what the networks' heads read."""
-        verdicts = judge_columns([column for table in tables for column in table.columns])
-        vectors = [
-            network.vectors(inputs)
-            for networks, inputs in self._read_inputs(tables, verdicts)
-            for network in networks
-        ]
-        joined = np.hstack(vectors)
-        return [joined[span] for span in table_spans(tables)]
+    def read(self, tables: Sequence[Table]) -> list[Readings]:
+        """Return what the networks make of the columns of each table; a subject that a table names is ignored."""
+        plain = [replace(table, subject=None) for table in tables]
+        columns = [column for table in plain for column in table.columns]
+        names, vectors, values = [], [], []
+        for networks, inputs in self._read_inputs(plain, judge_columns(columns)):
+            for network in networks:
+                read, embedded = network.read(inputs)
+                names.append(softmax(network.head("fine", read)))
+                vectors.append(read)
+                values.append(embedded)
+        together = Readings(
+            np.mean(names, axis=0),
+            np.hstack(vectors),
+            np.hstack(values),
+            tuple("".join(header_view(column.name)) for column in columns),
+        )
+        return [together.at(span) for span in table_spans(tables)]
 
     def _read_inputs(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]

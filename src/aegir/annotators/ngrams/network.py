@@ -114,12 +114,17 @@ class NgramNetwork:
 
     def outputs(self, inputs: ColumnInputs) -> dict[str, F32]:
         """Return the outputs (columns, HEADS[head]) of every head; the inputs were read with the network's indices."""
-        vectors = self.vectors(inputs)
-        return {head: self.layers[f"heads.{head}"](vectors) for head in HEADS}
+        vectors, _ = self.read(inputs)
+        return {head: self.head(head, vectors) for head in HEADS}
 
-    def vectors(self, inputs: ColumnInputs) -> F32:
-        """Return what the heads read (columns, width)."""
-        own = self._own(inputs)
+    def head(self, name: str, vectors: F32) -> F32:
+        """Return the outputs (columns, HEADS[name]) of one head for what `read` returns first."""
+        return self.layers[f"heads.{name}"](vectors)
+
+    def read(self, inputs: ColumnInputs) -> tuple[F32, F32]:
+        """Return what the heads read (columns, width), and the embeddings (columns, D) of the values alone."""
+        values = self.values.score_rows(inputs.values)
+        own = self._own(inputs, values)
         spans = _spans(inputs)
         context = [
             table_context(own[span], inputs.is_subject[span])
@@ -127,11 +132,11 @@ class NgramNetwork:
             if span.stop > span.start
         ]
         if not context:
-            return own
+            return own, values
         mixed = self.norms["table_norm"](self.layers["table"](np.concatenate(context)))
-        return own + np.maximum(mixed, 0)
+        return own + np.maximum(mixed, 0), values
 
-    def _own(self, inputs: ColumnInputs) -> F32:
+    def _own(self, inputs: ColumnInputs, values: F32) -> F32:
         headers = self.headers.score_rows(inputs.headers)
         names = self.headers.score_rows(inputs.names)
         around = [
@@ -141,7 +146,7 @@ class NgramNetwork:
         facts = self.layers["facts"](np.hstack([inputs.facts, inputs.is_subject[:, None]]))
         parts = [
             np.concatenate([np.zeros((0, HEADER_VECTORS * headers.shape[1]), np.float32), *around]),
-            self.values.score_rows(inputs.values),
+            values,
             np.maximum(facts, 0),
         ]
         return np.maximum(self.norms["own_norm"](self.layers["own"](np.hstack(parts))), 0)

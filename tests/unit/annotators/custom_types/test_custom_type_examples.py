@@ -81,6 +81,20 @@ def test_labelled_tables_give_the_columns_of_that_label(folder: Path):
     assert read_examples([file], "Patient/id")[0].table.subject is None
 
 
+def test_labelled_tables_give_the_columns_of_that_fine_type(folder: Path):
+    labels = [(["IdentifierAT"], ["person_id", "Patient/id"]), ([], ["status"]), ([], [])]
+    columns = [
+        {"name": f"c{i}", "values": ["1", "2"], "types": types, "fine": fine}
+        for i, (types, fine) in enumerate(labels)
+    ]
+    path = folder / "open.jsonl"
+    path.write_text(json.dumps({"id": "t", "columns": columns}) + "\n")
+    assert found(str(path)) == ["c0"]
+    assert found(str(path), of_type=False) == ["c1", "c2"]
+    with pytest.raises(UsageError, match=r"is labelled 'Ward/bed'; it has IdentifierAT, Patient"):
+        read_examples([str(path)], "Ward/bed")
+
+
 def test_tables_without_any_label_give_all_their_columns(folder: Path):
     assert found(labelled(folder / "all.jsonl", None, None)) == ["c0", "c1"]
 

@@ -19,8 +19,9 @@ from aegir.annotators.custom_types.store import (
     types_folder,
 )
 from aegir.errors import UsageError
+from taught_types import NAMES, cloud, random_evidence
 
-HEAD = Head(np.array([0.1, -1 / 3]), np.array([1.0, 2.5]), np.array([1e-9, 4.0]), -0.7, 1.8)
+HEAD = Head(random_evidence(7), np.array([0.1, -1 / 3, 1e-9, 4.0]), -0.7, 1.8)
 WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"known": 10})
 
 
@@ -34,9 +35,16 @@ def test_a_saved_type_comes_back_bit_for_bit(tmp_path: Path):
     assert back.personal
     assert (back.name, back.fingerprint, back.examples) == ("Ward/bed", "abc", ("wards.csv:bed",))
     assert back.figures == {"known": 10}
-    for part in ("centre", "scale", "weights"):
-        assert np.array_equal(getattr(back.head, part), getattr(HEAD, part))
+    given, kept = HEAD.evidence, back.head.evidence
+    assert np.array_equal(kept.names.ratios, given.names.ratios)
+    assert kept.headers == given.headers
+    for line, saved in ((given.vectors, kept.vectors), (given.values, kept.values)):
+        for part in ("centre", "scale", "weights"):
+            assert np.array_equal(getattr(saved, part), getattr(line, part))
+    assert np.array_equal(back.head.weights, HEAD.weights)
     assert (back.head.bias, back.head.ceiling) == (-0.7, 1.8)
+    columns = cloud(9, 1, 0, "bed")
+    assert np.array_equal(back.head.log_odds(columns), HEAD.log_odds(columns))
 
 
 def test_saving_again_replaces_and_leaves_no_other_file(tmp_path: Path):
@@ -78,11 +86,42 @@ def test_a_name_that_means_something_already_is_refused(tmp_path: Path, name: st
         save_type(tmp_path, replace(WARD, name=name))
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("Area Code", "fine type 'area_code'"), ("areaCode", "fine type 'area_code'")),
+        *(("POSTAL-CODE", "column type 'postalCode'"), ("Money", "kind 'money'")),
+        ("quantity", "fine type 'count'"),
+    ],
+)
+def test_a_spelling_of_a_name_is_refused_with_the_name(tmp_path: Path, name: str, other: str):
+    with pytest.raises(UsageError, match=f"{name!r} is the {other} already; give the new type"):
+        save_type(tmp_path, replace(WARD, name=name))
+
+
 def damaged(change) -> str:
-    given = json.loads(json.dumps({"format": "aegir-custom-type-1", "name": "a", "about": ""}))
-    given |= {"personal": False, "fingerprint": "", "columns": 1, "examples": [], "figures": {}}
-    given |= {"counter_examples": []}
-    given["head"] = {"centre": [0.0], "scale": [1.0], "weights": [1.0], "bias": 0.0, "ceiling": 1.0}
+    """A file with a change."""
+    line = {"centre": [0.0], "scale": [1.0], "weights": [1.0]}
+    given: dict = {
+        "format": "aegir-custom-type-2",
+        "name": "a",
+        "about": "",
+        "personal": False,
+        "fingerprint": "",
+        "columns": 1,
+        "examples": [],
+        "counter_examples": [],
+        "figures": {},
+        "head": {
+            "names": [0.5] * NAMES,
+            "headers": {"^be": [0.5, 1.0]},
+            "vectors": dict(line),
+            "values": dict(line),
+            "weights": [1.0, 0.0, 0.5, 0.5],
+            "bias": 0.0,
+            "ceiling": 1.0,
+        },
+    }
     change(given)
     return json.dumps(given)
 
@@ -94,13 +133,25 @@ def damaged(change) -> str:
         ("[1]", "holds no type"),
         (damaged(lambda one: one.pop("head")), "holds no type"),
         (damaged(lambda one: one.update(format="aegir-custom-type-9")), "no type of this version"),
-        (damaged(lambda one: one["head"].update(weights=[1.0, 2.0])), "differ in length"),
-        (damaged(lambda one: one["head"].update(bias=float("nan"))), "not finite"),
-        (damaged(lambda one: one["head"].update(scale=[0.0])), "not positive"),
-        (damaged(lambda one: one.update(name="email")), "name of a column type now"),
         (
-            damaged(lambda one: one.update(name="status")),
-            "forget it, and learn it under another",
+            damaged(lambda one: one.update(format="aegir-custom-type-1")),
+            "no type of this version .*'aegir-custom-type-1', .*; learn it again or remove",
+        ),
+        (
+            damaged(lambda one: one["head"].update(weights=[1.0, 2.0])),
+            r"shape \(2,\), expected \(4",
+        ),
+        (damaged(lambda one: one["head"].update(names=[1.0])), r"the shape \(1,\), expected"),
+        (damaged(lambda one: one["head"].update(headers={"a": [1.0]})), r"the shape \(1,\)"),
+        (damaged(lambda one: one["head"].update(headers=["a"])), "holds no type"),
+        (damaged(lambda one: one["head"]["values"].update(weights=[1.0, 2.0])), "the shape"),
+        (damaged(lambda one: one["head"].update(bias=float("nan"))), "not finite"),
+        (damaged(lambda one: one["head"]["vectors"].update(scale=[0.0])), "not positive"),
+        (damaged(lambda one: one["head"].pop("values")), "holds no type"),
+        (damaged(lambda one: one.update(name="email")), "which is a column type now"),
+        (
+            damaged(lambda one: one.update(name="Status")),
+            "which is the fine type 'status' now; forget it, and learn it under another",
         ),
         (damaged(lambda one: one.update(kind="bed")), "holds no type .*unknown kind 'bed'"),
     ],
@@ -114,7 +165,7 @@ def test_a_file_that_holds_no_type_is_refused_in_a_sentence(
         load_type(path)
 
 
-def test_an_undamaged_file_is_read_also_from_before_there_were_kinds(tmp_path: Path):
+def test_an_undamaged_file_is_read_and_a_kind_may_be_missing(tmp_path: Path):
     path = tmp_path / "whole.json"
     path.write_text(damaged(lambda one: None))
     assert load_type(path).name == "a"

@@ -1,6 +1,7 @@
 """The `ngrams` annotator around its model: subject, evidence, probabilities of every part of the answer."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from aegir.arrays import softmax
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from ngram_models import EVERYDAY, PEOPLE, TABLES, WEB, random_model
+from ngram_models import EMBEDDING, EVERYDAY, PEOPLE, TABLES, WEB, random_model
 
 WEIGHTS = Path(aegir.annotators.__file__).parent / "weights" / "ngrams.safetensors"
 
@@ -136,11 +137,31 @@ def test_networks_are_averaged_and_mixed_with_the_linear_stages():
     assert scores.fine[filled] == pytest.approx(expected[filled, :-1], rel=2e-3, abs=1e-5)
 
 
-def test_embeddings_are_what_the_heads_read(annotator: NgramsAnnotator):
-    embedded = annotator.embed(TABLES)
-    assert [one.shape for one in embedded] == [(len(t.columns), 24) for t in TABLES]
-    (alone,) = annotator.embed([PEOPLE])
-    assert alone.tobytes() == embedded[0].tobytes()
+def test_readings_are_names_vectors_values_and_headers_of_the_networks(annotator: NgramsAnnotator):
+    readings = annotator.read(TABLES)
+    assert [len(one) for one in readings] == [len(table.columns) for table in TABLES]
+    both = annotator.model.networks
+    verdicts = judge_columns(PEOPLE.columns)
+    inputs = [read_columns([PEOPLE], verdicts, one.values.index, one.headers.index) for one in both]
+    read = [network.read(given)[0] for network, given in zip(both, inputs, strict=True)]
+    logits = [network.head("fine", one) for network, one in zip(both, read, strict=True)]
+    (people,) = annotator.read([PEOPLE])
+    assert people.names == pytest.approx(np.mean([softmax(one) for one in logits], axis=0))
+    assert np.array_equal(people.vectors, np.hstack(read))
+    assert people.values.shape == (6, 2 * EMBEDDING)
+    assert people.headers == ("cust id", "e mail", "born", "city", "", "amount 2")
+
+
+def test_a_reading_depends_on_the_column_and_its_table_only(annotator: NgramsAnnotator):
+    together = annotator.read(TABLES)[0]
+    named = replace(PEOPLE, subject=2)
+    for alone in (annotator.read([PEOPLE])[0], annotator.read([named])[0]):
+        assert np.array_equal(alone.names, together.names)
+        assert np.array_equal(alone.vectors, together.vectors)
+        assert np.array_equal(alone.values, together.values)
+    (other,) = annotator.read([replace(PEOPLE, columns=PEOPLE.columns[:2])])
+    assert np.array_equal(other.values, together.values[:2])
+    assert not np.allclose(other.vectors, together.vectors[:2])
 
 
 def test_the_shipped_weights_are_loaded_once():

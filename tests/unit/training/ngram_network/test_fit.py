@@ -9,6 +9,7 @@ import torch
 from aegir.annotators.ngrams.column_inputs import read_columns
 from aegir.annotators.ngrams.network import HEADS
 from aegir.annotators.rules.judge import Verdict, judge_columns
+from aegir.data.known_names import made_up_tables
 from aegir.data.raw_tables import without_headers
 from aegir.data.sources import Source, TrainingTable, read_training_tables
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
@@ -23,7 +24,6 @@ from aegir.training.ngram_network.fit import (
     _schedule,
     compute_loss,
 )
-from aegir.training.ngram_network.known_names import made_up_tables
 from aegir.training.ngram_network.torch_network import Sizes
 from aegir.vocabulary.terms import FINE_INDEX, TYPE_INDEX
 from synthetic_labels import write_everyday_tables, write_synthetic_tables

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import AegirError
-from aegir.tables.labelled import ColumnLabels
-from aegir.training.ngram_network.known_names import (
+from aegir.data.known_names import (
     ANY_LANGUAGE,
     COLUMNS_PER_LINE,
     HEADER_NAMES,
@@ -17,6 +15,8 @@ from aegir.training.ngram_network.known_names import (
     made_up_tables,
     read_names,
 )
+from aegir.errors import AegirError
+from aegir.tables.labelled import ColumnLabels
 from aegir.vocabulary.terms import FINE_NAMES
 
 HEADERS: ByLanguage = {"status": {"en": ("state", "status"), "de": ("Zustand",)}}
