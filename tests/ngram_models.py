@@ -12,6 +12,7 @@ from aegir.annotators.ngrams.layers import Dense, HashedLinear
 from aegir.annotators.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
 from aegir.annotators.ngrams.network import HEADER_VECTORS, HEADS, NORMS, NgramNetwork
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.terms import FINE_NAMES
 
 EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
 WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)
@@ -114,6 +115,6 @@ def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
         random.random((RELATIONS, TYPES), np.float32),
         tuple(random_network(seed + 10 * number) for number in range(networks)),
         random_shares(HEADS["fine"], HEADS["types"], seed),
-        NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING),
+        NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING, dict.fromkeys(FINE_NAMES, 0.5)),
         {"städte": ["Köln"]},
     )

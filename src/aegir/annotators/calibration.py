@@ -17,6 +17,7 @@ from aegir.annotators.decide import Thresholds
 from aegir.annotators.mixing import Mixing
 from aegir.errors import UsageError
 from aegir.tables.labelled import Task
+from aegir.vocabulary.terms import FINE_NAMES
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
@@ -33,19 +34,27 @@ class NgramCalibration:
     """Of the linear stages."""
     mixing: Mixing
     """Linear stages first, networks second."""
+    rule_trust: Mapping[str, float]
+    """Fine type to what is added to its log odds where a rule names it."""
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
+        for name, trust in zip(FINE_NAMES, _items(self.rule_trust, *FINE_NAMES), strict=True):
+            _check_number(f"rule_trust of {name}", trust)
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        temperature, mixing = _items(given, "ngrams", "mixing")
-        return cls(temperature, Mixing.from_json(mixing))
+        temperature, mixing, trust = _items(given, "ngrams", "mixing", "rule_trust")
+        return cls(temperature, Mixing.from_json(mixing), trust)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
-        return {"ngrams": dict(self.temperature), "mixing": asdict(self.mixing)}
+        return {
+            "ngrams": dict(self.temperature),
+            "mixing": asdict(self.mixing),
+            "rule_trust": dict(self.rule_trust),
+        }
 
 
 @dataclass(frozen=True, slots=True)

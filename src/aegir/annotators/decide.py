@@ -4,8 +4,7 @@
 
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
-type. On tables of the web, whose labels teach no fine types, a likely type stands. "None of these" wins where it is likelier
-than any name. In an everyday table two columns never get the same relation.
+type. A likely type gives way only to a sure fine type. "None of these" wins where it is likelier than any name. In an everyday table two columns never get the same relation.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,8 @@ NAMED = 0.6
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
-"""Probability of a fine type that a rule names, for an annotator without probabilities of fine types."""
+"""From this probability a fine type overrules a likely type. An annotator without probabilities of fine types has it for
+what a rule names."""
 ALL_MISSING = "all_missing"
 NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
 """Kinds whose columns do not name the row, though their values may all differ."""
@@ -103,12 +103,7 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     types = scores.types[index]
     fine = _fine_probabilities(index, column, scores, custom)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
-    type_place, fine_place = _decode(
-        np.append(types, no_type),
-        fine,
-        taught=bool(custom),
-        standing=LIKELY if scores.fine is not None and scores.web >= LIKELY else 1.0,
-    )
+    type_place, fine_place = _decode(np.append(types, no_type), fine, bool(custom))
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
     type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
@@ -171,18 +166,16 @@ def _fine_probabilities(
     return fine
 
 
-def _decode(types: F32, fine: F32, *, taught: bool, standing: float) -> tuple[int, int | None]:
-    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together.
-
-    From a probability of `standing` on, the type gives way to no fine type.
-    """
+def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
+    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together."""
     place = int(np.argmax(types))
     best = int(np.argmax(fine))
     if taught or fine[best] < NAMED:
         return place, None
     if _ALLOWED[best, place]:
         return place, best
-    if fine[best] >= types[place] and types[place] < standing:
+    stands = types[place] >= LIKELY and fine[best] < SURE_FINE_TYPE
+    if fine[best] >= types[place] and not stands:
         return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
     going = np.where(_ALLOWED[:, place], fine, 0)
     best = int(np.argmax(going))

@@ -2,8 +2,9 @@
 
     log P = a log P(first) + b log P(second) + const        "none of these" is one of the names
     types   P = (1 - v) P(type) + v sum over fine types of P(fine type) P(type | fine type), then P^s / sum of P^s
+    fine    the fine type that a rule names: log odds + t, one t per fine type
 
-The weights a, b, v and s differ between the two kinds of tables; a table that is web with probability w gets
+The rules' names count last, and only among fine types. The weights a, b, v and s differ between the two kinds of tables; a table that is web with probability w gets
 w times those of the web plus 1 - w times the others. All were fitted on held-out tables (training/calibrate.py).
 """
 
@@ -17,6 +18,7 @@ from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
+from aegir.vocabulary.terms import FINE_INDEX
 
 FLOOR = np.float32(1e-6)
 NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
@@ -109,6 +111,18 @@ class Mixing:
         both = (1 - share) * with_none(types) + share * by_fine
         sharp = both ** self.at("sharpness", web)
         return np.asarray(sharp / sharp.sum(axis=1, keepdims=True), np.float32)[:, :-1]
+
+
+def trust_rules(
+    fine: Probabilities, named: Sequence[str | None], trust: Mapping[str, float]
+) -> Probabilities:
+    """Return fine type probabilities (columns, names) with `trust` added to the log odds of what a rule names."""
+    trusted = fine.copy()
+    for row, name in zip(trusted, named, strict=True):
+        if name is not None:
+            row[FINE_INDEX[name]] *= np.float32(np.exp(trust[name]))
+    before, after = fine.sum(axis=1), trusted.sum(axis=1)
+    return np.asarray(trusted / (1 - before + after)[:, None], np.float32)
 
 
 def with_none(probabilities: Probabilities) -> Probabilities:

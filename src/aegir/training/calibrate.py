@@ -180,7 +180,7 @@ def calibrate_ngrams(
     answers, temperature = load_models(work)
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration(temperature, fitted.mixing)
+    calibration = NgramCalibration(temperature, fitted.mixing, fitted.rule_trust)
     return calibration, fitted.types_of_fine, *_figures(calibrating)
 
 

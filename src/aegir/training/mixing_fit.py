@@ -3,7 +3,7 @@
 Where several names are acceptable, the loss is that of the sum of their probabilities.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -13,10 +13,13 @@ from aegir.annotators.mixing import FLOOR, Mixing, Weights, log_odds, with_none
 from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, Bools
 from aegir.vocabulary.hierarchy import goes_with
-from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_NAMES
 
 VIA_FINE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SHARPNESS = (0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
+TRUSTS = np.arange(-2.0, 6.25, 0.25)
+TRUST_SPREAD = 2.0
+COMMON = 20
 PRIOR = 0.5
 """Columns' worth of the types that a fine type goes with, added to those that were counted."""
 Parts = Mapping[str, Probabilities]
@@ -68,6 +71,36 @@ def types_of_fine_from(fine: Bools, types: Bools) -> F32:
     # as the weights file has it
     rounded = np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float16)
     return rounded.astype(np.float32)
+
+
+def fit_rule_trust(
+    fine: Probabilities, named: Sequence[str | None], accepted: Bools
+) -> dict[str, float]:
+    """Return, per fine type, what to add to its log odds where a rule names it, by least log loss.
+
+    Every fine type starts from what suits all of them, in which none counts more than COMMON columns, and moves away from
+    it as far as its own columns ask for: a normal prior of standard deviation TRUST_SPREAD.
+    """
+    places = np.array([FINE_INDEX.get(name or "", -1) for name in named], np.int64)
+    rows = np.flatnonzero(places >= 0)
+    places = places[rows]
+    asked, right = with_none(fine[rows]), accepted[rows]
+    own = asked[np.arange(len(rows)), places]
+    own_right = right[np.arange(len(rows)), places]
+    others = (asked * right).sum(axis=1) - own * own_right
+    factor = np.exp(TRUSTS)
+    gains = np.log(
+        (np.outer(own * own_right, factor) + others[:, None] + FLOOR)
+        / (1 - own[:, None] + np.outer(own, factor))
+    )
+    counts = np.bincount(places, minlength=len(FINE_NAMES))
+    share = np.minimum(1, COMMON / np.maximum(counts, 1))[places]
+    usual = TRUSTS[np.argmax((gains * share[:, None]).sum(axis=0))]
+    prior = -((TRUSTS - usual) ** 2) / (2 * TRUST_SPREAD**2)
+    return {
+        name: float(TRUSTS[np.argmax(gains[places == place].sum(axis=0) + prior)])
+        for place, name in enumerate(FINE_NAMES)
+    }
 
 
 def fit_weights(

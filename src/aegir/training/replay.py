@@ -6,14 +6,14 @@ Measured is thus what an annotator says, with everything `decide` does, by model
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from aegir.annotators.calibration import Mixture
 from aegir.annotators.combined import apply_rules, apply_verdicts, reweigh_relations
 from aegir.annotators.decide import decide
-from aegir.annotators.mixing import Mixing, per_column, with_none
+from aegir.annotators.mixing import Mixing, per_column, trust_rules, with_none
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import Explanation, Probabilities, TableScores
@@ -22,7 +22,12 @@ from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable
 from aegir.errors import UsageError
 from aegir.training.held_out import HeldOut, column_names, places_of
-from aegir.training.mixing_fit import Parts, fit_weights, types_of_fine_from
+from aegir.training.mixing_fit import (
+    Parts,
+    fit_rule_trust,
+    fit_weights,
+    types_of_fine_from,
+)
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 LINEAR, NETWORK = "linear", "network"
@@ -122,6 +127,7 @@ class Fitted:
     """The half of the groups it was fitted on; None for all."""
     mixing: Mixing
     types_of_fine: F32
+    rule_trust: Mapping[str, float] = field(default_factory=dict)
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
 
@@ -154,7 +160,8 @@ class Calibrating:
 
     `first` and `second` are the probabilities of the two models it mixes, per origin. What the first answers may have been
     fitted itself: it is called with the half of the groups to fit on, None for all. The second may lack columns, which then
-    go by the first alone.
+    go by the first alone. `with_rules` applies the rules to the mixture, on web tables, as `combined` does; without it their
+    fine types are trusted, as in `ngrams`.
     """
 
     def __init__(
@@ -204,7 +211,15 @@ class Calibrating:
         fitted = Fitted(
             half, Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"]), types_of_fine
         )
-        return self._fit_rules(fitted, chosen["web"]) if self.with_rules else fitted
+        if self.with_rules:
+            return self._fit_rules(fitted, chosen["web"])
+        named = np.flatnonzero(chosen["open"] & everyday.known["fine"])
+        trust = fit_rule_trust(
+            self.mixed("open", fitted)["fine"][named],
+            [self.verdicts["open"][place].fine_type for place in named],
+            everyday.accepted["fine"][named],
+        )
+        return replace(fitted, rule_trust=trust)
 
     def _least_answered(self, origin: str) -> str:
         answered = self.held[origin].answered
@@ -245,6 +260,9 @@ class Calibrating:
         by_table = np.split(held.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
         web = per_column([float(found.mean()) for found in by_table], sizes)
         mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
+        if fitted.rule_trust:
+            named = [verdict.fine_type for verdict in self.verdicts[origin]]
+            mixed["fine"] = trust_rules(mixed["fine"], named, fitted.rule_trust)
         missing = ~held.answered[self._least_answered(origin)]
         empty = [not column.present for column in columns]
         for part in mixed:

@@ -117,7 +117,7 @@ def test_a_fine_type_without_a_type_leaves_no_type():
 
 def test_the_less_sure_of_a_fine_type_and_a_type_that_do_not_go_together_gives_way():
     fine = [{"email_address": 0.7}, {"email_address": 0.6, "full_name": 0.2}]
-    types = [{"Number": 0.6, "email": 0.3}, {"Person/name": 0.8, "email": 0.1}]
+    types = [{"Number": 0.45, "email": 0.3}, {"Person/name": 0.8, "email": 0.1}]
     first, second = decide(TABLE, everyday(types, fine), "fake").columns
     assert (first.label, first.confidence, first.type, first.type_confidence) == (
         "email_address",
@@ -129,12 +129,12 @@ def test_the_less_sure_of_a_fine_type_and_a_type_that_do_not_go_together_gives_w
     assert second.runners_up[0] == Guess("email_address", pytest.approx(0.6))
 
 
-def test_on_tables_of_the_web_a_likely_type_stands():
-    fine = [{"email_address": 0.9}, {"email_address": 0.9}]
-    types = [{"Number": 0.6, "email": 0.3}, {"Number": 0.4, "email": 0.3}]
-    likely, unlikely = decide(TABLE, everyday(types, fine, web=0.9), "fake").columns
+def test_a_likely_type_gives_way_only_to_a_sure_fine_type():
+    fine = [{"email_address": 0.9}, {"email_address": 0.96}]
+    types = [{"Number": 0.6, "email": 0.3}] * 2
+    likely, sure = decide(TABLE, everyday(types, fine), "fake").columns
     assert (likely.label, likely.type, likely.fine_type) == ("Number", "Number", None)
-    assert (unlikely.label, unlikely.type) == ("email_address", "email")
+    assert (sure.label, sure.type) == ("email_address", "email")
 
 
 def test_a_fine_type_is_named_from_six_in_ten_and_else_the_type_and_else_the_kind():

@@ -5,8 +5,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from aegir.annotators.mixing import Mixing, Weights, log_odds, per_column
+from aegir.annotators.mixing import Mixing, Weights, log_odds, per_column, trust_rules
 from aegir.errors import UsageError
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
 
 WEB = Weights((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0, 0.0), 0.0)
 EVERYDAY = Weights((0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0, 0.5), 0.5)
@@ -97,3 +98,12 @@ def test_other_json_is_refused_in_one_sentence(given: object, reason: str):
     with pytest.raises(UsageError, match=reason) as refused:
         Mixing.from_json(given)
     assert "\n" not in str(refused.value)
+
+
+def test_trust_is_added_to_the_log_odds_of_what_a_rule_names():
+    fine = np.zeros((3, len(FINE_NAMES)), np.float32)
+    fine[:, FINE_INDEX["isbn"]], fine[:, FINE_INDEX["gtin"]] = 0.2, 0.4
+    found = trust_rules(fine, ["isbn", None, "gtin"], {"isbn": np.log(6), "gtin": 0.0})
+    # odds of 1 to 4, six times as much: 1.5, and the others keep their proportions: 0.4 and 0.4 share the other 0.4
+    np.testing.assert_allclose(found[0, [FINE_INDEX["isbn"], FINE_INDEX["gtin"]]], [0.6, 0.2])
+    np.testing.assert_array_equal(found[1:], fine[1:])

@@ -31,7 +31,7 @@ from aegir.training.calibrate import (
 )
 from aegir.training.held_out import HeldOut
 from aegir.training.linear_stages import fit_temperatures
-from aegir.training.mixing_fit import fit_pair, fit_personal, types_of_fine_from
+from aegir.training.mixing_fit import fit_pair, fit_personal, fit_rule_trust, types_of_fine_from
 from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import (
@@ -379,7 +379,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     tables = [*labelled["web"], *labelled["open"]]
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixing)
+    calibration = NgramCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixing, fitted.rule_trust)
     ngrams = NgramsAnnotator(
         replace(
             model,
@@ -466,3 +466,16 @@ def test_a_folder_without_answers_of_n_grams_is_refused(data: list[Path], tmp_pa
     with pytest.raises(UsageError, match="has no answers of n-grams; make them with: aegir train"):
         calibrate_folds([tmp_path], data, tmp_path, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
+
+
+def test_rules_are_trusted_as_far_as_what_they_name_is_right():
+    """Of two names that rules give, one is always right, one never; of a third nothing is known."""
+    named = ["isbn"] * 40 + ["md5_hash"] * 40 + [None] * 5
+    fine = np.full((len(named), len(FINE_NAMES)), 0.2 / len(FINE_NAMES), np.float32)
+    fine[:40, FINE_INDEX["isbn"]] = fine[40:80, FINE_INDEX["md5_hash"]] = 0.3
+    accepted = np.zeros((len(named), len(FINE_NAMES) + 1), bool)
+    accepted[:40, FINE_INDEX["isbn"]] = accepted[40:, -1] = True
+    trust = fit_rule_trust(fine, named, accepted)
+    assert list(trust) == list(FINE_NAMES)
+    assert trust["isbn"] > trust["uuid"] > trust["md5_hash"]
+    assert trust["uuid"] == trust["email_address"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
-from aegir.annotators.mixing import per_column
+from aegir.annotators.mixing import per_column, trust_rules
 from aegir.annotators.ngrams.column_inputs import ColumnInputs, header_view, read_columns
 from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
@@ -88,6 +88,8 @@ class NgramsAnnotator:
         personal = by_network["personal"][:, 0]
         personal = mixing.mix_personal(personal, personal, of_column)
         types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
+        named = [verdict.fine_type for verdict in verdicts]
+        fine = trust_rules(fine, named, self.model.calibration.rule_trust)
         empty = [not column.present for table in tables for column in table.columns]
         for part in (types, mixed["relations"], fine, personal):
             part[empty] = 0
