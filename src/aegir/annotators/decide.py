@@ -305,7 +305,9 @@ def _personal_meaning(
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:
     """Return the likeliest labels, best first; of equal ones the first in `names`."""
     count = RUNNERS_UP + 1
-    order = np.argsort(-probabilities, kind="stable")[:count]
+    least = np.partition(probabilities, -count)[-count] if len(probabilities) > count else 0
+    among = np.flatnonzero(probabilities >= least)
+    order = among[np.argsort(-probabilities[among], kind="stable")][:count].tolist()
     return [
         Guess(names[i], round(float(probabilities[i]), 6)) for i in order if probabilities[i] > 0
     ]

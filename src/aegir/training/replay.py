@@ -11,7 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aegir.annotators.calibration import Mixture
-from aegir.annotators.combined import apply_rules, apply_verdicts, reweigh_relations
+from aegir.annotators.combined import (
+    apply_rules,
+    apply_verdicts,
+    is_unsure,
+    reweigh_relations,
+)
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, per_column, trust_rules, with_none
 from aegir.annotators.rules.judge import judge_columns
@@ -197,7 +202,7 @@ class Calibrating:
             origin: fit_weights(
                 each.known,
                 each.accepted,
-                chosen[origin] & each.answered[self._least_answered(origin)],
+                chosen[origin] & self._mixes(origin, first[origin]),
                 first[origin],
                 self.second[origin],
                 types_of_fine,
@@ -221,9 +226,16 @@ class Calibrating:
         )
         return replace(fitted, rule_trust=trust)
 
-    def _least_answered(self, origin: str) -> str:
-        answered = self.held[origin].answered
-        return min(answered, key=lambda model: int(answered[model].sum()))
+    def _mixes(self, origin: str, first: Parts) -> Bools:
+        """Return (columns,) where the second model has a say: it answered, and `combined` would have asked it."""
+        held = self.held[origin]
+        mixes = np.logical_and.reduce(list(held.answered.values()))
+        if self.with_rules:
+            ends = np.cumsum([len(table.labelled.table.columns) for table in held.tables])
+            mixes &= held.columns(
+                np.array([is_unsure(types) for types in np.split(first["types"], ends[:-1])])
+            )
+        return mixes
 
     def _fit_rules(self, fitted: Fitted, chosen: Bools) -> Fitted:
         """Fit the weights that rules and types have on web tables."""
@@ -263,7 +275,7 @@ class Calibrating:
         if fitted.rule_trust:
             named = [verdict.fine_type for verdict in self.verdicts[origin]]
             mixed["fine"] = trust_rules(mixed["fine"], named, fitted.rule_trust)
-        missing = ~held.answered[self._least_answered(origin)]
+        missing = ~self._mixes(origin, first)
         empty = [not column.present for column in columns]
         for part in mixed:
             mixed[part][missing] = first[part][missing]

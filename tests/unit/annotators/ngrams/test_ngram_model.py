@@ -127,7 +127,7 @@ def test_weights_that_are_not_finite_are_refused(
     assert f"{name} has numbers that are not finite" in said
 
 
-WARM = {"ngrams": {"cta": 1, "cpa": 1}}
+WARM = {"ngrams": {"cta": 1, "cpa": 1}, "rule_trust": dict.fromkeys(FINE_NAMES, 1.0)}
 WEIGHTS = asdict(MIXING)
 
 
@@ -138,7 +138,7 @@ WEIGHTS = asdict(MIXING)
         ({}, "the calibration has no 'ngrams'"),
         (WARM, "the calibration has no 'mixing'"),
         (
-            {"ngrams": {"cta": math.nan, "cpa": 1}, "mixing": WEIGHTS},
+            WARM | {"ngrams": {"cta": math.nan, "cpa": 1}, "mixing": WEIGHTS},
             "ngrams.cta of the calibration is nan; expected a finite number above 0",
         ),
         (WARM | {"mixing": {"web": WEIGHTS["web"]}}, "no mixture for web and everyday tables"),

@@ -116,6 +116,8 @@ def test_a_table_without_columns_has_no_subject(annotator: NgramsAnnotator):
 def test_networks_are_averaged_and_mixed_with_the_linear_stages():
     """The parts that networks alone answer, worked out from their outputs."""
     both = random_model(networks=2)
+    no_trust = replace(both.calibration, rule_trust=dict.fromkeys(FINE_NAMES, 0.0))
+    both = replace(both, calibration=no_trust)
     verdicts = judge_columns(PEOPLE.columns)
     logits = [
         network.outputs(
@@ -172,7 +174,7 @@ def test_the_shipped_file_has_only_what_is_read():
     _, metadata = read_safetensors(WEIGHTS)
     facts = json.loads(metadata["facts"])
     assert set(facts) == {"calibration", "everyday", "held_out", "training"}
-    assert set(facts["calibration"]) == {"ngrams", "mixing"}
+    assert set(facts["calibration"]) == {"ngrams", "mixing", "rule_trust"}
     assert all(name.startswith("ngrams/") for name in facts["held_out"])
 
 
