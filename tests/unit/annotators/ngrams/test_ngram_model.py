@@ -22,6 +22,7 @@ from aegir.annotators.ngrams.model import (
 from aegir.errors import UsageError
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column
+from aegir.vocabulary.terms import FINE_NAMES
 from command_line import run
 from ngram_models import MIXING, TABLES, random_layer, random_model
 
