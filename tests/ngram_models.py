@@ -39,6 +39,11 @@ TABLES = (
 )
 
 
+def halved(numbers: np.ndarray) -> np.ndarray:
+    """The numbers as float16 holds them, which is how a file has them."""
+    return numbers.astype(np.float16).astype(np.float32)
+
+
 def random_bag(views: Sequence[View], outputs: int, seed: int, most: int = 400) -> HashedLinear:
     """A layer over some n-grams of these views."""
     random = np.random.default_rng(seed)
@@ -46,9 +51,9 @@ def random_bag(views: Sequence[View], outputs: int, seed: int, most: int = 400) 
     buckets = np.sort(random.permutation(found)[:most]).astype(np.int32)
     return HashedLinear(
         buckets,
-        random.random(len(buckets), np.float32) + 1,
+        halved(random.random(len(buckets)) + 1),
         random.integers(-127, 128, (len(buckets), outputs), np.int8),
-        (random.random(len(buckets), np.float32) + 0.1) / 60,
+        halved((random.random(len(buckets)) + 0.1) / 60),
         np.zeros(outputs, np.float32),
     )
 
@@ -88,9 +93,9 @@ def random_layer(features: int, seed: int = 0) -> HashedLinear:
     random = np.random.default_rng(seed)
     return HashedLinear(
         np.sort(random.choice(BUCKETS, features, replace=False)).astype(np.int32),
-        random.random(features, np.float32) + 1,
+        halved(random.random(features) + 1),
         random.integers(-127, 128, (features, SCORES), np.int8),
-        random.random(features, np.float32),
+        halved(random.random(features)),
         random.random(SCORES, np.float32),
     )
 
@@ -99,7 +104,7 @@ def random_shares(rows: int, outputs: int, seed: int) -> np.ndarray:
     """(rows, outputs) shares that sum to 1, as float16 holds them."""
     random = np.random.default_rng(seed)
     shares = random.dirichlet(np.full(outputs, 0.1), rows)
-    return shares.astype(np.float16).astype(np.float32)
+    return halved(shares)
 
 
 def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
@@ -109,7 +114,7 @@ def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
         random_layer(BUCKETS // 16, seed),
         Dense(random.normal(0, 1, (SCORES, 1)).astype(np.float32), np.zeros(1, np.float32)),
         Dense(
-            random.normal(0, 0.05, (CONTEXT_FEATURES, SCORES)).astype(np.float32),
+            halved(random.normal(0, 0.05, (CONTEXT_FEATURES, SCORES))),
             random.normal(0, 1, SCORES).astype(np.float32),
         ),
         random.random((RELATIONS, TYPES), np.float32),

@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from aegir.annotators.decide import Thresholds
-from aegir.annotators.mixing import Mixing
+from aegir.annotators.mixing import Mixing, RuleTrust
 from aegir.errors import UsageError
 from aegir.tables.labelled import Task
-from aegir.vocabulary.terms import FINE_NAMES
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
@@ -34,26 +33,23 @@ class NgramCalibration:
     """Of the linear stages."""
     mixing: Mixing
     """Linear stages first, networks second."""
-    rule_trust: Mapping[str, float]
-    """Fine type to what is added to its log odds where a rule names it."""
+    rule_trust: RuleTrust
 
     def __post_init__(self) -> None:
         _check_tasks("ngrams", self.temperature, above=0)
-        for name, trust in zip(FINE_NAMES, _items(self.rule_trust, *FINE_NAMES), strict=True):
-            _check_number(f"rule_trust of {name}", trust)
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
         temperature, mixing, trust = _items(given, "ngrams", "mixing", "rule_trust")
-        return cls(temperature, Mixing.from_json(mixing), trust)
+        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust))
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "calibration"."""
         return {
             "ngrams": dict(self.temperature),
             "mixing": asdict(self.mixing),
-            "rule_trust": dict(self.rule_trust),
+            "rule_trust": asdict(self.rule_trust),
         }
 
 
@@ -63,6 +59,7 @@ class Mixture:
 
     mixing: Mixing
     """N-grams first, byte network second."""
+    rule_trust: RuleTrust
     rule_weight: float
     """What the strength of a rule is multiplied by, on tables of the web, before it is added to a type's log odds."""
     compatibility_weight: float
@@ -75,8 +72,8 @@ class Mixture:
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        mixing, *numbers = _items(given, *cls.__dataclass_fields__)
-        return cls(Mixing.from_json(mixing), *numbers)
+        mixing, trust, *numbers = _items(given, *cls.__dataclass_fields__)
+        return cls(Mixing.from_json(mixing), RuleTrust.from_json(trust), *numbers)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "combined" in "calibration"."""

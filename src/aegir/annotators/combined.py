@@ -18,7 +18,7 @@ import numpy as np
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.calibration import Mixture, OperatingPoints
 from aegir.annotators.mixing import per_column, with_none
-from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.ngrams.annotator import NgramsAnnotator, trust_fine
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
@@ -68,7 +68,9 @@ class CombinedAnnotator:
             learnt[place] = scores
         spans = table_spans(tables)
         return [
-            self._apply_rules(scores, verdicts[span])
+            trust_fine(
+                self._apply_rules(scores, verdicts[span]), verdicts[span], self._mixture.rule_trust
+            )
             for scores, span in zip(learnt, spans, strict=True)
         ]
 

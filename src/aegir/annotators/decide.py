@@ -4,7 +4,8 @@
 
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
-type. A likely type gives way only to a sure fine type. "None of these" wins where it is likelier than any name. In an everyday table two columns never get the same relation.
+type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to none. The label is the fine type, else the type if that is likely, else
+a likely kind, else the type. "None of these" wins where it is likelier than any name.
 """
 
 from collections.abc import Sequence
@@ -41,6 +42,8 @@ SURE_FINE_TYPE = 0.95
 """From this probability a fine type overrules a likely type. An annotator without probabilities of fine types has it for
 what a rule names."""
 ALL_MISSING = "all_missing"
+REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
+"""Relations that several columns of one labelled table have."""
 NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
 """Kinds whose columns do not name the row, though their values may all differ."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
@@ -79,7 +82,7 @@ def decide(
         for index, column in enumerate(table.columns)
     ]
     subject = _subject(table, scores, named)
-    relations = _relations(scores, subject, limits.relations)
+    relations = _relations(table, scores, subject, limits.relations)
     return TableAnnotation(
         table=table.name,
         source=table.source,
@@ -103,7 +106,12 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     types = scores.types[index]
     fine = _fine_probabilities(index, column, scores, custom)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
-    type_place, fine_place = _decode(np.append(types, no_type), fine, bool(custom))
+    type_place, fine_place = _decode(
+        np.append(types, no_type),
+        fine,
+        taught=bool(custom),
+        overruled=scores.fine is None or scores.web < LIKELY,
+    )
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
     type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
@@ -111,7 +119,8 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     if fine_place is not None and float(fine[fine_place]) >= limit:
         fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
     kind = None if custom else _likely_kind(fine, limit)
-    label = fine_guess or type_guess or kind
+    likely_type = type_guess if type_guess and type_guess.confidence >= LIKELY else None
+    label = fine_guess or likely_type or kind or type_guess
     labels = _labels(type_guesses, fine, fine_guess)
     likeliest = label or (labels[0] if labels else None)
     return ColumnAnnotation(
@@ -166,8 +175,11 @@ def _fine_probabilities(
     return fine
 
 
-def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
-    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together."""
+def _decode(types: F32, fine: F32, *, taught: bool, overruled: bool) -> tuple[int, int | None]:
+    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together.
+
+    `overruled` says whether a type may give way to a fine type.
+    """
     place = int(np.argmax(types))
     best = int(np.argmax(fine))
     if taught or fine[best] < NAMED:
@@ -175,7 +187,7 @@ def _decode(types: F32, fine: F32, taught: bool) -> tuple[int, int | None]:
     if _ALLOWED[best, place]:
         return place, best
     stands = types[place] >= LIKELY and fine[best] < SURE_FINE_TYPE
-    if fine[best] >= types[place] and not stands:
+    if overruled and fine[best] >= types[place] and not stands:
         return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
     going = np.where(_ALLOWED[:, place], fine, 0)
     best = int(np.argmax(going))
@@ -233,26 +245,26 @@ def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
     return max(1 - float(probabilities.sum()) - claimed, 0.0)
 
 
-def _relations(scores: TableScores, subject: int | None, limit: float) -> list[Guess | None]:
+def _relations(
+    table: Table, scores: TableScores, subject: int | None, limit: float
+) -> list[Guess | None]:
     """Return the relation of each column: likelier than none, not below the limit.
 
-    No two columns of an everyday table get the same one; web tables have several of `nutrition` or `measurements`.
+    Of two columns of an everyday table, or of any table with headers, only the surer gets a relation that is not one of
+    REPEATED. Web tables without headers repeat relations in different nesting.
     """
+    unique = scores.web < LIKELY or any(column.name for column in table.columns)
     given: list[Guess | None] = [None] * len(scores.relations)
     order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
     taken: set[str] = set()
     for index in order.tolist():
-        if index == subject:
+        likeliest = best_guesses(scores.relations[index], RELATION_NAMES)[:1]
+        if index == subject or not likeliest or likeliest[0].label in taken:
             continue
-        none = _rest(scores.relations[index], ())
-        for guess in best_guesses(scores.relations[index], RELATION_NAMES):
-            if guess.confidence < max(none, limit):
-                break
-            if guess.label not in taken:
-                given[index] = guess
-                if scores.web < LIKELY:
-                    taken.add(guess.label)
-                break
+        if likeliest[0].confidence >= max(_rest(scores.relations[index], ()), limit):
+            given[index] = likeliest[0]
+            if unique and likeliest[0].label not in REPEATED:
+                taken.add(likeliest[0].label)
     return given
 
 

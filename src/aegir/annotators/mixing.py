@@ -2,7 +2,7 @@
 
     log P = a log P(first) + b log P(second) + const        "none of these" is one of the names
     types   P = (1 - v) P(type) + v sum over fine types of P(fine type) P(type | fine type), then P^s / sum of P^s
-    fine    the fine type that a rule names: log odds + t, one t per fine type
+    fine    P = (1 - t) P(fine type) + t for the fine type that a rule names, one t per fine type
 
 The rules' names count last, and only among fine types. The weights a, b, v and s differ between the two kinds of tables; a table that is web with probability w gets
 w times those of the web plus 1 - w times the others. All were fitted on held-out tables (training/calibrate.py).
@@ -17,8 +17,8 @@ import numpy as np
 from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
-from aegir.model.dense import rows_times
-from aegir.vocabulary.terms import FINE_INDEX
+from aegir.model.dense import rows_times, sigmoid
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
 
 FLOOR = np.float32(1e-6)
 NUMBERS = {"types": 2, "relations": 2, "fine": 2, "personal": 3}
@@ -99,7 +99,7 @@ class Mixing:
         """Return the mixture (columns,) of two probabilities of personal data."""
         weights = self.at("personal", web)
         logits = weights[:, 0] * log_odds(first) + weights[:, 1] * log_odds(second) + weights[:, 2]
-        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
+        return sigmoid(logits)
 
     def with_fine(
         self, types: Probabilities, fine: Probabilities, types_of_fine: F32, web: F32
@@ -113,16 +113,37 @@ class Mixing:
         return np.asarray(sharp / sharp.sum(axis=1, keepdims=True), np.float32)[:, :-1]
 
 
-def trust_rules(
-    fine: Probabilities, named: Sequence[str | None], trust: Mapping[str, float]
-) -> Probabilities:
-    """Return fine type probabilities (columns, names) with `trust` added to the log odds of what a rule names."""
-    trusted = fine.copy()
-    for row, name in zip(trusted, named, strict=True):
-        if name is not None:
-            row[FINE_INDEX[name]] *= np.float32(np.exp(trust[name]))
-    before, after = fine.sum(axis=1), trusted.sum(axis=1)
-    return np.asarray(trusted / (1 - before + after)[:, None], np.float32)
+@dataclass(frozen=True, slots=True)
+class RuleTrust:
+    """How far the fine types that rules name are trusted: P = (1 - t) P + t for such a name."""
+
+    shares: Mapping[str, float]
+    """Fine type to its t, from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        for name in FINE_NAMES:
+            share = self.shares.get(name)
+            if not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise UsageError(
+                    f"the trust in rules for {name} in the calibration is {share}; "
+                    "expected a share from 0 to 1"
+                )
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `asdict` made of it; raise UsageError for anything else."""
+        if not isinstance(given, Mapping) or not isinstance(given.get("shares"), Mapping):
+            raise UsageError("the calibration has no trust in rules")
+        return cls(given["shares"])
+
+    def apply(self, fine: Probabilities, named: Sequence[str | None]) -> Probabilities:
+        """Return fine type probabilities (columns, names) in which what rules name is trusted."""
+        trusted = fine.copy()
+        for row, name in zip(trusted, named, strict=True):
+            if name is not None:
+                row *= np.float32(1 - self.shares[name])
+                row[FINE_INDEX[name]] += np.float32(self.shares[name])
+        return trusted
 
 
 def with_none(probabilities: Probabilities) -> Probabilities:

@@ -24,7 +24,7 @@ from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
 Probabilities = npt.NDArray[np.float32]
 
 LIKELY = 0.5
-"""Probability from which a fine type or a kind is named, a column is personal, and a table is one of the web."""
+"""Probability from which a type or a kind is likely, a column is personal, and a table is one of the web."""
 POSITION_PENALTY = 0.15
 """What each column to the left of a column takes off its score as the subject; scores are within -1 to 1."""
 PENALISED_POSITIONS = 6

@@ -1,6 +1,13 @@
-"""Reading and writing safetensors files; the same content always gives the same bytes."""
+"""Reading and writing safetensors files; the same content always gives the same bytes.
+
+    8 bytes: length of the header | header: JSON, padded with spaces | the tensors' bytes, one after the other
+
+The header has, per tensor, `dtype`, `shape` and `data_offsets`, and texts under `__metadata__`. Nothing in a file is run
+or trusted: a header that does not describe the bytes exactly is refused.
+"""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,28 +18,80 @@ import numpy.typing as npt
 from aegir.errors import UsageError
 
 Arrays = dict[str, npt.NDArray[Any]]
+METADATA = "__metadata__"
+LONGEST_HEADER = 100_000_000
+_DTYPES: dict[str, str] = {
+    **{f"F{bits}": f"<f{bits // 8}" for bits in (64, 32, 16)},
+    **{f"{sign}{bits}": f"<{sign.lower()}{bits // 8}" for sign in "IU" for bits in (64, 32, 16, 8)},
+    "BOOL": "|b1",
+}
+_NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
 
 
 def safetensors_bytes(tensors: Mapping[str, npt.NDArray[Any]], metadata: dict[str, str]) -> bytes:
-    """Return the content of a file, with a sorted header: the library writes metadata in a random order."""
-    from safetensors.numpy import save
-
-    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    content = save(contiguous, metadata=metadata)
-    end = 8 + int.from_bytes(content[:8], "little")
-    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
-    header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + content[end:]
+    """Return the content of a file: the tensors with the widest numbers first, so that all are aligned."""
+    header: dict[str, object] = {METADATA: metadata}
+    parts, end = [], 0
+    for name in sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name)):
+        tensor = tensors[name]
+        part = np.ascontiguousarray(tensor, tensor.dtype.newbyteorder("<")).tobytes()
+        header[name] = {
+            "dtype": _NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [end, end + len(part)],
+        }
+        parts.append(part)
+        end += len(part)
+    text = json.dumps(header, sort_keys=True).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join((len(text).to_bytes(8, "little"), text, *parts))
 
 
 def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
     """Return the tensors and the metadata of a file; raise UsageError if it is not one."""
-    from safetensors import SafetensorError, safe_open
-
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            return {key: file.get_tensor(key) for key in file.keys()}, metadata  # noqa: SIM118
-    except (OSError, SafetensorError, TypeError, AttributeError) as error:
+        return _read(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise UsageError(f"{path} cannot be read as a model ({reason})") from None
+
+
+def _read(content: bytes) -> tuple[Arrays, dict[str, str]]:
+    """Raise ValueError for content that is not a safetensors file."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    if len(content) < 8 or not 8 < start <= min(len(content), LONGEST_HEADER):
+        raise ValueError("it has no header of safetensors")
+    header = json.loads(content[8:start].decode())
+    if not isinstance(header, dict):
+        raise ValueError("its header is no JSON object")
+    metadata = header.pop(METADATA, {})
+    if not isinstance(metadata, dict) or not all(isinstance(x, str) for x in metadata.values()):
+        raise ValueError("its metadata are no texts")
+    places = {name: _place(name, entry) for name, entry in header.items()}
+    end = start
+    for first, last in sorted((first, last) for _, _, first, last in places.values()):
+        if start + first != end:
+            raise ValueError("its tensors overlap or leave gaps")
+        end = start + last
+    if end != len(content):
+        raise ValueError(f"its tensors end at byte {end} of {len(content)}")
+    tensors = {
+        name: np.frombuffer(content, dtype, math.prod(shape), start + first).reshape(shape).copy()
+        for name, (dtype, shape, first, _) in places.items()
+    }
+    return tensors, metadata
+
+
+def _place(name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """Return type, shape and the places of the first and last byte; raise ValueError unless they agree."""
+    try:
+        dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(entry["shape"])
+        first, last = entry["data_offsets"]
+        numbers = (*shape, first, last)
+        fits = all(type(x) is int and x >= 0 for x in numbers)
+        fits = fits and last - first == math.prod(shape) * dtype.itemsize
+    except (KeyError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(f"tensor {name[:60]!r} is not described as a tensor")
+    return dtype, shape, first, last

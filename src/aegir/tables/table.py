@@ -10,7 +10,7 @@ same text.
 """
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Column:
 
     name: str | None
     values: tuple[str, ...]
+    present: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The cells that are not missing."""
 
-    @property
-    def present(self) -> tuple[str, ...]:
-        """The cells that are not missing."""
-        return tuple(value for value in self.values if value.strip())
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "present", tuple(value for value in self.values if value.strip()))
 
     def spread(self, most: int) -> tuple[str, ...]:
         """At most `most` of the present cells, evenly spaced over the column."""

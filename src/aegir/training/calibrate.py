@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import ByteCalibration, NgramCalibration
+from aegir.annotators.ngrams.annotator import EVERYDAY
 from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.arrays import F32
@@ -44,10 +45,13 @@ _Row = tuple[Accepted, ColumnAnnotation]
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
-def extend_linear(linear: Parts, network: Parts) -> Parts:
-    """Return the linear stages' probabilities with the networks' "none of these"."""
+def extend_linear(linear: Parts, network: Parts, web: F32) -> Parts:
+    """Return the linear stages' probabilities with the networks' "none of these", and the networks' on everyday tables."""
+    asked = web[:, None] >= EVERYDAY
     return {
-        part: linear[part] * network[part].sum(axis=1, keepdims=True)
+        part: np.where(
+            asked, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
+        )
         for part in ("types", "relations")
     }
 
@@ -180,7 +184,7 @@ def calibrate_ngrams(
     answers, temperature = load_models(work)
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
-    calibration = NgramCalibration(temperature, fitted.mixing, fitted.rule_trust)
+    calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust())
     return calibration, fitted.types_of_fine, *_figures(calibrating)
 
 
@@ -199,7 +203,7 @@ def calibrate_folds(
 
     @cache
     def mixed(half: bool | None) -> Mapping[str, Parts]:
-        fitted = inner.fit(half)
+        fitted = replace(inner.fit(half), rule_trust=None)
         return {origin: inner.mixed(origin, fitted) for origin in held}
 
     combined = Calibrating(
@@ -230,7 +234,7 @@ def _ngrams(
     held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
     second = {origin: each.parts[NETWORK] for origin, each in held.items()}
     first = {
-        origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin])}
+        origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin], each.web())}
         for origin, each in held.items()
     }
     compatibility = compatibility_of(tables)

@@ -9,17 +9,17 @@ from itertools import product
 
 import numpy as np
 
-from aegir.annotators.mixing import FLOOR, Mixing, Weights, log_odds, with_none
-from aegir.annotators.scores import Probabilities
+from aegir.annotators.mixing import FLOOR, Mixing, RuleTrust, Weights, log_odds, with_none
+from aegir.annotators.scores import LIKELY, Probabilities
 from aegir.arrays import F32, Bools
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_NAMES
 
 VIA_FINE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SHARPNESS = (0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
-TRUSTS = np.arange(-2.0, 6.25, 0.25)
-TRUST_SPREAD = 2.0
-COMMON = 20
+TRUSTS = np.round(np.arange(0.0, 1.0, 0.02), 2)
+RARE = 6
+PRIOR_COLUMNS = 4
 PRIOR = 0.5
 """Columns' worth of the types that a fine type goes with, added to those that were counted."""
 Parts = Mapping[str, Probabilities]
@@ -73,34 +73,25 @@ def types_of_fine_from(fine: Bools, types: Bools) -> F32:
     return rounded.astype(np.float32)
 
 
-def fit_rule_trust(
-    fine: Probabilities, named: Sequence[str | None], accepted: Bools
-) -> dict[str, float]:
-    """Return, per fine type, what to add to its log odds where a rule names it, by least log loss.
+def fit_rule_trust(fine: Probabilities, named: Sequence[str | None], accepted: Bools) -> RuleTrust:
+    """Fit the trust by least log loss on the columns where the models find the rule's name unlikely.
 
-    Every fine type starts from what suits all of them, in which none counts more than COMMON columns, and moves away from
-    it as far as its own columns ask for: a normal prior of standard deviation TRUST_SPREAD.
+    Every fine type starts from what suits the rare ones, those that rules name in RARE columns at most, and moves away from
+    it as its own columns ask for: the start counts as much as PRIOR_COLUMNS of them.
     """
     places = np.array([FINE_INDEX.get(name or "", -1) for name in named], np.int64)
-    rows = np.flatnonzero(places >= 0)
+    rows = np.flatnonzero((places >= 0) & (fine[np.arange(len(fine)), places] < LIKELY))
     places = places[rows]
-    asked, right = with_none(fine[rows]), accepted[rows]
-    own = asked[np.arange(len(rows)), places]
-    own_right = right[np.arange(len(rows)), places]
-    others = (asked * right).sum(axis=1) - own * own_right
-    factor = np.exp(TRUSTS)
-    gains = np.log(
-        (np.outer(own * own_right, factor) + others[:, None] + FLOOR)
-        / (1 - own[:, None] + np.outer(own, factor))
-    )
-    counts = np.bincount(places, minlength=len(FINE_NAMES))
-    share = np.minimum(1, COMMON / np.maximum(counts, 1))[places]
-    usual = TRUSTS[np.argmax((gains * share[:, None]).sum(axis=0))]
-    prior = -((TRUSTS - usual) ** 2) / (2 * TRUST_SPREAD**2)
-    return {
-        name: float(TRUSTS[np.argmax(gains[places == place].sum(axis=0) + prior)])
+    right = accepted[rows, places]
+    before = (with_none(fine[rows]) * accepted[rows]).sum(axis=1)
+    gains = np.log(before[:, None] * (1 - TRUSTS) + right[:, None] * TRUSTS + FLOOR)
+    rare = np.bincount(places, minlength=len(FINE_NAMES))[places] <= RARE
+    usual = gains[rare].sum(axis=0) / max(int(rare.sum()), 1)
+    best = {
+        name: np.argmax(gains[places == place].sum(axis=0) + PRIOR_COLUMNS * usual)
         for place, name in enumerate(FINE_NAMES)
     }
+    return RuleTrust({name: float(TRUSTS[place]) for name, place in best.items()})
 
 
 def fit_weights(

@@ -6,7 +6,7 @@ Measured is thus what an annotator says, with everything `decide` does, by model
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from aegir.annotators.combined import (
     reweigh_relations,
 )
 from aegir.annotators.decide import decide
-from aegir.annotators.mixing import Mixing, per_column, trust_rules, with_none
+from aegir.annotators.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import Explanation, Probabilities, TableScores
@@ -59,6 +59,12 @@ class Held:
     def columns(self, tables: Bools) -> Bools:
         """Return (columns,) which columns are of these tables."""
         return np.repeat(tables, [len(t.labelled.table.columns) for t in self.tables])
+
+    def web(self) -> F32:
+        """Return (columns,) the probability that the column's table is one of the web, by the networks."""
+        sizes = [len(table.labelled.table.columns) for table in self.tables]
+        by_table = np.split(self.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
+        return per_column([float(found.mean()) for found in by_table], sizes)
 
 
 def probabilities_of(held_out: HeldOut) -> Parts:
@@ -132,14 +138,19 @@ class Fitted:
     """The half of the groups it was fitted on; None for all."""
     mixing: Mixing
     types_of_fine: F32
-    rule_trust: Mapping[str, float] = field(default_factory=dict)
+    rule_trust: RuleTrust | None = None
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
+
+    def trust(self) -> RuleTrust:
+        """Return the trust in rules, which a whole fit has."""
+        assert self.rule_trust is not None, "rules were left out of this fit"
+        return self.rule_trust
 
     @property
     def mixture(self) -> Mixture:
         """The part that ships with the byte network."""
-        return Mixture(self.mixing, self.rule_weight, self.compatibility_weight)
+        return Mixture(self.mixing, self.trust(), self.rule_weight, self.compatibility_weight)
 
 
 def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
@@ -165,8 +176,7 @@ class Calibrating:
 
     `first` and `second` are the probabilities of the two models it mixes, per origin. What the first answers may have been
     fitted itself: it is called with the half of the groups to fit on, None for all. The second may lack columns, which then
-    go by the first alone. `with_rules` applies the rules to the mixture, on web tables, as `combined` does; without it their
-    fine types are trusted, as in `ngrams`.
+    go by the first alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does.
     """
 
     def __init__(
@@ -217,7 +227,7 @@ class Calibrating:
             half, Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"]), types_of_fine
         )
         if self.with_rules:
-            return self._fit_rules(fitted, chosen["web"])
+            fitted = self._fit_rules(fitted, chosen["web"])
         named = np.flatnonzero(chosen["open"] & everyday.known["fine"])
         trust = fit_rule_trust(
             self.mixed("open", fitted)["fine"][named],
@@ -229,7 +239,7 @@ class Calibrating:
     def _mixes(self, origin: str, first: Parts) -> Bools:
         """Return (columns,) where the second model has a say: it answered, and `combined` would have asked it."""
         held = self.held[origin]
-        mixes = np.logical_and.reduce(list(held.answered.values()))
+        mixes: Bools = np.logical_and.reduce(list(held.answered.values()))
         if self.with_rules:
             ends = np.cumsum([len(table.labelled.table.columns) for table in held.tables])
             mixes &= held.columns(
@@ -268,17 +278,16 @@ class Calibrating:
         held, second = self.held[origin], self.second[origin]
         first = self.first(fitted.half)[origin]
         columns = [column for table in held.tables for column in table.labelled.table.columns]
-        sizes = [len(table.labelled.table.columns) for table in held.tables]
-        by_table = np.split(held.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
-        web = per_column([float(found.mean()) for found in by_table], sizes)
+        web = held.web()
         mixed = mix_parts(fitted.mixing, first, second, web, fitted.types_of_fine)
-        if fitted.rule_trust:
-            named = [verdict.fine_type for verdict in self.verdicts[origin]]
-            mixed["fine"] = trust_rules(mixed["fine"], named, fitted.rule_trust)
         missing = ~self._mixes(origin, first)
-        empty = [not column.present for column in columns]
         for part in mixed:
             mixed[part][missing] = first[part][missing]
+        if fitted.rule_trust is not None:
+            named = [verdict.fine_type for verdict in self.verdicts[origin]]
+            mixed["fine"] = fitted.rule_trust.apply(mixed["fine"], named)
+        empty = [not column.present for column in columns]
+        for part in mixed:
             mixed[part][empty] = 0
         return mixed | {"web": web}
 

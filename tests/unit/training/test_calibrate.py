@@ -141,12 +141,15 @@ def test_the_temperature_undoes_known_overconfidence(sharpness: float):
         assert fitted["cpa"] == 1.0  # nothing is labelled
 
 
-def test_linear_stages_speak_of_the_columns_that_have_a_name():
-    linear = {"types": np.array([[0.75, 0.25]], np.float32), "relations": np.ones((1, 1), "f4")}
-    network = {"types": np.array([[0.1, 0.3]], np.float32), "relations": np.full((1, 1), 0.2, "f4")}
-    extended = extend_linear(linear, network)
-    assert extended["types"] == pytest.approx(np.array([[0.3, 0.1]]))
-    assert extended["relations"] == pytest.approx(np.array([[0.2]]))
+def test_linear_stages_speak_of_named_columns_and_not_of_everyday_tables():
+    linear = {"types": np.array([[0.75, 0.25]] * 2, np.float32), "relations": np.ones((2, 1), "f4")}
+    network = {
+        "types": np.array([[0.1, 0.3]] * 2, np.float32),
+        "relations": np.full((2, 1), 0.2, "f4"),
+    }
+    extended = extend_linear(linear, network, np.array([0.9, 0.01], np.float32))
+    assert extended["types"] == pytest.approx(np.array([[0.3, 0.1], [0.1, 0.3]]))
+    assert extended["relations"] == pytest.approx(np.array([[0.2], [0.2]]))
 
 
 def test_types_of_fine_types_are_counted_and_else_what_goes_together():

@@ -191,7 +191,7 @@ def test_a_saved_model_scores_as_it_did_before(tmp_path: Path, model: NgramModel
     some = [labelled.table for labelled in unseen]
     for one, two in zip(NgramsAnnotator(model).score(some), loaded.score(some), strict=True):
         for part in ("types", "relations", "fine", "personal"):
-            assert getattr(one, part).tobytes() == getattr(two, part).tobytes()
+            assert getattr(one, part) == pytest.approx(getattr(two, part), abs=2e-3)  # float16
 
 
 def test_thresholds_for_a_precision_come_from_the_held_out_tables(model: NgramModel):

@@ -8,7 +8,7 @@ The linear stages know no "none of these": they are taken to speak of the column
 say how likely that is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
@@ -17,11 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
-from aegir.annotators.mixing import per_column, trust_rules
+from aegir.annotators.mixing import RuleTrust, per_column
 from aegir.annotators.ngrams.column_inputs import ColumnInputs, header_view, read_columns
 from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
     CONTEXT_FEATURES,
+    SCORES,
     TYPES,
     NgramModel,
     context_features,
@@ -40,9 +41,12 @@ from aegir.annotators.scores import (
 )
 from aegir.arrays import F32, I32, softmax
 from aegir.model.dense import sigmoid
+from aegir.tables.labelled import Task
 from aegir.tables.table import Table
 
 MODEL_FILE = "ngrams.safetensors"
+EVERYDAY = 0.05
+"""Probability of a web table below which the linear stages, which were fitted to such tables, are not asked."""
 
 
 class NgramsAnnotator:
@@ -58,38 +62,32 @@ class NgramsAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        columns = [column for table in tables for column in table.columns]
-        return self.score_judged(tables, judge_columns(columns))
+        verdicts = judge_columns([column for table in tables for column in table.columns])
+        trust = self.model.calibration.rule_trust
+        return [
+            trust_fine(scores, verdicts[span], trust)
+            for scores, span in zip(
+                self.score_judged(tables, verdicts), table_spans(tables), strict=True
+            )
+        ]
 
     def score_judged(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
-        """Return the same as `score`, given the rules' verdict on every column."""
-        own, context, subjects = self._read_linear(tables)
+        """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
         by_network = self._read_networks(tables, verdicts)
         spans = table_spans(tables)
         web = [_mean_probability(by_network["web"][span]) for span in spans]
         mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
-        temperature = self.model.calibration.temperature
-        linear = {
-            "types": softmax(context[:, :TYPES] / np.float32(temperature["cta"])),
-            "relations": softmax(context[:, TYPES:] / np.float32(temperature["cpa"])),
-        }
+        linear, own, subjects = self._ask_linear(tables, web, by_network)
         mixed = {
-            head: mixing.mix(
-                head,
-                some * by_network[head].sum(axis=1, keepdims=True),
-                by_network[head],
-                of_column,
-            )
-            for head, some in linear.items()
+            head: mixing.mix(head, linear[head], by_network[head], of_column)
+            for head in ("types", "relations")
         }
         fine = mixing.mix("fine", by_network["fine"], by_network["fine"], of_column)
         personal = by_network["personal"][:, 0]
         personal = mixing.mix_personal(personal, personal, of_column)
         types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
-        named = [verdict.fine_type for verdict in verdicts]
-        fine = trust_rules(fine, named, self.model.calibration.rule_trust)
         empty = [not column.present for table in tables for column in table.columns]
         for part in (types, mixed["relations"], fine, personal):
             part[empty] = 0
@@ -147,6 +145,34 @@ class NgramsAnnotator:
         share = np.float32(1 / len(self.model.networks))
         return {head: probabilities * share for head, probabilities in total.items()}
 
+    def _ask_linear(
+        self, tables: Sequence[Table], web: Sequence[float], by_network: Mapping[str, F32]
+    ) -> tuple[dict[str, F32], F32, list[int | None]]:
+        """Return what the linear stages answer, each column's own scores (columns, SCORES), and each table's subject.
+
+        What the networks leave for "none of these" is theirs, too. Everyday tables are not read: there the networks'
+        answers stand in for theirs, the own scores are 0, and the subject is the one that the table names.
+        """
+        asked = [place for place, share in enumerate(web) if share >= EVERYDAY]
+        columns = np.arange(len(by_network["types"]))
+        spans = table_spans(tables)
+        where = np.concatenate([columns[:0], *(columns[spans[place]] for place in asked)])
+        own = np.zeros((len(columns), SCORES), np.float32)
+        own[where], context, found = self._read_linear([tables[place] for place in asked])
+        subjects = [table.subject for table in tables]
+        for place, subject in zip(asked, found, strict=True):
+            subjects[place] = subject
+        linear = {head: by_network[head].copy() for head in ("types", "relations")}
+        parts: tuple[tuple[str, Task, F32], ...] = (
+            ("types", "cta", context[:, :TYPES]),
+            ("relations", "cpa", context[:, TYPES:]),
+        )
+        for head, task, part in parts:
+            some = linear[head][where].sum(axis=1, keepdims=True)
+            temperature = np.float32(self.model.calibration.temperature[task])
+            linear[head][where] = softmax(part / temperature) * some
+        return linear, own, subjects
+
     def _read_linear(self, tables: Sequence[Table]) -> tuple[F32, F32, list[int | None]]:
         """Return the linear scores (columns, SCORES) alone and in context, and each table's subject."""
         columns = [column for table in tables for column in table.columns]
@@ -161,6 +187,14 @@ class NgramsAnnotator:
             subjects.append(subject)
             features.append(context_features(own[span], subject))
         return own, self.model.context(np.concatenate(features)), subjects
+
+
+def trust_fine(scores: TableScores, verdicts: Sequence[Verdict], trust: RuleTrust) -> TableScores:
+    """Return the scores of a table with trust in the fine types that rules name."""
+    if scores.fine is None:
+        return scores
+    named = [verdict.fine_type for verdict in verdicts]
+    return replace(scores, fine=trust.apply(scores.fine, named))
 
 
 def _group_by_reading(

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from aegir.annotators.calibration import NgramCalibration, OperatingPoints
 from aegir.annotators.ngrams.features import views_of
 from aegir.annotators.ngrams.layers import Dense, HashedLinear
-from aegir.annotators.ngrams.network import HEADS, NgramNetwork
+from aegir.annotators.ngrams.network import HEADS, SHARED, NgramNetwork
 from aegir.arrays import F32, I32, I64
 from aegir.errors import UsageError
 from aegir.files import replace_file
@@ -67,10 +67,17 @@ class NgramModel:
             for layer, kind in _LAYERS.items()
             for field in kind.__dataclass_fields__
         }
+        for name in _HALVED:
+            tensors[name] = tensors[name].astype(np.float16)
         tensors["compatibility"] = self.compatibility
         tensors["types_of_fine"] = self.types_of_fine.astype(np.float16)
+        shared = self.networks[0].tensors()
         for number, network in enumerate(self.networks):
-            tensors |= {f"network.{number}.{k}": tensor for k, tensor in network.tensors().items()}
+            tensors |= {
+                f"network.{number}.{name}": tensor
+                for name, tensor in network.tensors().items()
+                if not (number and name in SHARED and np.array_equal(tensor, shared[name]))
+            }
         facts = {**self.facts, "calibration": self.calibration.as_json()}
         text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
         replace_file(path, safetensors_bytes(tensors, {"format": FORMAT, "facts": text}))
@@ -101,7 +108,9 @@ class NgramModel:
     ) -> "NgramModel":
         _check_tensors(tensors)
         layers: dict[str, Any] = {
-            layer: kind(*(tensors[f"{layer}.{field}"] for field in kind.__dataclass_fields__))
+            layer: kind(
+                *(_full(tensors, f"{layer}.{field}") for field in kind.__dataclass_fields__)
+            )
             for layer, kind in _LAYERS.items()
         }
         facts = json.loads(metadata["facts"])
@@ -126,14 +135,24 @@ _LAYERS: dict[str, type[HashedLinear] | type[Dense]] = {
 }
 
 
+_HALVED = ("values.importance", "values.scale", "context.weights")
+"""Stored as float16."""
+
+
+def _full(tensors: Mapping[str, npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+    return tensors[name].astype(np.float32) if name in _HALVED else tensors[name]
+
+
 def _read_networks(tensors: Mapping[str, npt.NDArray[Any]]) -> tuple[NgramNetwork, ...]:
     numbers = {int(name.split(".")[1]) for name in tensors if name.startswith("network.")}
     if numbers != set(range(max(len(numbers), 1))):
         raise UsageError("it has no networks, or gaps between them")
-    parts = (f"network.{number}." for number in sorted(numbers))
+    parts = [f"network.{number}." for number in sorted(numbers)]
+    shared = {name: tensors[parts[0] + name] for name in SHARED}
     return tuple(
         NgramNetwork.of(
-            {name.removeprefix(part): x for name, x in tensors.items() if name.startswith(part)}
+            shared
+            | {name.removeprefix(part): x for name, x in tensors.items() if name.startswith(part)}
         )
         for part in parts
     )
@@ -144,7 +163,7 @@ def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
     shapes: dict[str, tuple[type, tuple[int, ...]]] = {
         "subject.weights": (np.float32, (SCORES, 1)),
         "subject.bias": (np.float32, (1,)),
-        "context.weights": (np.float32, (CONTEXT_FEATURES, SCORES)),
+        "context.weights": (np.float16, (CONTEXT_FEATURES, SCORES)),
         "context.bias": (np.float32, (SCORES,)),
         "compatibility": (np.float32, (RELATIONS, TYPES)),
         "types_of_fine": (np.float16, (HEADS["fine"], HEADS["types"])),
@@ -156,7 +175,9 @@ def _check_tensors(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
             raise UsageError(f"{name} is {tensor.dtype} {tensor.shape}, expected {expected}")
         if not np.isfinite(tensor).all():
             raise UsageError(f"{name} has numbers that are not finite")
-    values = HashedLinear(*(tensors[f"values.{f}"] for f in HashedLinear.__dataclass_fields__))
+    values = HashedLinear(
+        *(_full(tensors, f"values.{f}") for f in HashedLinear.__dataclass_fields__)
+    )
     values.check("values", SCORES)
     for name in ("compatibility", "types_of_fine"):
         if (tensors[name] < 0).any() or not tensors[name].any(axis=1).all():

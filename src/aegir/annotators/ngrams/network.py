@@ -38,6 +38,10 @@ HEADS: Mapping[str, int] = {
 """Outputs of each head."""
 LAYERS = ("facts", "own", "table", *(f"heads.{head}" for head in HEADS))
 NORMS = ("own_norm", "table_norm")
+SHARED = tuple(
+    f"{bag}.{field}" for bag in ("headers", "values") for field in ("buckets", "importance")
+)
+"""Tensors that networks may have in common; a file then has those of the first network only."""
 HEADER_VECTORS = 5
 """Vectors of headers that a column is read with: its own, left, right, the others, the table's name."""
 
@@ -56,8 +60,9 @@ class NgramNetwork:
         """Return the network with these tensors; raise UsageError if some are missing or do not fit."""
         bags = {}
         for bag in ("headers", "values"):
-            fields = [_tensor(tensors, f"{bag}.{field}") for field in _BAG_FIELDS]
-            bags[bag] = HashedLinear(*fields)
+            parts = {field: _tensor(tensors, f"{bag}.{field}") for field in _BAG_FIELDS}
+            halved = {field: parts[field].astype(np.float32) for field in _HALVED}
+            bags[bag] = HashedLinear(**(parts | halved))
             bags[bag].check(bag)
         floats = {
             name: np.asarray(_tensor(tensors, name), np.float32)
@@ -73,12 +78,15 @@ class NgramNetwork:
         return network
 
     def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Return what `of` reads; dense layers in float16."""
+        """Return what `of` reads; all but int8 embeddings and their buckets in float16."""
         tensors: dict[str, npt.NDArray[np.generic]] = {
             f"{bag}.{field}": getattr(getattr(self, bag), field)
             for bag in ("headers", "values")
             for field in _BAG_FIELDS
         }
+        for bag in ("headers", "values"):
+            for field in _HALVED:
+                tensors[f"{bag}.{field}"] = getattr(getattr(self, bag), field).astype(np.float16)
         for name, layer in self.layers.items():
             tensors[f"{name}.weight"] = np.ascontiguousarray(layer.weight.T).astype(np.float16)
             tensors[f"{name}.bias"] = layer.bias.astype(np.float16)
@@ -176,6 +184,7 @@ def _spans(inputs: ColumnInputs) -> list[slice]:
 
 
 _BAG_FIELDS = tuple(HashedLinear.__dataclass_fields__)
+_HALVED = ("importance", "scale")
 
 
 def _tensor(tensors: Mapping[str, npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
