@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegir.annotators.calibration import NgramCalibration
-from aegir.annotators.mixing import Mixing, Weights
+from aegir.annotators.mixing import Mixing, RuleTrust, Weights
 from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, file_stem, header_view
 from aegir.annotators.ngrams.features import BUCKETS, View, hashed_features
 from aegir.annotators.ngrams.layers import Dense, HashedLinear
@@ -17,6 +17,7 @@ from aegir.vocabulary.terms import FINE_NAMES
 EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
 WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)
 EVERYDAY = Weights((0.1, 0.9), (0.0, 1.1), (0.4, 0.6), (0.5, 0.7, -0.2), 0.3, 1.2)
+TRUST, NO_TRUST = (RuleTrust(dict.fromkeys(FINE_NAMES, share)) for share in (0.5, 0.0))
 MIXING = Mixing(WEB, EVERYDAY)
 PEOPLE = Table(
     "export/people.csv",
@@ -120,6 +121,6 @@ def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
         random.random((RELATIONS, TYPES), np.float32),
         tuple(random_network(seed + 10 * number) for number in range(networks)),
         random_shares(HEADS["fine"], HEADS["types"], seed),
-        NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING, dict.fromkeys(FINE_NAMES, 0.5)),
+        NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING, TRUST),
         {"städte": ["Köln"]},
     )

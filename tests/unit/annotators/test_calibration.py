@@ -14,10 +14,8 @@ from aegir.annotators.calibration import (
 )
 from aegir.annotators.decide import Thresholds
 from aegir.errors import UsageError
-from aegir.vocabulary.terms import FINE_NAMES
-from ngram_models import MIXING
+from ngram_models import MIXING, TRUST
 
-TRUST = dict.fromkeys(FINE_NAMES, 1.5)
 WARM = {"cta": 0.75, "cpa": 1.5}
 
 
@@ -76,7 +74,7 @@ def test_figures_that_cannot_be_read_are_refused(held_out: object):
     [
         NgramCalibration(WARM, MIXING, TRUST),
         ByteCalibration(WARM),
-        ByteCalibration(WARM, Mixture(MIXING, rule_weight=2.0, compatibility_weight=0.25)),
+        ByteCalibration(WARM, Mixture(MIXING, TRUST, rule_weight=2.0, compatibility_weight=0.25)),
     ],
 )
 def test_a_calibration_is_read_from_the_json_it_was_written_as(calibration):
@@ -88,13 +86,9 @@ def test_numbers_that_would_spoil_every_answer_are_refused():
     for wrong in (math.nan, math.inf, 0, -1, "1", None):
         with pytest.raises(UsageError, match=r"ngrams\.cpa of the calibration is .* above 0"):
             NgramCalibration({"cta": 1.0, "cpa": wrong}, MIXING, TRUST)
-    with pytest.raises(UsageError, match="rule_trust of isbn of the calibration is inf"):
-        NgramCalibration(WARM, MIXING, TRUST | {"isbn": math.inf})
-    with pytest.raises(UsageError, match="the calibration has no 'isbn'"):
-        NgramCalibration(WARM, MIXING, {name: 0 for name in FINE_NAMES if name != "isbn"})
     for field in ("rule_weight", "compatibility_weight"):
         numbers = {"rule_weight": 1.0, "compatibility_weight": 1.0} | {field: math.nan}
         with pytest.raises(UsageError, match=f"{field} of the calibration is nan"):
-            Mixture(MIXING, **numbers)
+            Mixture(MIXING, TRUST, **numbers)
     with pytest.raises(UsageError, match="the calibration has no 'compatibility_weight'"):
-        Mixture.from_json({"mixing": {}, "rule_weight": 1.0})
+        Mixture.from_json({"mixing": {}, "rule_trust": {}, "rule_weight": 1.0})

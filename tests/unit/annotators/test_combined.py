@@ -18,6 +18,7 @@ from aegir.annotators.combined import (
 )
 from aegir.annotators.mixing import Mixing, Weights
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
@@ -25,7 +26,7 @@ from aegir.model.network import ByteModel
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from byte_models import annotating_checkpoint
-from ngram_models import EVERYDAY, MIXING, PEOPLE, TABLES, random_model
+from ngram_models import EVERYDAY, MIXING, NO_TRUST, PEOPLE, TABLES, TRUST, random_model
 
 LEARNT = Explanation(None, ("header points to price",))
 PARTS = ("types", "relations", "fine", "personal")
@@ -43,7 +44,7 @@ def combined(mixture: Mixture) -> CombinedAnnotator:
 
 @pytest.fixture(scope="module")
 def annotator() -> CombinedAnnotator:
-    return combined(Mixture(MIXING, rule_weight=2.0, compatibility_weight=0.5))
+    return combined(Mixture(MIXING, TRUST, rule_weight=2.0, compatibility_weight=0.5))
 
 
 def test_every_part_is_mixed_and_sums_to_at_most_1(annotator: CombinedAnnotator):
@@ -71,7 +72,7 @@ def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: CombinedAnn
 def one_sided(pair: tuple[float, float]) -> Mixture:
     """A mixture of one model alone, without rules."""
     weights = Weights(pair, pair, pair, (*pair, 0.0), 0.0)
-    return Mixture(Mixing(weights, weights), rule_weight=0.0, compatibility_weight=0.0)
+    return Mixture(Mixing(weights, weights), NO_TRUST, rule_weight=0.0, compatibility_weight=0.0)
 
 
 def score_at(annotator: CombinedAnnotator, table: Table, web: float) -> TableScores:
@@ -86,9 +87,13 @@ def score_at(annotator: CombinedAnnotator, table: Table, web: float) -> TableSco
         return annotator.score([table])[0]
 
 
+def without_trust(model: NgramModel) -> NgramModel:
+    return replace(model, calibration=replace(model.calibration, rule_trust=NO_TRUST))
+
+
 def test_a_model_with_all_the_weight_answers_alone():
     for pair, alone in (
-        ((1.0, 0.0), NgramsAnnotator(random_model())),
+        ((1.0, 0.0), NgramsAnnotator(without_trust(random_model()))),
         ((0.0, 1.0), byte_annotator(None)),
     ):
         (expected,) = alone.score([PEOPLE])
@@ -99,7 +104,7 @@ def test_a_model_with_all_the_weight_answers_alone():
 
 def test_rules_are_applied_again_on_tables_of_the_web_only():
     emails = Table("t", (Column("mail", tuple(f"user{n}@example.org" for n in range(9))),))
-    annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), 9.0, 1.0))
+    annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 9.0, 1.0))
     email = TYPE_INDEX["email"]
     web, everyday = score_at(annotator, emails, 0.9), score_at(annotator, emails, 0.4)
     assert web.types[0, email] > everyday.types[0, email]

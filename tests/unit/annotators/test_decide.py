@@ -232,8 +232,18 @@ def test_two_columns_of_an_everyday_table_never_have_the_same_relation():
     assert second == Guess("telephone", pytest.approx(0.9))
     assert first is None  # its next best, 0.1, is less likely than none
     assert third == Guess("faxNumber", pytest.approx(0.4))
-    web = decide(table, replace(asked, web=0.9, subject=None), "fake")
-    assert [c.relation.label for c in web.columns] == ["telephone", "telephone", "faxNumber"]
+
+
+def test_columns_of_a_web_table_without_headers_may_share_a_relation():
+    asked = everyday([{}] * 2, [{}] * 2, [{"telephone": 0.7}, {"telephone": 0.9}], web=0.9)
+    asked = replace(asked, subject=None)
+    for header, expected in ((None, ["telephone", "telephone"]), ("phone", [None, "telephone"])):
+        table = Table("t", (Column(header, ("a", "a")),) * 2)
+        given = [column.relation for column in decide(table, asked, "fake").columns]
+        assert [relation and relation.label for relation in given] == expected
+    asked = replace(asked, relations=filled(RELATION_NAMES, [{"nutrition": 0.9}] * 2))
+    fat, sugar = decide(table, asked, "fake").columns
+    assert fat.relation == sugar.relation == Guess("nutrition", pytest.approx(0.9))
 
 
 @pytest.mark.parametrize(

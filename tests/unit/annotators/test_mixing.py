@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from aegir.annotators.mixing import Mixing, Weights, log_odds, per_column, trust_rules
+from aegir.annotators.mixing import Mixing, RuleTrust, Weights, log_odds, per_column
 from aegir.errors import UsageError
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
 
@@ -100,10 +100,26 @@ def test_other_json_is_refused_in_one_sentence(given: object, reason: str):
     assert "\n" not in str(refused.value)
 
 
-def test_trust_is_added_to_the_log_odds_of_what_a_rule_names():
+def test_what_a_rule_names_gets_its_trust_and_the_others_share_the_rest():
     fine = np.zeros((3, len(FINE_NAMES)), np.float32)
-    fine[:, FINE_INDEX["isbn"]], fine[:, FINE_INDEX["gtin"]] = 0.2, 0.4
-    found = trust_rules(fine, ["isbn", None, "gtin"], {"isbn": np.log(6), "gtin": 0.0})
-    # odds of 1 to 4, six times as much: 1.5, and the others keep their proportions: 0.4 and 0.4 share the other 0.4
-    np.testing.assert_allclose(found[0, [FINE_INDEX["isbn"], FINE_INDEX["gtin"]]], [0.6, 0.2])
+    isbn, gtin = FINE_INDEX["isbn"], FINE_INDEX["gtin"]
+    fine[:, isbn], fine[:, gtin] = 0.2, 0.4
+    trust = RuleTrust(dict.fromkeys(FINE_NAMES, 0.0) | {"isbn": 0.75})
+    found = trust.apply(fine, ["isbn", None, "gtin"])
+    np.testing.assert_allclose(found[0, [isbn, gtin]], [0.25 * 0.2 + 0.75, 0.25 * 0.4])
     np.testing.assert_array_equal(found[1:], fine[1:])
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (None, "no trust in rules"),
+        ({"shares": 3}, "no trust in rules"),
+        ({"shares": {}}, "is None; expected a share"),
+        ({"shares": dict.fromkeys(FINE_NAMES, 1.5)}, "is 1.5; expected a share from 0 to 1"),
+        ({"shares": dict.fromkeys(FINE_NAMES, float("nan"))}, "is nan; expected a share"),
+    ],
+)
+def test_a_trust_that_cannot_be_read_is_refused(given: object, reason: str):
+    with pytest.raises(UsageError, match=reason):
+        RuleTrust.from_json(given)

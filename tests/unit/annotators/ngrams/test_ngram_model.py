@@ -22,9 +22,8 @@ from aegir.annotators.ngrams.model import (
 from aegir.errors import UsageError
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column
-from aegir.vocabulary.terms import FINE_NAMES
 from command_line import run
-from ngram_models import MIXING, TABLES, random_layer, random_model
+from ngram_models import MIXING, TABLES, TRUST, random_layer, random_model
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
@@ -141,7 +140,7 @@ def test_weights_that_are_not_finite_are_refused(
     assert f"{name} has numbers that are not finite" in said
 
 
-WARM = {"ngrams": {"cta": 1, "cpa": 1}, "rule_trust": dict.fromkeys(FINE_NAMES, 1.0)}
+WARM = {"ngrams": {"cta": 1, "cpa": 1}, "rule_trust": asdict(TRUST)}
 WEIGHTS = asdict(MIXING)
 
 

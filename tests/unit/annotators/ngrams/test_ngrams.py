@@ -17,7 +17,7 @@ from aegir.arrays import softmax
 from aegir.model.safetensors_file import read_safetensors
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from ngram_models import EMBEDDING, EVERYDAY, PEOPLE, TABLES, WEB, random_model
+from ngram_models import EMBEDDING, EVERYDAY, NO_TRUST, PEOPLE, TABLES, WEB, random_model
 
 WEIGHTS = Path(aegir.annotators.__file__).parent / "weights" / "ngrams.safetensors"
 
@@ -116,7 +116,7 @@ def test_a_table_without_columns_has_no_subject(annotator: NgramsAnnotator):
 def test_networks_are_averaged_and_mixed_with_the_linear_stages():
     """The parts that networks alone answer, worked out from their outputs."""
     both = random_model(networks=2)
-    no_trust = replace(both.calibration, rule_trust=dict.fromkeys(FINE_NAMES, 0.0))
+    no_trust = replace(both.calibration, rule_trust=NO_TRUST)
     both = replace(both, calibration=no_trust)
     verdicts = judge_columns(PEOPLE.columns)
     logits = [
