@@ -48,6 +48,11 @@ NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
 """Kinds whose columns do not name the row, though their values may all differ."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
+_KEYS_OF_PERSONS = frozenset(
+    name
+    for name, term in FINE_TYPES.items()
+    if term.kind == "identifier" and term.personal_level == "direct"
+)
 _PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
 _ALLOWED: Bools = np.array(
     [[goes_with(fine, name) for name in (*TYPE_NAMES, None)] for fine in FINE_NAMES]
@@ -293,7 +298,8 @@ def _personal_meaning(
 ) -> PersonalMeaning | None:
     """Return how a column is personal, if that is likelier than not.
 
-    On everyday tables the learnt probability decides. Web tables, whose labels do not say, go by what their types mean.
+    On everyday tables the learnt probability decides, and a key of persons, such as a payment card, always is. Web tables, whose
+    labels do not say, go by what their types mean.
     """
     custom = scores.custom[named.index] if scores.custom else ()
     relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
@@ -303,7 +309,7 @@ def _personal_meaning(
             return None
         return personal_meaning(None, None, relation, custom[0].kind)
     if scores.personal is not None and scores.web < LIKELY:
-        if scores.personal[named.index] < LIKELY:
+        if scores.personal[named.index] < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
             return None
         return personal_meaning(named.type, named.fine_type, relation)
     types = scores.types[named.index]

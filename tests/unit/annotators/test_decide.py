@@ -220,6 +220,14 @@ def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
     assert [column.personal for column in web] == [False, True]  # by what the types mean
 
 
+def test_a_key_of_persons_is_personal_whatever_was_learnt():
+    fine = [{"payment_card": 0.9}, {"city": 0.9}]
+    asked = everyday([{}, {}], fine, personal=[0.1, 0.1])
+    card, city = decide(TABLE, asked, "fake").columns
+    assert (card.personal, card.personal_level) == (True, "direct")
+    assert not city.personal
+
+
 def test_two_columns_of_an_everyday_table_never_have_the_same_relation():
     table = Table("t", tuple(Column(name, ("a", "a")) for name in "abc"))
     relations = [
