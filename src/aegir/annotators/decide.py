@@ -4,8 +4,9 @@
 
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
-type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to none. The label is the fine type, else the type if that is likely, else
-a likely kind, else the type. "None of these" wins where it is likelier than any name.
+type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to
+none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind.
+"None of these" wins where it is likelier than any name.
 """
 
 from collections.abc import Sequence
@@ -124,8 +125,9 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     if fine_place is not None and float(fine[fine_place]) >= limit:
         fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
     kind = None if custom else _likely_kind(fine, limit)
-    likely_type = type_guess if type_guess and type_guess.confidence >= LIKELY else None
-    label = fine_guess or likely_type or kind or type_guess
+    label = fine_guess or type_guess or kind
+    if label is type_guess and kind and type_guess and type_guess.confidence < LIKELY:
+        label = kind if kind_of(type_guess.label) == kind.label else type_guess
     labels = _labels(type_guesses, fine, fine_guess)
     likeliest = label or (labels[0] if labels else None)
     return ColumnAnnotation(

@@ -21,7 +21,7 @@ from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
 from byte_models import LAYOUTS, annotating_checkpoint, random_checkpoint
 from command_line import run
-from ngram_models import MIXING
+from ngram_models import MIXING, TRUST
 
 FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
 TABLES = [
@@ -123,7 +123,12 @@ def test_weights_are_read_from_a_path(tmp_path: Path, annotator: ByteModelAnnota
 
 
 TEMPERATURE = {"cta": 1.0, "cpa": 2.0}
-MIXTURE = {"mixing": asdict(MIXING), "rule_weight": 1.0, "compatibility_weight": 1.0}
+MIXTURE = {
+    "mixing": asdict(MIXING),
+    "rule_trust": asdict(TRUST),
+    "rule_weight": 1.0,
+    "compatibility_weight": 1.0,
+}
 
 
 @pytest.mark.parametrize(
