@@ -3,7 +3,7 @@
     a column of raw/ called 'zip code'  -->  postalCode, unless the rules say its cells cannot be that
                                         -->  "header:zip code" for an auxiliary head
 
-headers.tsv is a short map from clear names to a type and, where the header settles it whatever the subject is, a
+header_types.tsv is a short map from clear names to a type and, where the header settles it whatever the subject is, a
 relation; it was pruned by hand and by measuring how often an annotator that sees the cells alone agrees
 (docs/data-engine.md). A label is dropped where the rules veto the type for the cells.
 
@@ -47,7 +47,7 @@ class Meaning(NamedTuple):
 MEANINGS: Mapping[str, Meaning] = {
     header: Meaning(header, kind, relation or None)
     for _, (headers, kind, relation) in read_tsv(
-        Path(__file__).parent / "headers.tsv", "headers type relation"
+        Path(__file__).parent / "header_types.tsv", "headers type relation"
     )
     for header in headers.split("|")
 }
