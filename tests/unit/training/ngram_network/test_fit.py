@@ -19,28 +19,15 @@ from aegir.training.ngram_network.columns import TARGETS, Columns
 from aegir.training.ngram_network.fit import (
     LOSS_WEIGHTS,
     Fit,
-    NetworkTraining,
     _endless,
     _schedule,
     compute_loss,
 )
-from aegir.training.ngram_network.torch_network import Sizes
 from aegir.vocabulary.terms import FINE_INDEX, TYPE_INDEX
+from small_ngram_runs import NETWORK
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
 
-SMALL = NetworkTraining(
-    epochs=20,
-    everyday=6,
-    web=6,
-    other=4,
-    made_up=4,
-    raw=4,
-    learning_rate=2e-2,
-    dropout=0.1,
-    header_rows=400,
-    value_rows=2000,
-    sizes=Sizes(embedding=8, facts=16, width=32),
-)
+SMALL = replace(NETWORK, epochs=20, everyday=6, web=6, learning_rate=2e-2)
 HEADERS = {"status": ("state", "Zustand"), "primary_key": ("id", "key")}
 RAW = Source("raw", cta_weight=0, cpa_weight=0, web=False, raw=True)
 
