@@ -48,19 +48,18 @@ from aegir.arrays import Bools, Floats, read_floats
 from aegir.errors import UsageError
 from aegir.health.measures import LEAST_COUNT, Figures, measure_advantages, measure_ratios
 from aegir.rl.tokens import (
+    MOST_LOG_RATIO,
+    TINY,
     describe_missing,
     read_mask,
     read_missing,
     read_tokens,
+    read_weights,
     require_finite,
     spread_over_tokens,
 )
 
 Level = Literal["token", "sequence"]
-MOST_LOG_RATIO = 20.0
-"""exp(20) is 5e8: no update is right there, and exp of 800 overflows."""
-TINY = float(np.finfo(np.float64).tiny)
-"""Divides sums of no tokens, which are 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +179,7 @@ def compute_policy_loss(
     # A unit has one ratio: a token, or a row of tokens. Both are rows of (units, tokens of each).
     shape, counted = batch.counted.shape, batch.counted
     grid = (counted.size, 1) if level == "token" else (len(counted), counted[:1].size)
-    weight = _read_weights(weights, counted).reshape(grid)
+    weight = read_weights(weights, counted).reshape(grid)
     present = np.asarray(counted.reshape(grid).any(axis=1))
     within = weight / np.maximum(weight.sum(axis=1, keepdims=True), TINY)
     share = weight.sum(axis=1) if level == "token" else present.astype(np.float64)
@@ -259,19 +258,6 @@ def _read_batch(
             *describe_missing(~remembered, asked, "old log probabilities were"),
         ),
     )
-
-
-def _read_weights(weights: npt.ArrayLike | None, counted: Bools) -> Floats:
-    """Weights of tokens, 0 for those that do not count."""
-    if weights is None:
-        return counted.astype(np.float64)
-    given = spread_over_tokens(read_floats(weights, "weights"), counted.shape, "weights")
-    wrong = given[counted & ~((given > 0) & (given < np.inf))]
-    if wrong.size:
-        raise UsageError(
-            f"weights hold {wrong[0]}; expected numbers above 0 (mask leaves tokens out)"
-        )
-    return np.where(counted, given, 0.0)
 
 
 def _compute_ratios(log_ratios: Floats) -> tuple[Floats, Bools]:

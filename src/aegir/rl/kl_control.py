@@ -36,11 +36,17 @@ import numpy.typing as npt
 from aegir.arrays import Bools, Floats
 from aegir.errors import UsageError
 from aegir.observe.saved_state import number_within, read_count, read_state
-from aegir.rl.tokens import describe_missing, read_mask, read_tokens, require_finite
+from aegir.rl.tokens import (
+    MOST_LOG_RATIO,
+    TINY,
+    describe_missing,
+    read_mask,
+    read_tokens,
+    read_weights,
+    require_finite,
+)
 
 Estimator = Literal["k1", "k2", "k3"]
-MOST_LOG_RATIO = 20.0
-"""exp(20) is 5e8, and exp of 800 overflows."""
 MOST_ERROR = 0.2
 """Ziegler et al.: one noisy measurement must not move the coefficient far."""
 COEFFICIENTS = (1e-12, 1e12)
@@ -68,9 +74,11 @@ def compute_reference_kl(
     estimator: Estimator = "k2",
     *,
     mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
 ) -> ReferenceKl:
     """KL from the reference, from log probabilities of sampled actions in any shape (B, …).
 
+    `mask` and `weights` are those of the policy loss; value and gradient are of the weighted mean, the figure is not.
     Tokens without a finite reference log probability are left out, with a sentence in `notes`.
     """
     if estimator not in get_args(Estimator):
@@ -95,13 +103,14 @@ def compute_reference_kl(
         "k3": (k3, pull),
     }
     per_token, slope = estimates[estimator]
-    number = int(counted.sum())
+    share = read_weights(weights, counted)
+    share = share / max(float(share.sum()), TINY)
     return ReferenceKl(
-        value=float(per_token[counted].sum()) / max(number, 1),
-        gradient=np.where(counted, slope, 0.0) / max(number, 1),
+        value=float((share * per_token).sum()),
+        gradient=share * slope,
         per_token=per_token,
         counted=counted,
-        figures={"reference_kl": float(k3[counted].mean())} if number else {},
+        figures={"reference_kl": float(k3[counted].mean())} if counted.any() else {},
         notes=describe_missing(~known, asked, "reference log probabilities were"),
     )
 

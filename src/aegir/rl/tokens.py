@@ -14,6 +14,10 @@ from aegir.arrays import Bools, Floats, read_array, read_floats
 from aegir.errors import UsageError
 
 Shape = tuple[int, ...]
+MOST_LOG_RATIO = 20.0
+"""exp(20) is 5e8: no update is right there, and exp of 800 overflows."""
+TINY = float(np.finfo(np.float64).tiny)
+"""Divides sums over no tokens, which are 0."""
 
 
 def read_tokens(values: npt.ArrayLike, name: str) -> Floats:
@@ -41,6 +45,19 @@ def read_mask(mask: npt.ArrayLike | None, shape: Shape, name: str = "mask") -> B
     if not np.isin(given, (0.0, 1.0)).all():
         raise UsageError(f"{name} holds other values than 0 and 1; expected 1 (or true) for yes")
     return spread_over_tokens(given, shape, name) > 0
+
+
+def read_weights(weights: npt.ArrayLike | None, counted: Bools) -> Floats:
+    """Weights of tokens, 0 for those that do not count."""
+    if weights is None:
+        return counted.astype(np.float64)
+    given = spread_over_tokens(read_floats(weights, "weights"), counted.shape, "weights")
+    wrong = given[counted & ~((given > 0) & (given < np.inf))]
+    if wrong.size:
+        raise UsageError(
+            f"weights hold {wrong[0]}; expected numbers above 0 (mask leaves tokens out)"
+        )
+    return np.where(counted, given, 0.0)
 
 
 def read_missing(missing: npt.ArrayLike | None, shape: Shape) -> Bools:

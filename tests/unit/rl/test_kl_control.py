@@ -87,6 +87,14 @@ def test_masked_tokens_and_those_without_a_reference_count_for_nothing():
     )
 
 
+def test_weights_make_a_weighted_mean_of_value_and_gradient_but_not_of_the_figure():
+    # d = 1 and 4 with weights 3 and 1: (3 + 4) / 4; the figure is the mean of k3, e^-d - 1 + d.
+    kl = compute_reference_kl([0, 0], [-1, -4], "k1", weights=[3, 1])
+    assert kl.value == pytest.approx(1.75)
+    assert kl.gradient == pytest.approx([0.75, 0.25])
+    assert kl.figures["reference_kl"] == pytest.approx((np.exp(-1) + np.exp(-4) + 3) / 2)
+
+
 def test_without_a_token_there_is_no_figure():
     kl = compute_reference_kl([0], [0], mask=[False])
     assert (kl.value, kl.gradient.tolist(), kl.figures) == (0, [0], {})
