@@ -1,6 +1,7 @@
 """Which tokens are critical, and how much more they weigh in the policy loss.
 
-A token is critical if a column begins there, or if it says more than others about the answer:
+Tokens where a column begins, and those that say more than others about the answer, weigh more; those above the mean are
+critical. What a token says about the answer is
 
     information_t = KL(p_t ‖ q) = Σ_c p_t(c) log (p_t(c) / q(c))        in nats, 0 or more
 
@@ -33,8 +34,10 @@ from aegir.errors import UsageError
 from aegir.rl.tokens import describe_place, read_mask, read_tokens, require_finite
 
 Against = Literal["marginal", "previous"]
-ROUNDING = 1e-3
-"""How far from 1 the sum of probabilities may be, and by which share information must exceed its mean."""
+ROUNDING = 1e-9
+"""A weight this close to 1 is the mean."""
+SUM_TOLERANCE = 1e-3
+"""How far from 1 the sum of probabilities may be: those of float16 are rough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,9 +53,8 @@ class TokenWeights:
 
     @property
     def critical(self) -> Bools:
-        """Tokens where a column begins, or with more information than the mean."""
-        mean = self.information[self.counted].mean() if self.counted.any() else 0.0
-        return self.counted & (self.boundaries | (self.information > mean * (1 + ROUNDING)))
+        """Tokens that weigh more than the mean."""
+        return self.weights > 1 + ROUNDING
 
     def describe(self, most: int = 10, names: npt.ArrayLike | None = None) -> str:
         """A line about all tokens, and one for each of the `most` heaviest critical ones.
@@ -148,7 +150,7 @@ def compute_information(
             f"probabilities have shape {given.shape}; expected (rows, tokens, classes)"
         )
     counted = read_mask(mask, given.shape[:2])
-    wrong = counted & ~((given >= 0).all(axis=2) & (abs(given.sum(axis=2) - 1) < ROUNDING))
+    wrong = counted & ~((given >= 0).all(axis=2) & (abs(given.sum(axis=2) - 1) < SUM_TOLERANCE))
     if wrong.any():
         row, token = (int(axis[0]) for axis in np.nonzero(wrong))
         raise UsageError(

@@ -13,7 +13,7 @@ def test_the_worked_number_of_the_docstring():
     # Raw 1 + 0 + 1 = 2 and 1 + 0.4 / (0.4 + 0.2) = 1.6667; their mean is 1.8333.
     found = compute_token_weights([[0, 0.4]], [[True, False]])
     assert found.weights == pytest.approx(np.array([[1.090909, 0.909091]]), abs=1e-6)
-    assert found.critical.tolist() == [[True, True]]
+    assert found.critical.tolist() == [[True, False]]
 
 
 def test_information_is_the_divergence_from_the_mean_distribution():
