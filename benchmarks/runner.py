@@ -31,6 +31,7 @@ BENCHMARKS = (
     "tracker",
     "drift",
     "health",
+    "policy_loss",
     "time_mix",
     "byte_model",
     "accuracy",

@@ -28,8 +28,11 @@ PUBLIC = {
         "measure_routing measure_values"
     ),
     "aegir.rl": (
-        "CriticalPath Curriculum LinearSchedule SmoothLambdas StagedLambdas Strategy "
-        "compute_critical_path compute_stage_times group_advantages register_strategy"
+        "AdaptiveKlControl BandForm CriticalPath Curriculum FixedKlControl LinearSchedule "
+        "PolicyLoss PpoForm SmoothLambdas StagedLambdas Strategy TokenWeights "
+        "compute_critical_path compute_entropy compute_gae compute_information "
+        "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights "
+        "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"

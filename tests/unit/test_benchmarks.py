@@ -155,6 +155,12 @@ def test_a_simulated_run_that_learns_is_not_stopped(benchmark_module: Any, seed:
     assert (stopped, learnt) == (False, True)
 
 
+def test_the_benchmark_of_the_policy_loss_runs_without_trl(benchmark_module: Any) -> None:
+    result = benchmark_module("policy_loss").run(benchmark_module("options").Options(quick=True))
+    assert all(one.value > 0 for one in result.measurements)
+    assert bool(result.targets) != bool(result.left_out)  # compared with TRL, or said why not
+
+
 def write_wards(folder: Path, groups: int) -> None:
     """One labelled table per group: a bed in its ward, a note that may be one, and a column nobody labelled."""
     lines = [

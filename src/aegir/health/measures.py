@@ -117,7 +117,8 @@ def measure_ratios(
     figures = _nonfinite("ratio", np.where(finite, ratios, np.nan))
     if finite.any():
         kept = ratios[finite]
-        weights = kept / kept.max()  # squares of large ratios would overflow
+        # Relative to the largest: squares would overflow, and ratios that are all 0 would divide by 0.
+        weights = np.exp(logs[finite] - logs[finite].max())
         figures["ratio/mean"] = float(kept.mean())
         figures["ratio/max"] = float(kept.max())
         figures["kl"] = float(np.mean(np.expm1(logs[finite]) - logs[finite]))

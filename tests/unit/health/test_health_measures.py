@@ -270,3 +270,9 @@ def test_unknown_activations_are_left_out_and_not_read_as_off():
     figures = measure_routing(np.array([[1.0, 1.0]] * 8 + [[NAN, 1.0]]))
     assert figures["routing/on_share"] == 1.0
     assert measure_routing(np.array([[NAN, 1.0]])) == {}
+
+
+def test_ratios_that_are_all_zero_are_measured():
+    figures = measure_ratios([-800.0, -800.0])  # exp(-800) is 0
+    assert figures["ratio/mean"] == 0
+    assert figures["effective_sample_share"] == 1
