@@ -78,6 +78,12 @@ def training_packages() -> Iterator[None]:
     type=PathName(file_okay=False),
     help="Folder of intermediate results, for `aegir train calibrate` and to go on [default: beside --out].",
 )
+@click.option(
+    "--encoder/--no-encoder",
+    default=True,
+    show_default=True,
+    help="Let word embeddings begin with what a sentence encoder knows (needs the extra `distil`).",
+)
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def ngrams(
     data: tuple[Path, ...],
@@ -87,6 +93,7 @@ def ngrams(
     seed: int,
     jobs: int,
     work: Path | None,
+    encoder: bool,
     as_json: bool,
 ) -> None:
     """Cross-validate, calibrate and train the n-gram model."""
@@ -98,7 +105,7 @@ def ngrams(
         from aegir.training.ngrams import NgramTraining, train_ngrams
 
     tables = read_training_tables(data)
-    config = NgramTraining(seed=seed, folds=folds, jobs=jobs)
+    config = NgramTraining(seed=seed, folds=folds, jobs=jobs, encoder=encoder)
     out.parent.mkdir(parents=True, exist_ok=True)
     parts = work or out.with_name(f"{out.stem}-parts")
     raw_tables = raw_files(raw or data)

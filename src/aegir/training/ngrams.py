@@ -1,6 +1,7 @@
 """The recipe for the n-gram model: linear stages and networks, from labelled tables to one calibrated file.
 
     linear stages   folds over the validation tables of the web, then all web tables
+    embeddings      begin with what a sentence encoder knows of words (ngram_network/distillation.py)
     networks        per fold a teacher, its answers to unlabelled tables, and a student of both; then on all tables
     calibration     how the two are mixed on web and everyday tables, fitted on the answers to held-out tables
 
@@ -47,12 +48,16 @@ from aegir.training.linear_stages import (
 )
 from aegir.training.ngram_network.batches import HeaderNames
 from aegir.training.ngram_network.columns import F16, TARGETS, Columns
+from aegir.training.ngram_network.distillation import Knowledge, distil_rows, read_knowledge
 from aegir.training.ngram_network.fit import Fit, NetworkTraining
+from aegir.training.sentence_encoder import encode_texts
 
 RAW = Source("raw", cta_weight=0, cpa_weight=0, web=False, raw=True)
 RAW_TABLES_PER_FILE, RAW_COLUMNS, RAW_ROWS = 600, 16, 40
 SETTINGS = "settings.json"
 """The file in the folder of intermediate results that tells what they are of."""
+KNOWLEDGE = "knowledge.safetensors"
+"""The file there with texts and the sentence encoder's vectors of them."""
 NETWORKS = 2
 """A teacher and its student."""
 Say = Callable[[str], None]
@@ -69,6 +74,8 @@ class NgramTraining:
     jobs: int = 2
     threads: int = 1
     """Threads of each network's training."""
+    encoder: bool = True
+    """Whether embeddings begin with what a sentence encoder knows, else at random."""
 
 
 def train_ngrams(
@@ -134,6 +141,7 @@ def _hold_to_settings(work: Path, config: NgramTraining, tables: int) -> None:
         "tables": tables,
         "features": config.linear.features,
         "network": asdict(config.network),
+        "encoder": config.encoder,
     }
     text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
     path = work / SETTINGS
@@ -161,8 +169,15 @@ def _train_networks(
     if not final.exists():
         missing.append(-1)
     if missing:
+        knowledge: Knowledge = {}
+        if config.encoder:
+            say("asking the sentence encoder")
+            known = [
+                name for names in all_headers(read_names(HEADER_NAMES)).values() for name in names
+            ]
+            knowledge = read_knowledge(work / KNOWLEDGE, raw, known, encode_texts)
         say("reading columns for the networks")
-        task = _NetworkTask.of(tables, raw, config)
+        task = _NetworkTask.of(tables, raw, config, knowledge)
         jobs = (delayed(task.run)(number, work) for number in missing)
         for line in Parallel(config.jobs, return_as="generator_unordered")(jobs):
             say(line)
@@ -184,10 +199,15 @@ class _NetworkTask:
     """(tables,) the fold a table is held out in, -1 for none."""
     group: I64
     config: NgramTraining
+    knowledge: Knowledge
 
     @classmethod
     def of(
-        cls, tables: Sequence[TrainingTable], raw: Sequence[Path], config: NgramTraining
+        cls,
+        tables: Sequence[TrainingTable],
+        raw: Sequence[Path],
+        config: NgramTraining,
+        knowledge: Knowledge,
     ) -> "_NetworkTask":
         labelled = [table for table in tables if _is_learnt_from(table)]
         groups = group_tables([table.labelled for table in labelled])
@@ -205,6 +225,7 @@ class _NetworkTask:
             np.array(fold),
             np.array([*groups, *range(-1, -1 - len(others), -1)]),
             config,
+            knowledge,
         )
 
     def run(self, number: int, work: Path) -> str:
@@ -214,10 +235,17 @@ class _NetworkTask:
         torch.set_num_threads(self.config.threads)
         used = self._used(number)
         names = HeaderNames.of(all_headers(read_names(HEADER_NAMES)))
+        settings = self.config.network
         fits: list[Fit] = []
         teacher: dict[str, F16] | None = None
+        start: dict[str, F32] = {}
         for place in range(NETWORKS):
-            fitting = Fit(self.columns, used, names, self.config.network, self.config.seed + place)
+            fitting = Fit(self.columns, used, names, settings, self.config.seed + place)
+            start = start or {
+                bag: distil_rows(known, fitting.buckets[bag], settings.sizes.embedding)
+                for bag, known in self.knowledge.items()
+            }
+            fitting.start_from(start)
             fitting.run(teacher)
             fits.append(fitting)
             teacher = teacher or self._taught(fitting, used)

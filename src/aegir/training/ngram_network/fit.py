@@ -19,7 +19,8 @@ from aegir.annotators.ngrams.network import HEADS, NgramNetwork
 from aegir.arrays import F32, I64, Bools
 from aegir.training.ngram_network.batches import Batches, HeaderNames
 from aegir.training.ngram_network.columns import F16, TARGETS, Columns, choose_buckets
-from aegir.training.ngram_network.torch_network import Sizes, TorchNetwork
+from aegir.training.ngram_network.distillation import NOISE
+from aegir.training.ngram_network.torch_network import EMBEDDING_SPREAD, Sizes, TorchNetwork
 
 LOSS_WEIGHTS = {"types": 1.0, "fine": 1.0, "relations": 0.7, "personal": 0.8, "web": 0.1}
 RARE_HEADER, RARE_VALUE = 2, 4
@@ -65,7 +66,7 @@ class Fit:
         sizes = np.diff(columns.starts)
         learnt = np.flatnonzero(np.repeat(used, sizes))
         with_headers = used & np.array([not table.source.web for table in columns.tables])
-        self.header_buckets = choose_buckets(
+        header_buckets = choose_buckets(
             stack_rows([columns.headers, names.rows]),
             np.append(
                 np.flatnonzero(np.repeat(with_headers, sizes)),
@@ -74,17 +75,26 @@ class Fit:
             RARE_HEADER,
             settings.header_rows,
         )
-        self.value_buckets = choose_buckets(columns.values, learnt, RARE_VALUE, settings.value_rows)
-        self.batches = Batches(
-            columns, names, self.header_buckets, self.value_buckets, learnt, self.random
-        )
+        value_buckets = choose_buckets(columns.values, learnt, RARE_VALUE, settings.value_rows)
+        self.buckets = {"headers": header_buckets, "values": value_buckets}
+        """The n-grams that are embedded, and their importance."""
+        self.batches = Batches(columns, names, header_buckets, value_buckets, learnt, self.random)
         torch.manual_seed(seed)
         self.network = TorchNetwork(
-            len(self.header_buckets[0]),
-            len(self.value_buckets[0]),
+            len(header_buckets[0]),
+            len(value_buckets[0]),
             settings.sizes,
             settings.dropout,
         )
+
+    def start_from(self, rows: Mapping[str, F32]) -> None:
+        """Begin with these rows (n-grams, width) of `headers` and `values`, and a little noise, instead of at random."""
+        with torch.no_grad():
+            for bag, found in rows.items():
+                weight = getattr(self.network, bag).weight[: len(found)]
+                start = torch.from_numpy(found)
+                noise = torch.where(start.any(dim=1), NOISE, EMBEDDING_SPREAD)
+                weight.mul_(noise[:, None] / EMBEDDING_SPREAD).add_(start)
 
     def run(
         self,
@@ -135,7 +145,7 @@ class Fit:
 
     def export(self) -> NgramNetwork:
         """Return the network for numpy."""
-        return self.network.export(self.header_buckets, self.value_buckets)
+        return self.network.export(self.buckets["headers"], self.buckets["values"])
 
     def _groups(self, with_raw: bool) -> list[tuple[I64, int]]:
         """Return the tables of each kind that are learnt from, and how many are read per step."""
