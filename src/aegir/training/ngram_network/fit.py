@@ -22,7 +22,7 @@ from aegir.training.ngram_network.columns import F16, TARGETS, Columns, choose_b
 from aegir.training.ngram_network.distillation import NOISE
 from aegir.training.ngram_network.torch_network import EMBEDDING_SPREAD, Sizes, TorchNetwork
 
-LOSS_WEIGHTS = {"types": 1.0, "fine": 1.0, "relations": 0.7, "personal": 0.8, "web": 0.1}
+LOSS_WEIGHTS = {"types": 1.0, "fine": 1.0, "relations": 0.7, "personal": 2.0, "web": 0.1}
 RARE_HEADER, RARE_VALUE = 2, 4
 """N-grams in fewer headers or columns are not embedded."""
 WARM_UP = 60
