@@ -12,10 +12,12 @@ Promises
     through the sorted list.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import TypeVar
 
 from aegir.annotators.rules.gazetteers import words
@@ -24,6 +26,8 @@ from aegir.tables.table import Column, clean_cell
 Item = TypeVar("Item")
 LONGEST_CELL = 512
 MAX_DISTINCT = 100
+PROBES = 10
+"""Cells on which a rule is tried first."""
 
 DIGIT, LETTER, SPACE, DOT, COMMA, DASH, COLON, SLASH, AT = (1 << bit for bit in range(9))
 PLUS, PERCENT, HASH, BRACE, ANGLE, EQUALS, UNDERSCORE, MONEY = (1 << bit for bit in range(9, 17))
@@ -75,6 +79,13 @@ class Reading:
     def total(self) -> int:
         """The number of present cells with one of the kept values."""
         return sum(self.counts)
+
+    @cached_property
+    def probes(self) -> tuple[str, ...]:
+        """The values of at most PROBES cells, evenly spread over the sorted cells."""
+        ends = list(accumulate(self.counts))
+        middles = ((2 * probe + 1) * self.total // (2 * PROBES) for probe in range(PROBES))
+        return tuple(dict.fromkeys(self.values[bisect_right(ends, middle)] for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
         """Return the share of the present cells whose value is accepted."""

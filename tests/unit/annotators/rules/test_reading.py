@@ -1,5 +1,6 @@
 """Reading a column once: cleaning, counting, and the signature that gates the rules."""
 
+from aegir.annotators.rules.judge import rules_for
 from aegir.annotators.rules.reading import (
     AT,
     DIGIT,
@@ -9,6 +10,7 @@ from aegir.annotators.rules.reading import (
     NUMERIC,
     read,
 )
+from aegir.annotators.rules.rule import apply
 from aegir.tables.table import Column
 
 
@@ -47,3 +49,22 @@ def test_numbers_leave_out_what_is_not_plain() -> None:
         12,
         1000,
     )
+
+
+def test_probes_are_spread_over_cells_not_over_distinct_values() -> None:
+    frequent = read(Column(None, ("z", *(["a"] * 99))))
+    assert frequent.probes == ("a",)
+    every = read(Column(None, tuple(f"{number:03}" for number in range(100))))
+    assert every.probes == tuple(f"{number:03}" for number in range(5, 100, 10))
+
+
+def test_a_rule_that_fits_half_of_the_cells_is_not_given_up_early() -> None:
+    mails = tuple(f"user{number}@example.org" for number in range(50))
+    words = tuple(f"aa{number}" for number in range(50))  # sorted, they all come before the mails
+    rule = next(
+        rule for rule in rules_for(read(Column(None, mails)).traits) if rule.name == "email_address"
+    )
+    found = apply(rule, read(Column(None, words + mails)))
+    assert found is not None
+    assert found.share == 0.5
+    assert apply(rule, read(Column(None, tuple(f"aa{number}" for number in range(100))))) is None
