@@ -199,6 +199,15 @@ def test_a_single_source_that_fails_raises_its_error(nasty: dict[str, Path]):
         annotate(42)
 
 
+def test_among_several_sources_a_missing_file_is_a_failure():
+    books = EXAMPLES / "books.csv"
+    for sources in ((books, "nowhere.csv"), ([books, "nowhere.csv"],)):
+        found = annotate(*sources)
+        assert [table.table for table in found] == ["books.csv"]
+        (failure,) = found.failures
+        assert (failure.source, failure.kind) == ("nowhere.csv", UsageError)
+
+
 def test_among_several_sources_failures_are_collected(nasty: dict[str, Path]):
     found = annotate(nasty["empty.csv"], COLUMNS, nasty["photo.csv"], {"a": [1], "b": [1, 2]})
     assert len(found) == 1
