@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from aegir.annotators.scores import LIKELY, CustomGuess, Probabilities, TableScores
+from aegir.annotators.subject import describes, find_subject
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
@@ -45,8 +46,6 @@ what a rule names."""
 ALL_MISSING = "all_missing"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
-NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
-"""Kinds whose columns do not name the row, though their values may all differ."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _KEYS_OF_PERSONS = frozenset(
@@ -276,18 +275,13 @@ def _relations(
 
 
 def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
-    """Return the column that names the row: the one stated, or chosen on web tables, else the first that can.
-
-    It can when no cell is missing, all differ and it is no quantity.
-    """
-    if table.subject is not None or scores.web >= LIKELY:
-        return scores.subject
-    for column, answer in zip(table.columns, columns, strict=True):
-        present = column.present
-        differ = len(present) == len(column.values) == len(set(present)) > 0
-        if differ and answer.kind not in NOT_A_SUBJECT:
-            return answer.index
-    return None
+    """Return the column that names the row: the one stated, or chosen on web tables unless it only describes a row."""
+    chosen = scores.subject
+    if table.subject is not None:
+        return chosen
+    if scores.web >= LIKELY and (chosen is None or not describes(columns[chosen])):
+        return chosen
+    return find_subject(table, columns)
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

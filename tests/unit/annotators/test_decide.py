@@ -276,6 +276,13 @@ def test_the_subject_of_an_everyday_table_names_every_row(columns, fine, subject
     assert stated.subject == 1
 
 
+def test_the_subject_chosen_on_a_web_table_is_kept_unless_it_describes_a_row():
+    table = Table("t", (Column("length", ("PT4M", "PT3M")), Column("song", ("Rain", "Rain"))))
+    asked = everyday([{"Duration": 0.9}, {}], [{}, {"title": 0.9}], [{}, {}], web=0.9)
+    assert decide(table, replace(asked, subject=1), "fake").subject == 1
+    assert decide(table, replace(asked, subject=0), "fake").subject is None
+
+
 def test_thresholds_depend_on_the_kind_of_table():
     limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
     asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)
