@@ -141,6 +141,7 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
         max(thresholds.types, least),
         max(thresholds.relations, least),
         _at_least(everyday, least) if everyday else None,
+        None if thresholds.labels is None else max(thresholds.labels, least),
     )
 
 

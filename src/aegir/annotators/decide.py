@@ -65,12 +65,19 @@ _KINDS: F32 = np.array(
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The confidence below which a type or a relation is not answered."""
+    """The confidence below which a type, a relation, or another label than the type is not answered."""
 
     types: float = 0.0
     relations: float = 0.0
     everyday: "Thresholds | None" = None
     """Those of everyday tables, where they differ."""
+    labels: float | None = None
+    """Of fine types and kinds; None for that of types."""
+
+    @property
+    def finer(self) -> float:
+        """The confidence below which no fine type or kind is answered."""
+        return self.types if self.labels is None else self.labels
 
     def on(self, web: float) -> "Thresholds":
         """Return the thresholds for a table that is one of the web with this probability."""
@@ -83,8 +90,7 @@ def decide(
     """Return the answer for each column of a table, or an abstention below the thresholds."""
     limits = (thresholds or Thresholds()).on(scores.web)
     named = [
-        _name_column(index, column, scores, limits.types)
-        for index, column in enumerate(table.columns)
+        _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
     ]
     subject = _subject(table, scores, named)
     relations = _relations(table, scores, subject, limits.relations)
@@ -105,7 +111,9 @@ def decide(
     )
 
 
-def _name_column(index: int, column: Column, scores: TableScores, limit: float) -> ColumnAnnotation:
+def _name_column(
+    index: int, column: Column, scores: TableScores, limits: Thresholds
+) -> ColumnAnnotation:
     """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
     types = scores.types[index]
@@ -119,11 +127,11 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     )
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
-    type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
+    type_guess = _chosen_type(type_guesses, type_place, types, custom, limits.types)
     fine_guess = None
-    if fine_place is not None and float(fine[fine_place]) >= limit:
+    if fine_place is not None and float(fine[fine_place]) >= limits.finer:
         fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
-    kind = None if custom else _likely_kind(fine, limit)
+    kind = None if custom else _likely_kind(fine, limits.finer)
     label = fine_guess or type_guess or kind
     if label is type_guess and kind and type_guess and type_guess.confidence < LIKELY:
         label = kind if kind_of(type_guess.label) == kind.label else type_guess

@@ -162,6 +162,11 @@ def test_precision_and_min_confidence_together_take_the_stricter():
     assert choose_thresholds(Known(), 0.3, 0.85) == asked
     stricter = choose_thresholds(Known(), 0.65, 0.85)
     assert stricter == Thresholds(0.65, 0.7, Thresholds(0.65, NEVER))
+    Known.operating_points = OperatingPoints(
+        {**Known.operating_points.points, "label@open": [(0.9, 0.55)]}
+    )
+    assert choose_thresholds(Known(), 0.3, 0.85).finer == 0.55
+    assert choose_thresholds(Known(), 0.65, 0.85).on(web=0.1).finer == 0.65
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,24 @@ def test_the_subject_chosen_on_a_web_table_is_kept_unless_it_describes_a_row():
     assert decide(table, replace(asked, subject=0), "fake").subject is None
 
 
+@pytest.mark.parametrize(
+    ("limits", "label", "type_name"),
+    [
+        (Thresholds(0.6), "iso_date", "Date"),
+        (Thresholds(0.6, labels=0.95), "Date", "Date"),  # the label is the type then
+        (Thresholds(0.95, labels=0.7), "iso_date", None),
+        (Thresholds(0.95, labels=0.93), "time", None),  # the kind, 0.94
+        (Thresholds(0.95), None, None),
+    ],
+)
+def test_fine_types_and_kinds_can_have_a_threshold_of_their_own(limits, label, type_name):
+    table = Table("t", (Column("d", ("2031-04-01", "2031-04-02")),))
+    asked = everyday([{"Date": 0.8}], [{"iso_date": 0.9, "date": 0.04}], [{}])
+    (column,) = decide(table, asked, "fake", limits).columns
+    assert (column.label, column.type) == (label, type_name)
+    assert column.fine_type == (label if label == "iso_date" else None)
+
+
 def test_thresholds_depend_on_the_kind_of_table():
     limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
     asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)
