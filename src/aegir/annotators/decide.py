@@ -5,8 +5,8 @@
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
 type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to
-none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind.
-"None of these" wins where it is likelier than any name.
+none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind. A constant
+is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ SURE_RELATION = 0.95
 SURE_FINE_TYPE = 0.95
 """From this probability a fine type overrules a likely type. An annotator without probabilities of fine types has it for
 what a rule names."""
-ALL_MISSING = "all_missing"
+ALL_MISSING, CONSTANT = "all_missing", "constant"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
@@ -117,7 +117,7 @@ def _name_column(
     """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
     types = scores.types[index]
-    fine = _fine_probabilities(index, column, scores, custom)
+    fine = _without_constant(_fine_probabilities(index, column, scores, custom), types)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
     type_place, fine_place = _decode(
         np.append(types, no_type),
@@ -187,6 +187,19 @@ def _fine_probabilities(
     elif (named := scores.explanations[index].fine_type) is not None:
         fine[FINE_INDEX[named]] = SURE_FINE_TYPE
     return fine
+
+
+def _without_constant(fine: F32, types: Probabilities) -> F32:
+    """Return the probabilities of the fine types without CONSTANT where another name or a type is likely.
+
+    That all values are equal does not tell what they are: most constants have another name beside.
+    """
+    place = FINE_INDEX[CONSTANT]
+    if not 0 < fine[place] < 1:
+        return fine
+    others = np.where(np.arange(len(fine)) == place, 0, fine) / (1 - fine[place])
+    likely = others.max() >= NAMED or types.max() >= LIKELY
+    return np.asarray(others, np.float32) if likely else fine
 
 
 def _decode(types: F32, fine: F32, *, taught: bool, overruled: bool) -> tuple[int, int | None]:

@@ -301,6 +301,23 @@ def test_fine_types_and_kinds_can_have_a_threshold_of_their_own(limits, label, t
     assert column.fine_type == (label if label == "iso_date" else None)
 
 
+@pytest.mark.parametrize(
+    ("types", "fine", "label"),
+    [
+        ({}, {"constant": 0.7, "status": 0.24}, ("status", 0.8)),  # 0.24 of the 0.3 that are left
+        ({"Country": 0.8}, {"constant": 0.99}, ("Country", 0.8)),
+        ({"Number": 0.4}, {"constant": 0.7, "status": 0.15}, ("constant", 0.7)),  # nothing better
+        ({}, {"constant": 1.0}, ("constant", 1.0)),
+    ],
+)
+def test_that_a_column_is_constant_replaces_no_better_answer(types, fine, label):
+    table = Table("t", (Column("c", ("x",) * 4),))
+    asked = everyday([types], [fine], [{}])
+    (column,) = decide(table, replace(asked, personal=np.array([0.9], np.float32)), "fake").columns
+    assert (column.label, column.confidence) == (label[0], pytest.approx(label[1], abs=1e-5))
+    assert column.personal
+
+
 def test_thresholds_depend_on_the_kind_of_table():
     limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
     asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)
