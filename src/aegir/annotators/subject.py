@@ -27,6 +27,7 @@ _DESCRIPTIONS = frozenset(
     (
         *("Boolean", "boolean_flag", "Rating", "ml_feature"),
         *("Duration", "duration", "elapsed_time", "iso_duration", "time_range", "date_of_death"),
+        *("Time", "time_of_day"),
         *("openingHours", "opening_hours", "workHours", "weekly_hours"),
         *("CoordinateAT", "latitude", "longitude", "coordinate_pair", "coordinate_dms"),
         *("coordinate_list", "cartesian_coordinate", "elevation", "direction", "geojson"),

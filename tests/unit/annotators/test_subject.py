@@ -38,7 +38,16 @@ def subject_of(*columns: tuple[str | None, tuple[str, ...]], rows: int = MANY) -
 @pytest.mark.parametrize(
     "label",
     [
-        *("duration", "salary", "Number", "temperature", "latitude", "free_text", "note"),
+        *(
+            "duration",
+            "time_of_day",
+            "salary",
+            "Number",
+            "temperature",
+            "latitude",
+            "free_text",
+            "note",
+        ),
         *("boolean_flag", "date_of_birth", "telephone_number", "age", "image_url", "json_object"),
         "Movie/description",
     ],
