@@ -3,7 +3,7 @@
     Column --read--> Reading --select--> rules --apply--> findings --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
-per combination of traits. Of the 255 rules, lengths and header leave a few dozen to be applied to a typical column.
+per combination of traits. Of the 256 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -73,8 +73,10 @@ PLAIN_NUMBER_STRENGTH = 0.5
 _HEADER_BONUS = 0.05
 _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
+_SPELT_OUT = ("http_", "html_", "md5_", "xml_", "lei")
+"""Names that begin with a letter read as "aitch", "em", "ex" or "ell"."""
 _VAGUE_HINTS = frozenset(
-    ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku")
+    ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku", "http_status")
 )
 """Hints too vague to be contradicted: a `status` need not be a code."""
 
@@ -296,5 +298,6 @@ def _sentence(finding: Finding) -> str:
 
 
 def _with_article(name: str) -> str:
-    """Return `date_of_birth` as "a date of birth"; an initial u is read "you" in all our names."""
-    return f"{'an' if name[0] in 'aeio' else 'a'} {name.replace('_', ' ')}"
+    """Return `date_of_birth` as "a date of birth"; an initial u is read "you" in all our names, and some are spelt out."""
+    vowel = name[0] in "aeio" or name.startswith(_SPELT_OUT)
+    return f"{'an' if vowel else 'a'} {name.replace('_', ' ')}"
