@@ -123,7 +123,7 @@ class CombinedAnnotator:
         fine = learnt.fine if learnt.web >= LIKELY else rule_out_phone_names(learnt.fine, verdicts)
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         explanations = tuple(
-            _explain(verdict, explanation, None if was == now else TYPE_NAMES[was])
+            _explain(_heeded(verdict, now), explanation, None if was == now else TYPE_NAMES[was])
             for verdict, explanation, was, now in zip(
                 verdicts, learnt.explanations, before, after, strict=True
             )
@@ -248,6 +248,13 @@ def rule_out_relations(
         if verdict.vetoes and len(verdict.vetoes) < shares.shape[1]:
             row[vetoed > RULED_OUT] = 0
     return result
+
+
+def _heeded(verdict: Verdict, answered: int) -> Verdict:
+    """Return the verdict without a finding that speaks for other types than the likeliest: it is no reason for that."""
+    if not verdict.argues_for or TYPE_NAMES[answered] in verdict.argues_for:
+        return verdict
+    return replace(verdict, evidence=verdict.evidence[1:])
 
 
 def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:

@@ -11,6 +11,7 @@ from aegir.annotators.calibration import ByteCalibration, Mixture
 from aegir.annotators.combined import (
     CombinedAnnotator,
     _explain,
+    _heeded,
     apply_verdicts,
     reweigh_relations,
     rule_out_phone_names,
@@ -186,6 +187,19 @@ def test_a_guess_that_the_rules_ruled_out_is_told() -> None:
         "4 of 4 values are numbers",
         "the model's first guess, telephone, was ruled out",
     )
+
+
+def test_a_finding_that_speaks_for_another_type_is_no_reason():
+    degrees = Table("t", (Column("f1", tuple(f"0.{n}871" for n in range(11, 20))),))
+    annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 0.0, 0.0))
+    (verdict,) = judge_columns(degrees.columns)
+    assert verdict.argues_for == {"CoordinateAT"}
+    scores = score_at(annotator, degrees, 0.1)
+    answered = TYPE_NAMES[int(scores.types[0].argmax())]
+    told = verdict.evidence[0] in scores.explanations[0].evidence
+    assert told == (answered == "CoordinateAT")
+    assert _heeded(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
+    assert verdict.evidence[0] not in _heeded(verdict, TYPE_INDEX["Number"]).evidence
 
 
 def test_a_guess_that_was_outweighed_is_told_apart() -> None:
