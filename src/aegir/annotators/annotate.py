@@ -94,7 +94,7 @@ def annotate(
         precision=precision,
         custom_types=custom_types,
     )
-    expanded = [place for source in sources for place in _places(source)]
+    expanded = [place for source in sources for place in find_places(source)]
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
@@ -141,7 +141,23 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
         max(thresholds.types, least),
         max(thresholds.relations, least),
         _at_least(everyday, least) if everyday else None,
+        None if thresholds.labels is None else max(thresholds.labels, least),
     )
+
+
+def find_places(source: object) -> Sequence[object]:
+    """The files that a name, folder, pattern or list of them leads to; any other source by itself.
+
+    A name that leads to no table is a `Failure`, to be reported in its place.
+    """
+    if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
+        return [place for path in source for place in find_places(path)]
+    if not isinstance(source, str | Path) or str(source) == "-":
+        return [source]
+    try:
+        return find_table_files([source])
+    except UsageError as error:
+        return [Failure(str(source), str(error), UsageError)]
 
 
 def annotate_sources(
@@ -152,7 +168,7 @@ def annotate_sources(
     rows: int = ROWS,
     seed: int = 0,
 ) -> Iterator[TableAnnotation | Failure]:
-    """One outcome per table, and one per source that cannot be read, in order."""
+    """One outcome per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
     waiting: list[Table | Failure] = []
     columns = 0
     for source in sources:
@@ -165,15 +181,10 @@ def annotate_sources(
     yield from _annotate_waiting(waiting, annotator, thresholds)
 
 
-def _places(source: object) -> Sequence[object]:
-    if isinstance(source, str | Path) and str(source) != "-":
-        return find_table_files([source])
-    if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
-        return [place for path in source for place in _places(path)]
-    return [source]
-
-
 def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    if isinstance(source, Failure):
+        yield source
+        return
     name = str(source) if isinstance(source, str | Path) else "table"
     if name == "-" and sys.stdin is None:
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")

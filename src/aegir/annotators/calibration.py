@@ -21,6 +21,8 @@ from aegir.tables.labelled import Task
 NEVER = math.inf
 """The threshold of what is not to be answered."""
 TASKS: tuple[Task, Task] = ("cta", "cpa")
+LABELS = "label@open"
+"""Figures of the labels that are fine types or kinds; only everyday tables tell whether they are right."""
 PerTask = Mapping[Task, float]
 """One number for column types and one for relations."""
 
@@ -109,15 +111,18 @@ class OperatingPoints:
     """Per task and origin: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
 
     points: Mapping[str, Sequence[tuple[float, float]]]
-    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones."""
+    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones. LABELS is missing in weights that were
+    calibrated without it: there, fine types and kinds have the thresholds of types."""
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
         """Read the held-out figures of an annotator; a task without figures has no points."""
         try:
+            held_out = facts.get("held_out", {})
+            known = (*_WEB, *_EVERYDAY, *((LABELS,) if f"{annotator}/{LABELS}" in held_out else ()))
             rows = {
-                name: facts.get("held_out", {}).get(f"{annotator}/{name}", {}).get("thresholds", [])
-                for name in _WEB + _EVERYDAY
+                name: held_out.get(f"{annotator}/{name}", {}).get("thresholds", [])
+                for name in known
             }
             return cls({name: [(float(p), float(t)) for p, t, _ in rows[name]] for name in rows})
         except (AttributeError, TypeError, ValueError):
@@ -133,13 +138,16 @@ class OperatingPoints:
         web, everyday = (
             [self._lowest(name, precision) for name in names] for names in (_WEB, _EVERYDAY)
         )
-        if min(*web, *everyday) == NEVER:
+        labels = self._lowest(LABELS, precision) if LABELS in self.points else None
+        if min(*web, *everyday, NEVER if labels is None else labels) == NEVER:
             reached = [reached for points in self.points.values() for reached, _ in points]
             raise UsageError(
                 f"precision {precision} was not reached on held-out tables; "
                 f"the highest that was is {max(reached, default=0.0)}"
             )
-        return Thresholds(web[0], web[1], Thresholds(everyday[0], everyday[1]))
+        return Thresholds(
+            web[0], web[1], Thresholds(everyday[0], everyday[1], labels=labels), labels=labels
+        )
 
     def _lowest(self, name: str, wanted: float) -> float:
         reached = [t for precision, t in self.points[name] if precision >= wanted - 1e-9]

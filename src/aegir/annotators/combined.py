@@ -7,7 +7,8 @@
 
 The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
 applied once more, as far as the table is one of the web: the weights of the last two lines are multiplied by its
-probability, and nothing is ruled out on everyday tables. Vetoes that would leave no type are ignored.
+probability. On everyday tables only telephones are ruled out, where a rule names something else: digits and dashes look
+like them in any script. Vetoes that would leave no type are ignored.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.calibration import Mixture, OperatingPoints
 from aegir.annotators.mixing import per_column, with_none
 from aegir.annotators.ngrams.annotator import NgramsAnnotator, trust_fine
+from aegir.annotators.rules.headers import TELEPHONES
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
@@ -26,7 +28,7 @@ from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
 from aegir.tables.table import Table
-from aegir.vocabulary.terms import TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
@@ -39,6 +41,11 @@ INCOMPATIBLE = 0.03
 """Added to the compatibility of type and relation, so that a wrong type cannot exclude a relation."""
 RULED_OUT = 0.9
 """Share of a relation's columns that must be of vetoed types; it excluded 2 of 2,318 right relations."""
+
+PHONE_NAMES = ("telephone_number", "fax_number")
+_PHONE_NAMES = [FINE_INDEX[name] for name in PHONE_NAMES]
+_PHONE_TYPES = [TYPE_INDEX[name] for name in sorted(TELEPHONES)]
+_PHONE_RELATIONS = [RELATION_INDEX[name] for name in sorted(TELEPHONES)]
 
 
 class CombinedAnnotator:
@@ -113,14 +120,17 @@ class CombinedAnnotator:
         types, relations = apply_rules(
             learnt.types, learnt.relations, verdicts, learnt.web, self._mixture, self._compatibility
         )
+        fine = learnt.fine if learnt.web >= LIKELY else rule_out_phone_names(learnt.fine, verdicts)
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         explanations = tuple(
-            _explain(verdict, explanation, None if was == now else TYPE_NAMES[was])
+            _explain(_heeded(verdict, now), explanation, None if was == now else TYPE_NAMES[was])
             for verdict, explanation, was, now in zip(
                 verdicts, learnt.explanations, before, after, strict=True
             )
         )
-        return replace(learnt, types=types, relations=relations, explanations=explanations)
+        return replace(
+            learnt, types=types, relations=relations, fine=fine, explanations=explanations
+        )
 
 
 def is_unsure(types: Probabilities) -> bool:
@@ -143,7 +153,7 @@ def apply_rules(
 ) -> tuple[Probabilities, Probabilities]:
     """Return the types and relations of one table after the rules were applied, as far as it is one of the web."""
     if web < LIKELY:
-        return types, relations
+        return rule_out_phones(types, relations, verdicts)
     types = apply_verdicts(types, verdicts, mixture.rule_weight * web)
     weight = mixture.compatibility_weight * web
     relations = reweigh_relations(relations, types, compatibility, weight)
@@ -172,6 +182,41 @@ def apply_verdicts(
             if verdict.support and verdict.support[0][1] >= SURE_SUPPORT:
                 row /= row.sum()
     return np.asarray(result * some, np.float32)
+
+
+def rule_out_phones(
+    types: Probabilities, relations: Probabilities, verdicts: Sequence[Verdict]
+) -> tuple[Probabilities, Probabilities]:
+    """Return the probabilities without telephones where a rule names something else, whose type gets theirs."""
+    types, relations = types.copy(), relations.copy()
+    for row, related, verdict in zip(types, relations, verdicts, strict=True):
+        if _names_no_phone(verdict):
+            moved = row[_PHONE_TYPES].sum()
+            row[_PHONE_TYPES] = related[_PHONE_RELATIONS] = 0
+            if verdict.support:
+                row[TYPE_INDEX[verdict.support[0][0]]] += moved
+    return types, relations
+
+
+def rule_out_phone_names(
+    fine: Probabilities | None, verdicts: Sequence[Verdict]
+) -> Probabilities | None:
+    """Return the probabilities of fine types without telephones where a rule names something else, which gets theirs."""
+    if fine is None:
+        return None
+    fine = fine.copy()
+    for row, verdict in zip(fine, verdicts, strict=True):
+        if verdict.fine_type and _names_no_phone(verdict):
+            moved = row[_PHONE_NAMES].sum()
+            row[_PHONE_NAMES] = 0
+            row[FINE_INDEX[verdict.fine_type]] += moved
+    return fine
+
+
+def _names_no_phone(verdict: Verdict) -> bool:
+    """Return whether a rule names a fine type that rules out telephones; that values are equal says nothing."""
+    named = verdict.fine_type not in (None, "constant", *PHONE_NAMES)
+    return named and verdict.vetoes >= TELEPHONES
 
 
 def reweigh_relations(
@@ -203,6 +248,13 @@ def rule_out_relations(
         if verdict.vetoes and len(verdict.vetoes) < shares.shape[1]:
             row[vetoed > RULED_OUT] = 0
     return result
+
+
+def _heeded(verdict: Verdict, answered: int) -> Verdict:
+    """Return the verdict without a finding that speaks for other types than the likeliest: it is no reason for that."""
+    if not verdict.argues_for or TYPE_NAMES[answered] in verdict.argues_for:
+        return verdict
+    return replace(verdict, evidence=verdict.evidence[1:])
 
 
 def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:

@@ -5,8 +5,8 @@
 A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
 gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
 type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to
-none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind.
-"None of these" wins where it is likelier than any name.
+none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind. A constant
+is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from aegir.annotators.scores import LIKELY, CustomGuess, Probabilities, TableScores
+from aegir.annotators.subject import describes, find_subject
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
@@ -42,11 +43,9 @@ SURE_RELATION = 0.95
 SURE_FINE_TYPE = 0.95
 """From this probability a fine type overrules a likely type. An annotator without probabilities of fine types has it for
 what a rule names."""
-ALL_MISSING = "all_missing"
+ALL_MISSING, CONSTANT = "all_missing", "constant"
 REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
 """Relations that several columns of one labelled table have."""
-NOT_A_SUBJECT = frozenset(("number", "money", "measure"))
-"""Kinds whose columns do not name the row, though their values may all differ."""
 PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
 """How many cells of a column reports can show, and how many characters of each."""
 _KEYS_OF_PERSONS = frozenset(
@@ -66,12 +65,19 @@ _KINDS: F32 = np.array(
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The confidence below which a type or a relation is not answered."""
+    """The confidence below which a type, a relation, or another label than the type is not answered."""
 
     types: float = 0.0
     relations: float = 0.0
     everyday: "Thresholds | None" = None
     """Those of everyday tables, where they differ."""
+    labels: float | None = None
+    """Of fine types and kinds; None for that of types."""
+
+    @property
+    def finer(self) -> float:
+        """The confidence below which no fine type or kind is answered."""
+        return self.types if self.labels is None else self.labels
 
     def on(self, web: float) -> "Thresholds":
         """Return the thresholds for a table that is one of the web with this probability."""
@@ -84,8 +90,7 @@ def decide(
     """Return the answer for each column of a table, or an abstention below the thresholds."""
     limits = (thresholds or Thresholds()).on(scores.web)
     named = [
-        _name_column(index, column, scores, limits.types)
-        for index, column in enumerate(table.columns)
+        _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
     ]
     subject = _subject(table, scores, named)
     relations = _relations(table, scores, subject, limits.relations)
@@ -106,11 +111,13 @@ def decide(
     )
 
 
-def _name_column(index: int, column: Column, scores: TableScores, limit: float) -> ColumnAnnotation:
+def _name_column(
+    index: int, column: Column, scores: TableScores, limits: Thresholds
+) -> ColumnAnnotation:
     """Return the answer without its relation and personal data."""
     custom = scores.custom[index] if scores.custom else ()
     types = scores.types[index]
-    fine = _fine_probabilities(index, column, scores, custom)
+    fine = _without_constant(_fine_probabilities(index, column, scores, custom), types)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
     type_place, fine_place = _decode(
         np.append(types, no_type),
@@ -120,11 +127,11 @@ def _name_column(index: int, column: Column, scores: TableScores, limit: float) 
     )
     type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
     type_guesses += best_guesses(types, TYPE_NAMES)
-    type_guess = _chosen_type(type_guesses, type_place, types, custom, limit)
+    type_guess = _chosen_type(type_guesses, type_place, types, custom, limits.types)
     fine_guess = None
-    if fine_place is not None and float(fine[fine_place]) >= limit:
+    if fine_place is not None and float(fine[fine_place]) >= limits.finer:
         fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
-    kind = None if custom else _likely_kind(fine, limit)
+    kind = None if custom else _likely_kind(fine, limits.finer)
     label = fine_guess or type_guess or kind
     if label is type_guess and kind and type_guess and type_guess.confidence < LIKELY:
         label = kind if kind_of(type_guess.label) == kind.label else type_guess
@@ -180,6 +187,19 @@ def _fine_probabilities(
     elif (named := scores.explanations[index].fine_type) is not None:
         fine[FINE_INDEX[named]] = SURE_FINE_TYPE
     return fine
+
+
+def _without_constant(fine: F32, types: Probabilities) -> F32:
+    """Return the probabilities of the fine types without CONSTANT where another name or a type is likely.
+
+    That all values are equal does not tell what they are: most constants have another name beside.
+    """
+    place = FINE_INDEX[CONSTANT]
+    if not 0 < fine[place] < 1:
+        return fine
+    others = np.where(np.arange(len(fine)) == place, 0, fine) / (1 - fine[place])
+    likely = others.max() >= NAMED or types.max() >= LIKELY
+    return np.asarray(others, np.float32) if likely else fine
 
 
 def _decode(types: F32, fine: F32, *, taught: bool, overruled: bool) -> tuple[int, int | None]:
@@ -276,18 +296,13 @@ def _relations(
 
 
 def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
-    """Return the column that names the row: the one stated, or chosen on web tables, else the first that can.
-
-    It can when no cell is missing, all differ and it is no quantity.
-    """
-    if table.subject is not None or scores.web >= LIKELY:
-        return scores.subject
-    for column, answer in zip(table.columns, columns, strict=True):
-        present = column.present
-        differ = len(present) == len(column.values) == len(set(present)) > 0
-        if differ and answer.kind not in NOT_A_SUBJECT:
-            return answer.index
-    return None
+    """Return the column that names the row: the one stated, or chosen on web tables unless it only describes a row."""
+    chosen = scores.subject
+    if table.subject is not None:
+        return chosen
+    if scores.web >= LIKELY and (chosen is None or not describes(columns[chosen])):
+        return chosen
+    return find_subject(table, columns)
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

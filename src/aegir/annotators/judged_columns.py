@@ -10,6 +10,7 @@ fine name. Abstaining (no label) is right only for a column that has no name at 
 from dataclasses import dataclass
 from typing import Literal
 
+from aegir.annotators.subject import is_description
 from aegir.answers.annotation import ColumnAnnotation
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.vocabulary.hierarchy import kind_of
@@ -17,8 +18,6 @@ from aegir.vocabulary.terms import FINE_TYPES
 
 SAID = 0.5
 """Confidence from which an answer counts as said: whoever reads it takes it for true."""
-NOT_A_SUBJECT = frozenset({"number", "money", "measure"})
-"""Kinds whose columns never name a row, even where no two values are equal."""
 Level = Literal["fine", "type", "kind"]
 
 
@@ -110,7 +109,7 @@ def kind_of_labels(labels: ColumnLabels) -> str | None:
 
 
 def possible_subjects(labelled: LabelledTable) -> list[int]:
-    """Return the columns that can name a row, from the left: no cell is missing, all differ, and they are no amounts.
+    """Return the columns that can name a row, from the left: no cell is missing, all differ, and they are no description.
 
     A subject that the table states is the only one. Readers of everyday tables choose the first column whose cells
     all differ in 86 of 100.
@@ -123,5 +122,7 @@ def possible_subjects(labelled: LabelledTable) -> list[int]:
             zip(labelled.table.columns, labelled.labels, strict=True)
         )
         if 1 < len(column.values) == len(column.present) == len(set(column.values))
-        and kind_of_labels(labels) not in NOT_A_SUBJECT
+        and not is_description(
+            kind_of_labels(labels), *(labels.fine or ())[:1], *(labels.types or ())[:1]
+        )
     ]

@@ -1,13 +1,13 @@
 """`aegir annotate`: tables in, annotations out, to stdout or a file; messages go to stderr."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import Failure, annotate_sources, prepare
+from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
@@ -16,7 +16,6 @@ from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
-from aegir.tables.discovery import find_table_files
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
@@ -83,7 +82,8 @@ def annotate(
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
     out = None if out == Path("-") else out
-    files = _without_output(find_table_files(sources), sources, out, format_name)
+    files, failures = _find_files(sources)
+    kept = _without_output(files, sources, out, format_name)
     chosen, thresholds = prepare(
         annotator,
         model,
@@ -92,9 +92,10 @@ def annotate(
         custom_types=not no_custom,
         say=tell,
     )
-    run = _Run(len(files), embed, keeps_old=out is not None and out.is_file())
+    run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
+    run.tell_failures(failures)
     outcomes = annotate_sources(
-        run.watch(track(files, "annotating")), chosen, thresholds, rows=rows, seed=seed
+        run.watch(track(kept, "annotating")), chosen, thresholds, rows=rows, seed=seed
     )
     try:
         write_annotations(run.answers(outcomes), format_name, out, why=why)
@@ -102,6 +103,16 @@ def annotate(
         tell(f"no table could be annotated; {out} is as it was")
         out = None
     run.report(out)
+
+
+def _find_files(sources: tuple[str, ...]) -> tuple[list[Path], list[Failure]]:
+    """The files that were asked for, each once, and the names that lead to no table; raise if all do."""
+    places = dict.fromkeys(place for source in sources for place in find_places(source))
+    failures = [place for place in places if isinstance(place, Failure)]
+    files = [Path(str(place)) for place in places if not isinstance(place, Failure)]
+    if not files:
+        raise UsageError("; ".join(failure.reason for failure in failures))
+    return list(dict.fromkeys(files)), failures
 
 
 def _without_output(
@@ -141,6 +152,12 @@ class _Run:
         self.embedded: dict[str, None] = {}
         self._statuses: dict[Path, os.stat_result] = {}
         """How each Parquet file was when it was about to be read; a changed one is not embedded into."""
+
+    def tell_failures(self, failures: Sequence[Failure]) -> None:
+        """Tell of what was asked for and is not there; it counts among the files."""
+        self.files += len(failures)
+        for failure in failures:
+            self._fail(failure)
 
     def watch(self, files: Iterable[str]) -> Iterator[str]:
         """Yield the files, remembering the status of those to embed into."""
@@ -182,7 +199,7 @@ class _Run:
             tell(f"{tables} with {columns} from {files}" + (f", written to {out}" if out else ""))
         if self.failures:
             if self.files > 1:
-                names = ", ".join(failure.source for failure in self.failures[:10])
+                names = ", ".join(failure.source or "''" for failure in self.failures[:10])
                 more = f" and {len(self.failures) - 10} more" if len(self.failures) > 10 else ""
                 tell(f"{len(self.failures)} of {files} failed: {names}{more}")
             raise click.exceptions.Exit(2)

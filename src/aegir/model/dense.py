@@ -14,8 +14,9 @@ import numpy as np
 
 from aegir.arrays import F32
 
-TILE = 32
-"""Rows multiplied at a time; a last tile that is not full is filled with zeros."""
+TILE = 8
+"""Rows multiplied at a time; a last tile that is not full is filled with zeros. OpenBLAS computes the last rows of a dozen in
+another order on processors of the Haswell kind, so a tile has fewer."""
 DEPTH = 384
 """Inputs multiplied at a time; the products of deeper matrices are added up."""
 PRODUCT_LIMIT = 1 << 18

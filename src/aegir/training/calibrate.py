@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.calibration import ByteCalibration, NgramCalibration
+from aegir.annotators.calibration import LABELS, ByteCalibration, NgramCalibration
+from aegir.annotators.judged_columns import JudgedColumn
 from aegir.annotators.ngrams.annotator import EVERYDAY
 from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
@@ -42,6 +43,8 @@ LINEAR_ANSWERS, NETWORK_ANSWERS = "linear.safetensors", "network-fold{}.safetens
 """The files in the folder of `aegir train ngrams`."""
 _Row = tuple[Accepted, ColumnAnnotation]
 """What is right for a column, and the answer."""
+_Said = tuple[Accepted, str | None, float]
+"""What is right for a column, the name that was given, if any, and its confidence."""
 PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 
@@ -79,12 +82,17 @@ class Judgement:
 def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dict[str, Judgement]:
     """Return the figures per task; files that do not calibrate, and everyday tables, are judged by themselves.
 
-    Everyday columns without a type or relation count where one was answered, and then as wrong.
+    Everyday columns without a type or relation count where one was answered, and then as wrong. So do those with another
+    label than their type, a fine type or a kind.
     """
     rows = _rows(held, answers)
-    return {
-        f"{annotator}/{task}{suffix}": _judge(task, rows[task, suffix]) for task, suffix in rows
+    figures = {
+        f"{annotator}/{task}{suffix}": _judge(_accepted_and_said(task, rows[task, suffix]))
+        for task, suffix in rows
     }
+    if finer := _finer_labels(held, answers):
+        figures[f"{annotator}/{LABELS}"] = _judge(finer)
+    return figures
 
 
 def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, str], list[_Row]]:
@@ -113,16 +121,38 @@ def _suffix(source: Source) -> str:
     return "" if source.calibrates else f"@{source.stem}"
 
 
-def _judge(task: Task, rows: Sequence[_Row]) -> Judgement:
-    said = [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
+def _accepted_and_said(task: Task, rows: Sequence[_Row]) -> list[_Said]:
+    return [(accepted or (NO_TYPE,), *_said(task, answer)) for accepted, answer in rows]
+
+
+def _finer_labels(held: Held, answers: Sequence[TableAnnotation]) -> list[_Said]:
+    """Return the labels of everyday columns that are fine types or kinds, where it is known whether they are right."""
+    judged = [
+        JudgedColumn(labels, answer)
+        for table, annotation in zip(held.tables, answers, strict=True)
+        if table.source.everyday
+        for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
+    ]
+    return [
+        (
+            (one.answer.label,) if one.label_right else one.labels.fine or (NO_TYPE,),
+            one.answer.label,
+            one.answer.confidence,
+        )
+        for one in judged
+        if one.answer.label and one.label_level != "type" and one.label_right is not None
+    ]
+
+
+def _judge(said: Sequence[_Said]) -> Judgement:
     f1 = compute_f1([accepted for accepted, _, _ in said], [name for _, name, _ in said])
     answered = [(name in accepted, sure) for accepted, name, sure in said if name]
     right = np.array([correct for correct, _ in answered], bool)
     confidence = np.array([sure for _, sure in answered])
     points = [(p, threshold_for_precision(confidence, right, p)) for p in PRECISIONS]
-    share = len(answered) / len(rows)
+    share = len(answered) / len(said)
     return Judgement(
-        len(rows),
+        len(said),
         f1.micro_f1,
         f1.macro_f1,
         expected_calibration_error(confidence, right),

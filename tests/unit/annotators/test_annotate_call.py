@@ -162,6 +162,11 @@ def test_precision_and_min_confidence_together_take_the_stricter():
     assert choose_thresholds(Known(), 0.3, 0.85) == asked
     stricter = choose_thresholds(Known(), 0.65, 0.85)
     assert stricter == Thresholds(0.65, 0.7, Thresholds(0.65, NEVER))
+    Known.operating_points = OperatingPoints(
+        {**Known.operating_points.points, "label@open": [(0.9, 0.55)]}
+    )
+    assert choose_thresholds(Known(), 0.3, 0.85).finer == 0.55
+    assert choose_thresholds(Known(), 0.65, 0.85).on(web=0.1).finer == 0.65
 
 
 @pytest.mark.parametrize(
@@ -197,6 +202,15 @@ def test_a_single_source_that_fails_raises_its_error(nasty: dict[str, Path]):
         annotate("nowhere.csv")
     with pytest.raises(UsageError, match="cannot read a table from int"):
         annotate(42)
+
+
+def test_among_several_sources_a_missing_file_is_a_failure():
+    books = EXAMPLES / "books.csv"
+    for sources in ((books, "nowhere.csv"), ([books, "nowhere.csv"],)):
+        found = annotate(*sources)
+        assert [table.table for table in found] == ["books.csv"]
+        (failure,) = found.failures
+        assert (failure.source, failure.kind) == ("nowhere.csv", UsageError)
 
 
 def test_among_several_sources_failures_are_collected(nasty: dict[str, Path]):

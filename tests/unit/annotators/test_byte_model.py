@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from aegir.annotators.byte_model import ByteModelAnnotator, _batches, load_byte_model
+from aegir.annotators.byte_model import (
+    ByteModelAnnotator,
+    _batches,
+    load_byte_model,
+    probability_of_web,
+)
 from aegir.arrays import F32, I64, softmax
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import encode_column, pad
@@ -95,6 +100,34 @@ def test_siblings_and_the_subject_change_the_answer(annotator: ByteModelAnnotato
     about = annotator.score([Table("two", cities.columns, subject=1)])[0].types[0]
     assert np.abs(alone - beside).max() > 1e-3
     assert np.abs(about - beside).max() > 1e-3
+
+
+def relations(*some: float) -> F32:
+    """Columns that have a relation with these probabilities."""
+    found = np.zeros((len(some), 108), np.float32)
+    found[:, 3] = some
+    return found
+
+
+@pytest.mark.parametrize(
+    ("some", "subject", "web"),
+    [
+        ((1.0, 1.0), None, 1.0),
+        ((0.0, 1.0, 0.97), 0, 0.95),  # the others lack 0.015 on average: 1 - 0.5 * 0.015 / 0.15
+        ((0.85, 0.85), None, 0.5),
+        ((1.0, 0.4, 0.6), 0, 0.0),
+        ((0.9, 0.0), None, 2 / 3),  # a column without values does not count
+        ((0.2,), 0, 1.0),  # no other column tells
+        ((), None, 1.0),
+    ],
+)
+def test_a_table_whose_columns_have_no_relations_is_an_everyday_one(some, subject, web):
+    assert probability_of_web(relations(*some), subject) == pytest.approx(web, abs=1e-5)
+
+
+def test_scores_say_whether_the_table_is_one_of_the_web(annotator: ByteModelAnnotator):
+    for scores in annotator.score(TABLES):
+        assert scores.web == probability_of_web(scores.relations, scores.subject)
 
 
 def test_threads_share_one_annotator(annotator: ByteModelAnnotator):

@@ -19,7 +19,7 @@ from ngram_models import MIXING, TRUST
 WARM = {"cta": 0.75, "cpa": 1.5}
 
 
-def facts(**figures: list[list[float]]) -> dict[str, object]:
+def facts(**figures: list[list[float]]) -> dict[str, dict[str, object]]:
     """Held-out figures of an annotator called `mine`; `_open` in a name stands for @open."""
     return {
         "held_out": {
@@ -50,6 +50,23 @@ def test_what_never_reached_the_precision_is_not_answered():
     assert limits.on(web=0.2) == Thresholds(NEVER, NEVER)
     assert limits.on(web=0.8).types == 0.6
     assert Thresholds(0.3).on(web=0.2).types == 0.3
+
+
+def test_fine_types_and_kinds_have_thresholds_of_their_own():
+    figures = facts(cta=[[0.7, 0.1, 1.0]], cta_open=[[0.7, 0.2, 1.0]])
+    without = OperatingPoints.from_facts(figures, "mine").thresholds(0.7)
+    assert (without.labels, without.finer, without.on(web=0.2).finer) == (None, 0.1, 0.2)
+    held_out = {"mine/label@open": {"thresholds": [[0.7, 0.35, 0.9], [0.8, 0.65, 0.5]]}}
+    points = OperatingPoints.from_facts({"held_out": figures["held_out"] | held_out}, "mine")
+    for web in (0.2, 0.8):
+        assert points.thresholds(0.7).on(web).finer == 0.35
+        assert points.thresholds(0.8).on(web).finer == 0.65  # types did not reach it
+        assert points.thresholds(0.8).on(web).types == NEVER
+    with pytest.raises(UsageError, match=r"the highest that was is 0\.8$"):
+        points.thresholds(0.9)
+    held_out = {"mine/label@open": {"thresholds": []}}
+    points = OperatingPoints.from_facts({"held_out": figures["held_out"] | held_out}, "mine")
+    assert points.thresholds(0.7).finer == NEVER  # measured, and never so precise
 
 
 def test_a_precision_that_nothing_reached_is_refused_with_the_highest_that_was():

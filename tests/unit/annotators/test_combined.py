@@ -11,20 +11,30 @@ from aegir.annotators.calibration import ByteCalibration, Mixture
 from aegir.annotators.combined import (
     CombinedAnnotator,
     _explain,
+    _heeded,
     apply_verdicts,
     reweigh_relations,
+    rule_out_phone_names,
+    rule_out_phones,
     rule_out_relations,
     type_shares,
 )
 from aegir.annotators.mixing import Mixing, Weights
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.model import NgramModel
-from aegir.annotators.rules.judge import Verdict
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import (
+    FINE_INDEX,
+    FINE_NAMES,
+    RELATION_INDEX,
+    RELATION_NAMES,
+    TYPE_INDEX,
+    TYPE_NAMES,
+)
 from byte_models import annotating_checkpoint
 from ngram_models import EVERYDAY, MIXING, NO_TRUST, PEOPLE, TABLES, TRUST, random_model
 
@@ -87,6 +97,14 @@ def score_at(annotator: CombinedAnnotator, table: Table, web: float) -> TableSco
         return annotator.score([table])[0]
 
 
+def without_phones(scores: TableScores, table: Table) -> TableScores:
+    """The scores of an everyday table, with telephones ruled out by the rules."""
+    verdicts = judge_columns(table.columns)
+    types, relations = rule_out_phones(scores.types, scores.relations, verdicts)
+    fine = rule_out_phone_names(scores.fine, verdicts)
+    return replace(scores, types=types, relations=relations, fine=fine)
+
+
 def without_trust(model: NgramModel) -> NgramModel:
     return replace(model, calibration=replace(model.calibration, rule_trust=NO_TRUST))
 
@@ -96,7 +114,7 @@ def test_a_model_with_all_the_weight_answers_alone():
         ((1.0, 0.0), NgramsAnnotator(without_trust(random_model()))),
         ((0.0, 1.0), byte_annotator(None)),
     ):
-        (expected,) = alone.score([PEOPLE])
+        expected = without_phones(alone.score([PEOPLE])[0], PEOPLE)
         found = score_at(combined(one_sided(pair)), PEOPLE, 0.0)
         for part in PARTS:
             assert getattr(found, part) == pytest.approx(getattr(expected, part), abs=2e-4), part
@@ -110,6 +128,38 @@ def test_rules_are_applied_again_on_tables_of_the_web_only():
     assert web.types[0, email] > everyday.types[0, email]
     assert web.types[0, TYPE_INDEX["Date"]] == 0  # no address is one
     assert everyday.types[0, TYPE_INDEX["Date"]] > 0
+
+
+def test_telephones_are_ruled_out_on_everyday_tables_where_a_rule_names_something_else():
+    phones = {"telephone", "faxNumber"}
+    code = Verdict((("postalCode", 0.9),), frozenset(phones), "postal_code", 0.95)
+    verdicts = [
+        code,
+        replace(code, fine_type=None),
+        replace(code, fine_type="constant"),
+        replace(code, vetoes=frozenset()),
+    ]
+    types = np.zeros((4, len(TYPE_NAMES)), np.float32)
+    types[:, [TYPE_INDEX["telephone"], TYPE_INDEX["postalCode"]]] = (0.7, 0.1)
+    relations = np.zeros((4, len(RELATION_NAMES)), np.float32)
+    relations[:, RELATION_INDEX["telephone"]] = 0.6
+    fine = np.zeros((4, len(FINE_NAMES)), np.float32)
+    fine[:, [FINE_INDEX["telephone_number"], FINE_INDEX["postal_code"]]] = (0.5, 0.4)
+    found, related = rule_out_phones(types, relations, verdicts)
+    named = rule_out_phone_names(fine, verdicts)
+    assert found[0, TYPE_INDEX["telephone"]] == related[0].sum() == 0
+    assert found[0, TYPE_INDEX["postalCode"]] == pytest.approx(0.8)
+    assert named[0, FINE_INDEX["postal_code"]] == pytest.approx(0.9)
+    for before, after in ((types, found), (relations, related), (fine, named)):
+        np.testing.assert_array_equal(before[1:], after[1:])
+
+
+def test_japanese_postal_codes_of_an_everyday_table_are_not_taken_for_telephones():
+    codes = Table("t", (Column("郵便番号", tuple(f"{n}-000{n % 9}" for n in range(101, 112))),))
+    annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 0.0, 0.0))
+    scores = score_at(annotator, codes, 0.1)
+    assert scores.types[0, TYPE_INDEX["telephone"]] == 0
+    assert scores.fine[0, FINE_INDEX["telephone_number"]] == 0
 
 
 def test_weights_that_were_not_calibrated_together_are_refused():
@@ -137,6 +187,19 @@ def test_a_guess_that_the_rules_ruled_out_is_told() -> None:
         "4 of 4 values are numbers",
         "the model's first guess, telephone, was ruled out",
     )
+
+
+def test_a_finding_that_speaks_for_another_type_is_no_reason():
+    degrees = Table("t", (Column("f1", tuple(f"0.{n}871" for n in range(11, 20))),))
+    annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 0.0, 0.0))
+    (verdict,) = judge_columns(degrees.columns)
+    assert verdict.argues_for == {"CoordinateAT"}
+    scores = score_at(annotator, degrees, 0.1)
+    answered = TYPE_NAMES[int(scores.types[0].argmax())]
+    told = verdict.evidence[0] in scores.explanations[0].evidence
+    assert told == (answered == "CoordinateAT")
+    assert _heeded(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
+    assert verdict.evidence[0] not in _heeded(verdict, TYPE_INDEX["Number"]).evidence
 
 
 def test_a_guess_that_was_outweighed_is_told_apart() -> None:

@@ -276,6 +276,48 @@ def test_the_subject_of_an_everyday_table_names_every_row(columns, fine, subject
     assert stated.subject == 1
 
 
+def test_the_subject_chosen_on_a_web_table_is_kept_unless_it_describes_a_row():
+    table = Table("t", (Column("length", ("PT4M", "PT3M")), Column("song", ("Rain", "Rain"))))
+    asked = everyday([{"Duration": 0.9}, {}], [{}, {"title": 0.9}], [{}, {}], web=0.9)
+    assert decide(table, replace(asked, subject=1), "fake").subject == 1
+    assert decide(table, replace(asked, subject=0), "fake").subject is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "label", "type_name"),
+    [
+        (Thresholds(0.6), "iso_date", "Date"),
+        (Thresholds(0.6, labels=0.95), "Date", "Date"),  # the label is the type then
+        (Thresholds(0.95, labels=0.7), "iso_date", None),
+        (Thresholds(0.95, labels=0.93), "time", None),  # the kind, 0.94
+        (Thresholds(0.95), None, None),
+    ],
+)
+def test_fine_types_and_kinds_can_have_a_threshold_of_their_own(limits, label, type_name):
+    table = Table("t", (Column("d", ("2031-04-01", "2031-04-02")),))
+    asked = everyday([{"Date": 0.8}], [{"iso_date": 0.9, "date": 0.04}], [{}])
+    (column,) = decide(table, asked, "fake", limits).columns
+    assert (column.label, column.type) == (label, type_name)
+    assert column.fine_type == (label if label == "iso_date" else None)
+
+
+@pytest.mark.parametrize(
+    ("types", "fine", "label"),
+    [
+        ({}, {"constant": 0.7, "status": 0.24}, ("status", 0.8)),  # 0.24 of the 0.3 that are left
+        ({"Country": 0.8}, {"constant": 0.99}, ("Country", 0.8)),
+        ({"Number": 0.4}, {"constant": 0.7, "status": 0.15}, ("constant", 0.7)),  # nothing better
+        ({}, {"constant": 1.0}, ("constant", 1.0)),
+    ],
+)
+def test_that_a_column_is_constant_replaces_no_better_answer(types, fine, label):
+    table = Table("t", (Column("c", ("x",) * 4),))
+    asked = everyday([types], [fine], [{}])
+    (column,) = decide(table, replace(asked, personal=np.array([0.9], np.float32)), "fake").columns
+    assert (column.label, column.confidence) == (label[0], pytest.approx(label[1], abs=1e-5))
+    assert column.personal
+
+
 def test_thresholds_depend_on_the_kind_of_table():
     limits = Thresholds(0.95, 0.95, everyday=Thresholds(0.2, 0.2))
     asked = everyday([{"Date": 0.9}] * 2, [{}] * 2, [{"birthDate": 0.9}] * 2)

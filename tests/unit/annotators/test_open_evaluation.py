@@ -186,10 +186,11 @@ def column(*values: str) -> Column:
         ([column("x", "x"), column("a", "b"), column("c", "d")], [UNLABELLED] * 3, [1, 2]),
         ([column("", "a"), column("1.5", "2.5")], [UNLABELLED, SALARY], []),
         ([column("1", "2")], [KEY], [0]),
+        ([column("1h", "2h"), column("a", "b")], [ColumnLabels(fine=("duration",)), KEY], [1]),
         ([column("only")], [KEY], []),
     ],
 )
-def test_a_subject_has_a_value_of_its_own_in_every_row_and_is_no_amount(
+def test_a_subject_has_a_value_of_its_own_in_every_row_and_names_it(
     columns: list[Column], labels: list[ColumnLabels], possible: list[int]
 ):
     labelled = LabelledTable(Table("t", tuple(columns)), tuple(labels), {})

@@ -52,6 +52,47 @@ def test_the_command_gives_what_the_python_call_gives():
     assert json.loads(done.out) == json.loads(json.dumps(annotation_as_dict(annotate(BOOKS)[0])))
 
 
+@pytest.mark.parametrize(
+    ("absent", "sentence"),
+    [
+        ("no.csv", "there is no file or folder no.csv"),
+        ("no/*.csv", "no file matches no/*.csv"),
+        ("{empty}", "the folder {empty} holds no tables"),
+        ("", "the name of a table is empty"),
+    ],
+)
+def test_a_name_that_leads_nowhere_stops_no_other_file(
+    absent: str, sentence: str, lake: Path, tmp_path: Path
+):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    absent, sentence = absent.format(empty=empty), sentence.format(empty=empty)
+    alone = run("annotate", absent, "--json")
+    assert (alone.code, alone.out, len(alone.said)) == (2, "", 1)
+    assert alone.said[0].startswith(f"aegir: {sentence}")
+    done = run("annotate", lake / "books.csv", absent, lake / "films.csv", "--json")
+    assert done.code == 2
+    assert [json.loads(line)["table"] for line in done.out.splitlines()] == [
+        "books.csv",
+        "films.csv",
+    ]
+    assert done.said[0].startswith(f"aegir: {sentence}")
+    assert done.said[1:] == [
+        "aegir: 2 tables with 22 columns from 3 files",
+        "aegir: 1 of 3 files failed: " + (absent or "''"),
+    ]
+
+
+def test_several_names_that_lead_nowhere_are_one_sentence_and_write_nothing(tmp_path: Path):
+    out = tmp_path / "answers.json"
+    done = run("annotate", "no.csv", "not.csv", "--format", "json", "--out", out)
+    assert done.code == 2
+    assert done.said == [
+        "aegir: there is no file or folder no.csv; there is no file or folder not.csv"
+    ]
+    assert not out.exists()
+
+
 def test_json_is_one_object_per_table_and_line(lake: Path):
     done = run("annotate", lake, "--json")
     names = [json.loads(line)["table"] for line in done.out.splitlines()]

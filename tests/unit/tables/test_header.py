@@ -53,3 +53,19 @@ def test_titles_and_comments_above_the_table_are_counted() -> None:
     rows = [["Report"], ["# by hand"], ["id", "name", "price"], ["1", "Tea", "2.5"]]
     layout = find_layout([*rows, *[["2", "Rum", "9.0"]] * 5])
     assert (layout.header, layout.body_start) == (("id", "name", "price"), 3)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "이름,주민등록번호,부서",
+        "姓名,城市,备注",
+        "氏名,住所,部署",
+        "Имя,Город,Отдел",
+        "الاسم,المدينة,القسم",
+    ],
+)
+def test_headers_in_other_scripts_are_found_above_words(header: str):
+    body = [["aa", "bb", "cc"], ["dddd", "ee", "fffff"], ["g", "hhhhhhhhh", "iii"]]
+    assert first_row_is_header([header.split(","), *body])
+    assert not first_row_is_header(body)

@@ -1,14 +1,14 @@
 """Weights of two models that were planted are found again, and what is measured is what the annotators answer."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aegir.annotators.byte_model import ByteModelAnnotator
-from aegir.annotators.calibration import ByteCalibration, NgramCalibration
+from aegir.annotators.calibration import ByteCalibration, NgramCalibration, OperatingPoints
 from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import with_none
@@ -282,6 +282,33 @@ def test_figures_count_what_was_answered_and_what_was_right():
     ]
     quiet = judge(held_of(tables), silent, "fake")["fake/cta@open"]
     assert (quiet.columns, quiet.micro_f1, quiet.ece, quiet.thresholds) == (80, 0.0, 0.0, ())
+
+
+def test_labels_that_are_no_types_are_judged_by_themselves():
+    source = Source("open/tables.jsonl.gz", everyday=True, web=False)
+    labels = (
+        ColumnLabels(("Date",), fine=("iso_date", "date")),
+        ColumnLabels((), fine=("status",)),
+        ColumnLabels(("Number",), fine=("count",)),
+        ColumnLabels(("Date",)),
+    )
+    columns = (Column(None, ("1",)),) * 4
+    tables = [
+        TrainingTable(LabelledTable(Table(str(n), columns), labels, {}), source) for n in range(40)
+    ]
+    given = (
+        replace(everyday_answer(0, "Date", 0.9), label="date", fine_type="date", confidence=0.9),
+        replace(everyday_answer(1, None, 0.9), label="number", confidence=0.6),  # a wrong kind
+        replace(everyday_answer(2, "Number", 0.9), label="Number"),  # a type
+        replace(everyday_answer(3, "Date", 0.9), label="date", fine_type="date"),  # nobody knows
+    )
+    answers = [TableAnnotation(str(n), None, None, given, "fake") for n in range(40)]
+    found = judge(held_of(tables), answers, "fake")["fake/label@open"]
+    assert (found.columns, found.micro_f1) == (80, 0.5)
+    assert found.ece == pytest.approx(0.35)  # 0.9 is right, 0.6 wrong: (0.1 + 0.6) / 2
+    assert found.thresholds[0] == (0.7, 0.9, 0.5)
+    points = OperatingPoints.from_facts({"held_out": {"fake/label@open": asdict(found)}}, "fake")
+    assert points.thresholds(0.7).finer == 0.9
 
 
 def test_web_files_that_do_not_calibrate_and_relations_are_judged_by_themselves():

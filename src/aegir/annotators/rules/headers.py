@@ -57,10 +57,11 @@ HEADER_DEPENDENT = TELEPHONES | words("postalCode CoordinateAT Rating")
 _TELEPHONE = Pattern(
     r"^(?:.*(?<!micro)(?<!head)(?<!saxo)(?<!ear)(?<!xylo)phones?(?:no|nr|num|number)?\d*$|t[eé]l[eéè](?:f|ph)|telno|telnr|(?:tele)?fax"
     r"|mobile?(?:no|nr|nummer|number)?\d*$|(?:tel|tlf|cell?|celular|cellulare|gsm|msisdn|whatsapp|handy|hotline|helpline|sms|m[óo]vil"
-    r"|rufnummer|portable|puhelin|sími|contacts?|kontakt|contacto|contatto|contato)\d*$|телефон|тел$|факс|電話|电话|手机|전화)"
+    r"|rufnummer|portable|puhelin|sími|contacts?|kontakt|contacto|contatto|contato)\d*$|телефон|тел$|факс|電話|电话|手机|携帯|전화|휴대폰|هاتف|الهاتف)"
 )
 _POSTAL_CODE = Pattern(
-    r"^(?:.*zip(?!p)|.*zcta|post(?:al|code|cd|nr|nummer|leitzahl|kod)|codepostal|(?:plz|cp|cap|cep|psc|psč|tk|irsz|pin|pincode)\d*$)"
+    r"^(?:.*zip(?!p)|.*zcta|post(?:al|code|cd|nr|nummer|leitzahl|kod)|codepostal|(?:plz|cp|cap|cep|psc|psč|tk|irsz|pin|pincode)\d*$"
+    r"|郵便番号|邮编|邮政编码|郵遞區號|우편번호|почтовый)"
 )
 _COORDINATE = Pattern(
     r"^(?:lat(?:s|itud\w*|deg|dec|dd|lon|lng|long)?\d*$|lon(?:s|g|g\w*tud\w*|gs|deg|dec|dd)?\d*$|lng|.*(?:latitud|longitud)|coord|koord"

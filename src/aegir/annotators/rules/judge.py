@@ -3,7 +3,7 @@
     Column --read--> Reading --select--> rules --apply--> findings --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
-per combination of traits. Of the 253 rules, lengths and header leave a few dozen to be applied to a typical column.
+per combination of traits. Of the 256 rules, lengths and header leave a few dozen to be applied to a typical column.
 
 Promises
   - never raises, whatever the text; `judge_columns` reports a failing column and goes on;
@@ -73,8 +73,10 @@ PLAIN_NUMBER_STRENGTH = 0.5
 _HEADER_BONUS = 0.05
 _MAX_SENTENCES = 3
 _LOCATING_TYPES = TELEPHONES | {"postalCode", "CoordinateAT"}
+_SPELT_OUT = ("http_", "html_", "md5_", "xml_", "lei")
+"""Names that begin with a letter read as "aitch", "em", "ex" or "ell"."""
 _VAGUE_HINTS = frozenset(
-    ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku")
+    ("category_code", "free_text", "count", "primary_key", "foreign_key", "sku", "http_status")
 )
 """Hints too vague to be contradicted: a `status` need not be a code."""
 
@@ -93,6 +95,8 @@ class Verdict:
     """At least 0.8 when `fine_type` is set, 0 otherwise."""
     evidence: tuple[str, ...] = ()
     """Short sentences: which values, which header."""
+    argues_for: frozenset[str] = frozenset()
+    """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
 
 def judge(column: Column) -> Verdict:
@@ -120,12 +124,14 @@ def judge(column: Column) -> Verdict:
     if parent:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
+    told = decisive or _strongest(findings)
     return Verdict(
         support=_rank_support(findings, hints, vetoes, support),
         vetoes=vetoes,
         fine_type=fine_type,
         fine_confidence=confidence,
-        evidence=_explain(reading, findings, hints, fine_type, decisive),
+        evidence=_explain(reading, findings, hints, fine_type, told),
+        argues_for=frozenset(dict(told.rule.support) if told and not decisive else ()),
     )
 
 
@@ -261,15 +267,12 @@ def _explain(
     findings: list[Finding],
     hints: dict[str, str],
     fine_type: str | None,
-    decisive: Finding | None,
+    told: Finding | None,
 ) -> tuple[str, ...]:
-    """Return the sentences for the user: the decisive finding, and what the header suggests."""
+    """Return the sentences for the user: the finding to be told, and what the header suggests."""
     sentences = []
-    if decisive is None:
-        supporting = [finding for finding in findings if finding.rule.support]
-        decisive = max(supporting, key=_weight, default=None)
-    if decisive is not None:
-        sentences.append(_sentence(decisive))
+    if told is not None:
+        sentences.append(_sentence(told))
     if fine_type is not None and fine_type in hints:
         sentences.append(f"header {reading.header!r} suggests {_with_article(fine_type)}")
     elif hints and fine_type is None:
@@ -281,6 +284,11 @@ def _explain(
                 "but the values do not agree"
             )
     return tuple(sentences[:_MAX_SENTENCES])
+
+
+def _strongest(findings: list[Finding]) -> Finding | None:
+    """Return the finding that supports a type most."""
+    return max((one for one in findings if one.rule.support), key=_weight, default=None)
 
 
 def _weight(finding: Finding) -> float:
@@ -296,5 +304,6 @@ def _sentence(finding: Finding) -> str:
 
 
 def _with_article(name: str) -> str:
-    """Return `date_of_birth` as "a date of birth"; an initial u is read "you" in all our names."""
-    return f"{'an' if name[0] in 'aeio' else 'a'} {name.replace('_', ' ')}"
+    """Return `date_of_birth` as "a date of birth"; an initial u is read "you" in all our names, and some are spelt out."""
+    vowel = name[0] in "aeio" or name.startswith(_SPELT_OUT)
+    return f"{'an' if vowel else 'a'} {name.replace('_', ' ')}"

@@ -33,6 +33,7 @@ _RANGE = Pattern(
 _PAY = Pattern(
     r"\bper\s(?:hour|day|week|month|year|annum)\b|(?<![A-Za-z])/\s?(?:h|hr|hour|day|week|month|year)\b|\b(?:YEAR|HOUR|MONTH|WEEK|DAY)\b"
 )
+_NUMBERED_PERIOD = Pattern(r"(?:YEAR|HOUR|MONTH|WEEK|DAY)\s?\d+", re.ASCII)
 _FREQUENCY = Pattern(r"\d{1,2}(?:\s?(?:-|to)\s?\d{1,2})?\s?(?:x|times)?\s(?:per|a)\s\w+", re.I)
 _PLAIN_AMOUNT = Pattern(rf"-?(?:{_SYMBOL}\s?)?(?:{_NUMBER})(?:\s?{_SYMBOL})?")
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
@@ -80,12 +81,13 @@ def is_money_range(value: str) -> bool:
 
 
 def is_pay(value: str) -> bool:
-    """Return whether a value is pay for a period, not working time (`40 hours per week`) or a frequency."""
+    """Return whether a value is pay for a period, not working time (`40 hours per week`), a frequency or a `WEEK 4`."""
     return (
         bool(_PAY.search(value))
         and "hours" not in value
         and "hrs" not in value
         and not _FREQUENCY.fullmatch(value)
+        and not _NUMBERED_PERIOD.fullmatch(value)
     )
 
 

@@ -1,7 +1,8 @@
 """People: names, forms of address, gender, age, and the numbers of their documents.
 
 Almost everything here depends on the header: "Paris" is a first name under `first_name` and a city under `city`.
-From values alone the rules name only full names and given names that are mostly in the list, and gender words.
+From values alone the rules name only full names and given names that are mostly in the list, and words for gender and
+marital status.
 Identity numbers with check digits are in registry_numbers.py, telephones in phones.py.
 """
 
@@ -15,6 +16,7 @@ from aegir.annotators.rules.rule import Rule
 _DEMONYMS = word_set("demonyms")
 _GENDERS = word_set("genders")
 _UNAMBIGUOUS_GENDERS = word_set("unambiguous_genders")
+_MARITAL_STATUSES = word_set("marital_statuses")
 _TITLES = word_set("titles")
 _NAME_WORD = r"[^\W\d_][^\W\d_]*(?:['’-][^\W\d_]+)*\.?"
 _ONE_NAME = Pattern(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}")
@@ -23,7 +25,7 @@ _AGE = Pattern(
     r"(?:1[01]\d|\d{1,2})(?:\.\d{1,2})?(?:\s?(?:years?|yrs?|y|jahre|ans))?(?: old)?",
     re.ASCII | re.I,
 )
-_PASSPORT = Pattern(r"(?=.*\d)[A-Z0-9]{6,9}")
+_PASSPORT = Pattern(r"(?=.*\d)[A-Z0-9]{6,9}|\d{2} ?\d{2} \d{6}")
 _LICENCE = Pattern(r"(?=.*\d)[A-Z0-9](?:[ -]?[A-Z0-9]){4,19}")
 _USERNAME = Pattern(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{1,38}[A-Za-z0-9_])?", re.ASCII)
 _HEIGHT = Pattern(
@@ -182,14 +184,23 @@ RULES = (
     Rule(
         "nationality", "nationalities", is_nationality, needs=LETTER, excludes=DIGIT, length=(1, 40)
     ),
+    Rule(
+        "marital_status",
+        "marital statuses",
+        lambda v: v.casefold() in _MARITAL_STATUSES,
+        confidence=0.9,
+        min_distinct=2,
+        needs=LETTER,
+        excludes=DIGIT,
+        length=(2, 24),
+    ),
     Rule("age", "ages", _AGE.fullmatch, needs=DIGIT, length=(1, 14)),
     Rule(
         "passport_number",
         "passport numbers",
         _PASSPORT.fullmatch,
         needs=DIGIT,
-        excludes=SPACE,
-        length=(6, 9),
+        length=(6, 12),
         confidence_with_header=0.9,
     ),
     Rule(

@@ -3,14 +3,15 @@
 International numbers (+43 …) are checked as they are. National ones are checked against the plan of one country
 for the whole column: the one of a short list in which most values are valid. North American numbers have a pattern
 of their own and need no library. Under a header that names telephones a possible number is enough: films and
-handbooks use numbers that nobody has. The library is not imported until a column looks like digits with the
+handbooks use numbers that nobody has. 123-4567 (a Japanese postal code, a local number) and 850312-1234567 (a Korean
+identity number) are telephones only under such a header. The library is not imported until a column looks like digits with the
 separators of phone numbers; at most `_MAX_VALUES` values are parsed.
 """
 
 import re
 from functools import lru_cache
 
-from aegir.annotators.rules.headers import names_a_key, possible_types
+from aegir.annotators.rules.headers import named_types, names_a_key, possible_types
 from aegir.annotators.rules.matching import Pattern
 from aegir.annotators.rules.reading import AT, DIGIT, LETTER, Reading, evenly_spaced
 from aegir.annotators.rules.rule import Rule
@@ -43,6 +44,7 @@ _NORTH_AMERICAN = Pattern(
 )
 _BARE_NORTH_AMERICAN = Pattern(r"1?[2-9]\d\d[2-9]\d{6}(?:\.0)?", re.ASCII)
 _DIALLED = Pattern(r"\+?[\d\s().\-/\u2010-\u2013]{7,28}", re.ASCII)
+_POSTAL_CODE_OR_IDENTITY = Pattern(r"\d{3}-\d{4}|\d{6}-\d{7}", re.ASCII)
 _DECIMAL = Pattern(
     r"[-+]?\d+[.,]\d+|[-+]?\d+|(?:\d{1,4}\s?[-/.]\s?){2}\d{1,4}|\d{4}\s?[-–/]\s?\d{4}", re.ASCII
 )
@@ -121,6 +123,9 @@ def share_of_phones(reading: Reading) -> float:
 
 def _allowed_by_header(national: list[str], header: str | None) -> list[str]:
     """Return the national numbers that a header allows: case 1946-001 fits some country's plan."""
+    if "telephone" in named_types(header):
+        return national
+    national = [v for v in national if not _POSTAL_CODE_OR_IDENTITY.fullmatch(stripped(v))]
     if header is None or "telephone" in possible_types(header):
         return national
     return [] if names_a_key(header) else [v for v in national if stripped(v)[0] in "0("]

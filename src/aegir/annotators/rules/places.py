@@ -1,7 +1,7 @@
 """Places by name or code: countries, regions, postal codes, airports, addresses.
 
 US ZIP codes are five-digit numbers, so alone they support postalCode without naming the fine type; British,
-Canadian and Dutch codes have a pattern of their own. Two-letter codes that are also US states support the state.
+Canadian and Dutch codes, and Japanese ones after their sign 〒, have a pattern of their own. Two-letter codes that are also US states support the state.
 """
 
 import re
@@ -13,7 +13,17 @@ from aegir.annotators.rules.gazetteers import (
     word_set,
 )
 from aegir.annotators.rules.matching import Pattern
-from aegir.annotators.rules.reading import AT, COMMA, DIGIT, DOT, LETTER, LOWER, SPACE, UPPER
+from aegir.annotators.rules.reading import (
+    AT,
+    COMMA,
+    DIGIT,
+    DOT,
+    LETTER,
+    LOWER,
+    NON_ASCII,
+    SPACE,
+    UPPER,
+)
 from aegir.annotators.rules.rule import Rule
 
 _AIRPORTS = word_set("airports")
@@ -32,10 +42,11 @@ _PREFIXED_WITH_HEADER = r"(?:B|H|N|AT|BE|BG)-\d{4}|(?:E|F|FI|FR|I|IT|ES|UA)-\d{5
 _POSTCODE_WITH_LETTERS = Pattern(
     rf"{_UK_CODE}|{_CANADA}|{_NETHERLANDS}|{_IRELAND}|{_PREFIXED}|NL-{_NETHERLANDS}", _A
 )
+_JAPAN_WITH_SIGN = r"〒\s?\d{3}[-‐–ー−]?\d{4}"
 _WITH_SEPARATOR = r"\d{5}-\d{4}|\d{2}-\d{3}|\d{5}-\d{3}|\d{4}-\d{3}|\d{3}-\d{4}|\d{3}\s\d{2}"
 _POSTCODE_WITH_SEPARATOR = Pattern(_WITH_SEPARATOR, _A)
 _ANY_POSTCODE = Pattern(
-    rf"\d{{3,7}}(?:\.0)?|{_WITH_SEPARATOR}|{_UK_CODE}|{_CANADA}|[1-9]\d{{3}}\s?[A-Z]{{2}}|(?:[A-Z]\d\d|D6W)\s?[A-Z0-9]{{4}}|{_PREFIXED}"
+    rf"\d{{3,7}}(?:\.0)?|{_WITH_SEPARATOR}|{_JAPAN_WITH_SIGN}|{_UK_CODE}|{_CANADA}|[1-9]\d{{3}}\s?[A-Z]{{2}}|(?:[A-Z]\d\d|D6W)\s?[A-Z0-9]{{4}}|{_PREFIXED}"
     rf"|{_PREFIXED_WITH_HEADER}|[A-Z]\d{{4}}[A-Z]{{3}}|[A-Z]{{2}}\d{{3,4}}|[A-Z]{{1,2}}\d{{1,2}}[A-Z]?",
     re.I | _A,
 )
@@ -184,6 +195,15 @@ RULES = (
         needs=DIGIT | LETTER,
         length=(5, 9),
         support=(("postalCode", 0.89),),  # 7 of 7 labelled columns
+    ),
+    Rule(
+        "postal_code",
+        "Japanese postal codes",
+        Pattern(_JAPAN_WITH_SIGN, _A).fullmatch,
+        confidence=0.97,
+        needs=DIGIT | NON_ASCII,
+        excludes=LETTER,
+        length=(8, 10),
     ),
     Rule(
         "postal_code",

@@ -21,6 +21,7 @@ CASES: dict[str, tuple[str | None, str, str | None, str]] = {
     "age": ("customer_age", "42 ¦ 17 ¦ 68", "average", "42 ¦ 17 ¦ 68"),
     "date_of_birth": ("dob", "1984-03-07 ¦ 1990-12-31", "shipped", "1984-03-07 ¦ 1990-12-31"),
     "nationality": ("Nationality", "Portuguese ¦ Polish ¦ Kenyan", "nationality", "7 ¦ 9 ¦ 12"),
+    "marital_status": (None, "single ¦ married ¦ widowed", None, "single ¦ double ¦ suite"),
     "body_height": ("player_height_cm", "178 ¦ 165 ¦ 191", "tower_height", "8848 ¦ 4810 ¦ 5895"),
     "body_weight": ("body weight", "72 kg ¦ 65 kg", "body weight", "heavy ¦ light"),
     "blood_type": (None, "A+ ¦ O- ¦ AB+", None, "A ¦ B ¦ C+"),

@@ -87,3 +87,38 @@ def test_letters_seasons_and_codes_are_not_what_they_resemble(
 def test_minutes_and_seconds_are_a_duration_under_their_header() -> None:
     assert fine_type_of("Length", "5:43", "4:08", "12:45") == "duration"
     assert fine_type_of("start time", "5:43", "4:08", "12:45") == "time_of_day"
+
+
+JAPANESE_POSTAL_CODES = ("100-0001", "530-0001", "060-0042", "812-0011", "460-0008")
+KOREAN_IDS = ("850312-1234567", "920825-2345678", "781101-1456789", "010215-4123456")
+
+
+@pytest.mark.parametrize("header", ["郵便番号", "zip", "postal_code"])
+def test_japanese_postal_codes_are_no_telephone_numbers(header: str) -> None:
+    assert fine_type_of(header, *JAPANESE_POSTAL_CODES) == "postal_code"
+    assert fine_type_of(header, *(f"〒{code}" for code in JAPANESE_POSTAL_CODES)) == "postal_code"
+
+
+@pytest.mark.parametrize("header", [None, "column_3", "宛先", "contact address"])
+def test_the_sign_of_a_postal_code_needs_no_header(header: str | None) -> None:
+    assert fine_type_of(header, *(f"〒{code}" for code in JAPANESE_POSTAL_CODES)) == "postal_code"
+    assert fine_type_of(header, *JAPANESE_POSTAL_CODES) != "telephone_number"
+
+
+@pytest.mark.parametrize("header", ["phone", "電話番号", "Tel."])
+def test_local_numbers_are_telephones_under_a_header_that_says_so(header: str) -> None:
+    local = ("555-1234", "555-9876", "234-4567", "867-5309")
+    assert fine_type_of(header, *local) == "telephone_number"
+    assert fine_type_of(None, *local) is None
+
+
+@pytest.mark.parametrize("header", ["주민등록번호", "rrn", "national_id"])
+def test_korean_identity_numbers_are_no_telephone_numbers(header: str) -> None:
+    assert fine_type_of(header, *KOREAN_IDS) == "national_id"
+    assert fine_type_of(header, *(f"{value[:8]}******" for value in KOREAN_IDS)) == "national_id"
+    assert fine_type_of(None, *KOREAN_IDS) is None  # without check digits the header must say so
+    assert fine_type_of("order_no", *KOREAN_IDS) not in ("national_id", "telephone_number")
+
+
+def test_a_korean_identity_number_begins_with_a_date() -> None:
+    assert fine_type_of("rrn", "851312-1234567", "920832-2345678", "780001-1456789") is None

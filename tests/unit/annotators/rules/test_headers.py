@@ -4,6 +4,8 @@ import pytest
 
 from aegir.annotators.rules.gazetteers import header_phrases
 from aegir.annotators.rules.headers import MEASURES, hints_of, words_of
+from aegir.annotators.rules.judge import judge
+from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
 
 
@@ -57,3 +59,37 @@ def test_brackets_and_units_are_not_words() -> None:
 def test_every_hint_is_at_a_fine_type() -> None:
     assert set(header_phrases()) <= set(FINE_TYPES)
     assert set(FINE_TYPES) >= MEASURES
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "fine_type"),
+    [
+        ("GEBDAT", "19840307 ¦ 19901231 ¦ 19720115", "date_of_birth"),
+        ("Дата рождения", "07.03.1984 ¦ 31.12.1990", "date_of_birth"),
+        ("生年月日", "1984/03/07 ¦ 1990/12/31", "date_of_birth"),
+        ("性別", "男 ¦ 女 ¦ 女", "gender"),
+        ("Пол", "М ¦ Ж ¦ Ж", "gender"),
+        ("الجنس", "ذكر ¦ أنثى", "gender"),
+        ("Оклад", "45000 ¦ 70000 ¦ 52000", "salary"),
+        ("gross_pay", "4500.10 ¦ 3900.00", "salary"),
+        ("Паспорт", "4512 345678 ¦ 4509 112233", "passport_number"),
+        ("FAMST", "ledig ¦ verh. ¦ gesch.", "marital_status"),
+        ("Situation familiale", "marié ¦ célibataire", "marital_status"),
+        ("手机号", "13800138000 ¦ 13912345678", "telephone_number"),
+    ],
+)
+def test_headers_of_other_languages_and_abbreviations_are_read(
+    header: str, values: str, fine_type: str
+) -> None:
+    assert judge(Column(header, tuple(values.split(" ¦ ")))).fine_type == fine_type
+
+
+def test_a_status_of_persons_is_not_said_to_be_one_of_http() -> None:
+    verdict = judge(Column("employment_status", ("full time", "part time", "full time")))
+    assert not any("http" in sentence for sentence in verdict.evidence)
+    wrong = judge(Column("md5", ("x", "y", "z")))
+    assert wrong.evidence == ("header 'md5' suggests an md5 hash, but the values do not agree",)
+
+
+def test_a_numbered_week_is_no_pay() -> None:
+    assert "pay" not in " ".join(judge(Column("VISIT", ("WEEK 4", "WEEK 8"))).evidence)
