@@ -4,6 +4,7 @@ hash in `kept` --> its place in `kept`          any other hash, and NO_GRAM --> 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ class GramIndex:
     missing: int
 
     @classmethod
-    def of(cls, kept: npt.NDArray[np.int32]) -> "GramIndex":
+    def of(cls, kept: npt.NDArray[Any]) -> "GramIndex":
         """Make the index of the sorted hashes that are kept."""
         row = np.full(GRAM_SPACE + 1, len(kept), np.int32)
         row[kept] = np.arange(len(kept), dtype=np.int32)

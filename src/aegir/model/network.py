@@ -21,11 +21,12 @@ from aegir.arrays import F32, I64
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
-from aegir.model.dense import LayerNorm, Linear, Tensors
+from aegir.model.dense import LAYER_NORM_EPS, LayerNorm, Linear, Tensors, standardised
 from aegir.model.gram_index import GramIndex
 from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD
 from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
+from aegir.model.rwkv7 import run_blocks
 from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
 
@@ -111,6 +112,18 @@ class ByteModel:
         x = self._embedding(symbols[counts], hashes[counts])
         output = self._stage(x, rows, state.stage, wkv7)
         return ColumnReading(output, ReaderState(grams, output.state))
+
+    def routing_hidden(self, symbols: Symbols) -> F32:
+        """Return (B, D) the mean of the first block's output for symbols (B, T), scaled to mean 0 and variance 1."""
+        counts = symbols != PAD
+        rows = Ragged.of(counts.sum(axis=1))
+        state = self.start(len(symbols))
+        hashes, _ = read_grams(symbols, state.grams)
+        x = self._embedding(symbols[counts], hashes[counts])
+        first = self._stage.encoder[:1]
+        x, _ = run_blocks(first, x, state.stage.encoder[:1], rows, wkv7_chunked)
+        mean = rows.sums(x) / np.maximum(rows.lengths, 1).astype(np.float32)[:, None]
+        return standardised(mean, LAYER_NORM_EPS)
 
     def pool(self, reading: ColumnReading) -> F32:
         """Return (B, pooled width): mean and maximum at every level, over the symbols of this call."""
