@@ -31,7 +31,8 @@ LENGTHS = [30, 7, 18, 25]
 class BytesSeen(nn.Module):
     """A specialist that is not recurrent: its vector counts bytes in 12 buckets."""
 
-    symbols, state_shapes, vector_width = SYMBOLS, (), 12
+    symbols, state_shapes = SYMBOLS, ()
+    vector_width: int | None = 12
 
     def forward(
         self, input_ids: Tensor, mask: Tensor, initial: Sequence[Tensor] | None = None

@@ -14,6 +14,7 @@ Promises
   - numbers of a specialist that are not finite are left out and counted; memory does not grow with the batch.
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -120,7 +121,7 @@ class SwarmModel:
         weights: SwarmWeights,
         workers: int | None = None,
     ) -> None:
-        """Join them; `specialists` are in the order of the settings, `workers` run at a time."""
+        """Join them; `specialists` are in the order of the settings, at most `workers` run at a time, one per core if None."""
         self.settings, tensors = weights.settings, weights.tensors
         if len(specialists) != len(self.settings.specialists):
             raise UsageError(
@@ -128,7 +129,7 @@ class SwarmModel:
             )
         check_tensors(weights, primary.architecture, specialists)
         self.primary, self.specialists = primary, tuple(specialists)
-        self._workers = max(1, min(len(specialists), workers or len(specialists)))
+        self._workers = max(1, min(len(specialists), workers or os.cpu_count() or 1))
         self._router = Router(tensors["router.weight"])
         layers = list(enumerate(primary.architecture.state_shapes if self.settings.mode else ()))
         mode = self.settings.mode or ""

@@ -25,7 +25,7 @@ numpy, model/swarm.py, does not); pieces of a column are not continued from each
 
 import time
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -90,12 +90,12 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
 
         `fusion` is one fusion per RWKV layer of the primary (`build_fusions`), one for all layers if they have the same
         shape, or None for no states. `observation` adds the specialists' vectors to the primary's. `workers` is the
-        most specialists that run at a time, all of them if None.
+        most specialists that run at a time, one per core if None.
         """
         super().__init__()
         check_specialists(primary_model, specialists)
         shapes = tuple(primary_model.state_shapes)
-        self.primary_model = primary_model
+        self.primary_model: Any = primary_model  # with whatever else its class offers
         self.specialists = tuple(specialists)  # a tuple, which does not register them as modules
         self.workers, self.d_model = workers, d_model
         self.router = SpecialistRouter(d_model, len(specialists), activation_threshold)
@@ -150,7 +150,7 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         strengths = torch.where(active & ~dropped, scores, 0)
         if any(given is not None for given in outputs):
             initial = self._fused(initial, outputs, strengths)
-        reading = self.primary_model(input_ids, mask, initial)
+        reading: ModelOutput = self.primary_model(input_ids, mask, initial)
         assert reading.vectors is not None, "a primary gives vectors"
         output = self._observed(reading.vectors, outputs, strengths)
         return SwarmOutput(

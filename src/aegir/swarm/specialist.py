@@ -10,11 +10,12 @@ Promises
   - only routed rows are computed, cut to the longest of them; a specialist without rows is not called at all;
   - times are measured with a monotonic clock around each specialist's own work.
 
-Threads run at the same time because torch and the compiled kernels (`nogil`) release Python's lock. Limit: on C cores, more
-than C specialists at a time share cores, and each takes longer; set torch's own threads to 1 when specialists are many.
+Threads run at the same time because torch and the compiled kernels (`nogil`) release Python's lock. Limit: each of them
+may use torch's own threads too; set those to 1 (`torch.set_num_threads`) when there are as many specialists as cores.
 """
 
 import copy
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -130,7 +131,7 @@ def run_specialists(
 ) -> list[SpecialistOutput | None]:
     """Return each specialist's output for its rows of (B, T), None where it has none.
 
-    `activation` (B, N) says which rows; `workers` is the most that run at a time, all of them if None.
+    `activation` (B, N) says which rows; `workers` is the most that run at a time, one per core if None.
     """
     jobs = [
         (number, rows)
@@ -143,7 +144,7 @@ def run_specialists(
         number, rows = job
         return _run(specialists[number], input_ids, mask, rows)
 
-    most = min(len(jobs), len(jobs) if workers is None else workers)
+    most = min(len(jobs), workers or os.cpu_count() or 1)
     if most <= 1:
         done = [run(job) for job in jobs]
     else:

@@ -151,6 +151,7 @@ def test_what_is_not_finite_is_dropped_and_counted():
     class Broken(BytesSeenTwin):
         def contribute(self, symbols: Symbols) -> Contribution:
             given = super().contribute(symbols)
+            assert given.vectors is not None
             given.vectors[(symbols != PAD).sum(axis=1) == LENGTHS[1], 3] = np.nan
             return given
 

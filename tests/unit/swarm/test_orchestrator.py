@@ -231,7 +231,7 @@ def test_zero_specialists_leave_the_primary():
 
 def test_a_specialist_without_states_or_vectors_is_refused():
     class Nothing(BytesSeen):
-        vector_width = None
+        vector_width: int | None = None
 
     with pytest.raises(UsageError, match="neither matrix states nor a vector"):
         FrozenSpecialist("nothing", Nothing())

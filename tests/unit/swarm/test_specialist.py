@@ -94,7 +94,7 @@ def test_specialists_run_at_the_same_time():
 
     specialists = [FrozenSpecialist(name, Waits()) for name in "abc"]
     symbols, mask = columns()
-    outputs = run_specialists(specialists, symbols, mask, torch.ones(4, 3).bool())
+    outputs = run_specialists(specialists, symbols, mask, torch.ones(4, 3).bool(), workers=3)
     assert all(output is not None for output in outputs)
 
 
