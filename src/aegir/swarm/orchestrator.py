@@ -67,7 +67,7 @@ class SwarmOutput(TypedDict):
     reports: list[str]
     """A sentence for each specialist of which something was dropped."""
     steps: tuple[TimedStep, ...]
-    """What was done, in seconds, for aegir.rl.critical_path."""
+    """What was done here, in seconds, for aegir.rl.critical_path; the routing hidden was computed before."""
     reading: ModelOutput
     """The primary's own output."""
 
