@@ -34,6 +34,7 @@ BENCHMARKS = (
     "policy_loss",
     "time_mix",
     "byte_model",
+    "swarm",
     "accuracy",
     "taught_types",
 )

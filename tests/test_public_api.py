@@ -37,6 +37,11 @@ PUBLIC = {
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"
     ),
+    "aegir.swarm": (
+        "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
+        "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
+        "run_specialists save_swarm_folder"
+    ),
 }
 
 
@@ -70,11 +75,14 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe\n"
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.swarm\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
-        sorted(f"aegir.{name}" for name in ["health", "lazy", "observe", "raters", "rewards", "rl"])
+        sorted(
+            f"aegir.{name}"
+            for name in ["health", "lazy", "observe", "raters", "rewards", "rl", "swarm"]
+        )
     )
 
 

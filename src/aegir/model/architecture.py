@@ -15,6 +15,8 @@ from typing import Any
 
 from aegir.errors import UsageError
 
+StateShape = tuple[int, int, int]
+"""Heads, keys per head, values per head: the shape (H, K, V) of a block's matrix state."""
 _BLOCKS = re.compile(r"w(\d{1,2})")
 _EXAMPLE = '["w1", ["w3"], "w1"]'
 
@@ -35,6 +37,11 @@ class Stage:
         yield self
         if self.inner is not None:
             yield from self.inner.levels()
+
+    def block_widths(self) -> list[int]:
+        """Return the width of every block: encoder, inner stage, decoder."""
+        inside = self.inner.block_widths() if self.inner else []
+        return [*[self.width] * self.encoder, *inside, *[self.width] * self.decoder]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,14 @@ class Architecture:
     def pooled_width(self) -> int:
         """The width of a column's pooled vector: mean and maximum at every level."""
         return 2 * sum(self.widths)
+
+    @property
+    def state_shapes(self) -> tuple[StateShape, ...]:
+        """The shape of every block's matrix state: outermost encoder first, outermost decoder last."""
+        return tuple(
+            (width // self.head_size, self.head_size, self.head_size)
+            for width in self.stage.block_widths()
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready object that `from_dict` reads."""

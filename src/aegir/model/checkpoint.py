@@ -104,8 +104,19 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "architecture": json.dumps(checkpoint.architecture.as_dict(), sort_keys=True),
         "facts": json.dumps(checkpoint.facts, sort_keys=True, ensure_ascii=False),
     }
+    replace_file(path, safetensors_bytes(_stored(checkpoint.tensors), metadata))
+
+
+def rounded(checkpoint: Checkpoint) -> Checkpoint:
+    """Return the checkpoint with the weights that it has after saving and loading; doing so twice changes nothing."""
+    tensors = _restored(_stored(checkpoint.tensors))
+    return Checkpoint(checkpoint.architecture, tensors, checkpoint.facts)
+
+
+def _stored(tensors: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Return the tensors in the precision of the file."""
     stored: Arrays = {}
-    for name, tensor in checkpoint.tensors.items():
+    for name, tensor in tensors.items():
         if name == GRAM_HASHES:
             stored[name] = tensor
         elif name == GRAMS or (tensor.ndim == 2 and tensor.size >= LARGE):
@@ -117,7 +128,18 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
                     "the training has diverged"
                 )
             stored[name] = tensor.astype(np.float16 if tensor.ndim > 1 else np.float32)
-    replace_file(path, safetensors_bytes(stored, metadata))
+    return stored
+
+
+def _restored(stored: Arrays) -> Arrays:
+    """Return the tensors of a file in float32."""
+    for scales in [name for name in stored if name.endswith(SCALES)]:
+        if (name := scales.removesuffix(SCALES)) in stored:
+            stored[name] = _dequantise(name, stored[name], stored.pop(scales))
+    return {
+        name: tensor if name == GRAM_HASHES else tensor.astype(np.float32)
+        for name, tensor in stored.items()
+    }
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -132,14 +154,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         facts = json.loads(metadata["facts"])
         if not isinstance(facts, dict):
             raise UsageError(f"its facts are {type(facts).__name__}; expected an object")
-        for scales in [name for name in stored if name.endswith(SCALES)]:
-            if (name := scales.removesuffix(SCALES)) in stored:
-                stored[name] = _dequantise(name, stored[name], stored.pop(scales))
-        tensors = {
-            name: tensor if name == GRAM_HASHES else tensor.astype(np.float32)
-            for name, tensor in stored.items()
-        }
-        return Checkpoint(architecture, tensors, facts)
+        return Checkpoint(architecture, _restored(stored), facts)
     except (KeyError, json.JSONDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is an incomplete byte network ({error})") from None
     except UsageError as error:

@@ -10,8 +10,8 @@ symbol by symbol, gives the result of reading it at once.
 The arrays are plain and named, ready for safetensors; a restored state continues bit for bit.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,21 @@ class StageState:
         """Return all block states, outermost encoder first, outermost decoder last."""
         inside = self.inner.blocks() if self.inner else []
         return [*self.encoder, *inside, *self.decoder]
+
+    def with_matrices(self, matrices: Sequence[F32]) -> "StageState":
+        """Return this state with other matrices (B, H, K, V), one per block in the order of `blocks`."""
+        first, last = len(self.encoder), len(matrices) - len(self.decoder)
+        assert len(matrices) == len(self.blocks()), "one matrix per block"
+        return replace(
+            self,
+            encoder=_with_matrices(self.encoder, matrices[:first]),
+            decoder=_with_matrices(self.decoder, matrices[last:]),
+            inner=self.inner.with_matrices(matrices[first:last]) if self.inner else None,
+        )
+
+
+def _with_matrices(blocks: list[BlockState], matrices: Sequence[F32]) -> list[BlockState]:
+    return [replace(block, matrix=new) for block, new in zip(blocks, matrices, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,16 +16,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from aegir.arrays import F32, I64
 from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import GRAM_SPACE, PAD, Grams, Symbols, read_grams
+from aegir.model.byte_encoding import PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
-from aegir.model.dense import LayerNorm, Linear, Tensors
+from aegir.model.dense import LAYER_NORM_EPS, LayerNorm, Linear, Tensors, standardised
+from aegir.model.gram_index import GramIndex
 from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD
 from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
+from aegir.model.rwkv7 import run_blocks
 from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
 
@@ -54,23 +55,19 @@ class Embedding:
     """(SYMBOLS, D)"""
     grams: F32
     """(rows + 1, D); the last row, for n-grams without one, is zero."""
-    row_of_hash: npt.NDArray[np.int32]
-    """(GRAM_SPACE + 1,) the last entry is for NO_GRAM, which is -1."""
+    index: GramIndex
     norm: LayerNorm
 
     @classmethod
     def of(cls, tensors: Tensors, name: str) -> "Embedding":
         """Return the embedding of this name."""
-        hashes = tensors[GRAM_HASHES]
-        row_of_hash = np.full(GRAM_SPACE + 1, len(hashes), np.int32)
-        row_of_hash[hashes] = np.arange(len(hashes), dtype=np.int32)
-        norm = LayerNorm.of(tensors, f"{name}.norm")
-        return cls(tensors[f"{name}.symbols"], tensors[f"{name}.grams"], row_of_hash, norm)
+        index, norm = GramIndex.of(tensors[GRAM_HASHES]), LayerNorm.of(tensors, f"{name}.norm")
+        return cls(tensors[f"{name}.symbols"], tensors[f"{name}.grams"], index, norm)
 
     def __call__(self, symbols: Symbols, grams: Grams) -> F32:
         """Return (N, D) for symbols (N,) and hashes of n-grams (N, G)."""
         total = self.symbols[symbols]
-        rows = self.row_of_hash[grams]
+        rows = self.index.of_hashes(grams)
         for kind in range(grams.shape[1]):
             kept = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
             total[kept] += self.grams[rows[kept, kind]]
@@ -115,6 +112,18 @@ class ByteModel:
         x = self._embedding(symbols[counts], hashes[counts])
         output = self._stage(x, rows, state.stage, wkv7)
         return ColumnReading(output, ReaderState(grams, output.state))
+
+    def routing_hidden(self, symbols: Symbols) -> F32:
+        """Return (B, D) the mean of the first block's output for symbols (B, T), scaled to mean 0 and variance 1."""
+        counts = symbols != PAD
+        rows = Ragged.of(counts.sum(axis=1))
+        state = self.start(len(symbols))
+        hashes, _ = read_grams(symbols, state.grams)
+        x = self._embedding(symbols[counts], hashes[counts])
+        first = self._stage.encoder[:1]
+        x, _ = run_blocks(first, x, state.stage.encoder[:1], rows, wkv7_chunked)
+        mean = rows.sums(x) / np.maximum(rows.lengths, 1).astype(np.float32)[:, None]
+        return standardised(mean, LAYER_NORM_EPS)
 
     def pool(self, reading: ColumnReading) -> F32:
         """Return (B, pooled width): mean and maximum at every level, over the symbols of this call."""

@@ -6,7 +6,8 @@
 symbol by symbol (`step`), gives what reading it at once gives, also when sequences of a batch end at different times.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +35,21 @@ class StageState:
         """Return all block states, outermost encoder first, outermost decoder last."""
         inside = self.inner.blocks() if self.inner else []
         return [*self.encoder, *inside, *self.decoder]
+
+    def with_matrices(self, matrices: Sequence[Tensor]) -> "StageState":
+        """Return this state with other matrices (B, H, K, V), one per block in the order of `blocks`."""
+        first, last = len(self.encoder), len(matrices) - len(self.decoder)
+        assert len(matrices) == len(self.blocks()), "one matrix per block"
+        return replace(
+            self,
+            encoder=_with_matrices(self.encoder, matrices[:first]),
+            decoder=_with_matrices(self.decoder, matrices[last:]),
+            inner=self.inner.with_matrices(matrices[first:last]) if self.inner else None,
+        )
+
+
+def _with_matrices(blocks: list[BlockState], matrices: Sequence[Tensor]) -> list[BlockState]:
+    return [replace(block, matrix=new) for block, new in zip(blocks, matrices, strict=True)]
 
 
 @dataclass(slots=True)

@@ -18,13 +18,11 @@ from aegir.annotators.byte_model import CELLS_READ
 from aegir.config.settings import check_numbers
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import (
-    GRAM_SPACE,
-    NO_GRAM,
     Symbols,
     encode_column,
-    gram_hashes,
     pad,
 )
+from aegir.model.gram_index import GramIndex
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.nets.annotator import TableBatch
 from aegir.seeding import Seeds
@@ -90,27 +88,6 @@ class Batch:
     order: npt.NDArray[np.int64]
     """(columns,) index of each column when counted table by table."""
     symbols: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class GramIndex:
-    """Maps n-grams to rows of the embedding."""
-
-    row: npt.NDArray[np.int32]
-    """(GRAM_SPACE,)"""
-    missing: int
-
-    @classmethod
-    def of(cls, kept: npt.NDArray[np.int32]) -> "GramIndex":
-        """Make the index of the sorted hashes that are kept."""
-        row = np.full(GRAM_SPACE, len(kept), np.int32)
-        row[kept] = np.arange(len(kept), dtype=np.int32)
-        return cls(row, len(kept))
-
-    def rows(self, symbols: Symbols) -> npt.NDArray[np.int32]:
-        """Return the rows (B, T, G) of the n-grams of symbols (B, T)."""
-        hashes = gram_hashes(symbols)
-        return np.where(hashes == NO_GRAM, np.int32(self.missing), self.row[hashes])
 
 
 def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Drawing:

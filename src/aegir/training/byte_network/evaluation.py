@@ -23,9 +23,10 @@ from aegir.health.measures import measure_predictions, measure_representation
 from aegir.health.report import HealthReport, check
 from aegir.health.rules import RULES, Rule
 from aegir.metrics import compute_class_f1
+from aegir.model.gram_index import GramIndex
 from aegir.model.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
 from aegir.nets.annotator import ByteNetwork, TableBatch
-from aegir.training.byte_network.batches import GramIndex, batch_of, draw_as_is, mark_subject
+from aegir.training.byte_network.batches import batch_of, draw_as_is, mark_subject
 from aegir.training.byte_network.examples import Example, Heads
 
 NO_LABEL = -1

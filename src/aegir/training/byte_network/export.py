@@ -17,10 +17,10 @@ from aegir.annotators.calibration import ByteCalibration
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
+from aegir.model.gram_index import GramIndex
 from aegir.model.heads import ALONE_HEADS, HEAD_SIZES, OUTPUTS, all_sizes
 from aegir.nets.annotator import ByteNetwork
 from aegir.run_folder import CONFIG
-from aegir.training.byte_network.batches import GramIndex
 from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.corpus import Corpus
 from aegir.training.byte_network.evaluation import answer, liveness, refuse_if_collapsed

@@ -20,11 +20,12 @@ import torch
 from aegir.annotators.gold_labels import unknown_names_sentence
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
+from aegir.model.gram_index import GramIndex
 from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD, all_sizes
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.run_folder import RunFolder
 from aegir.seeding import Seeds
-from aegir.training.byte_network.batches import Batch, GramIndex, batch_of, draw_varied
+from aegir.training.byte_network.batches import Batch, batch_of, draw_varied
 from aegir.training.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.training.byte_network.corpus import Corpus, build_corpus
 from aegir.training.byte_network.evaluation import (

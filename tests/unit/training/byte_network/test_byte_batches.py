@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import HEADER
+from aegir.model.gram_index import GramIndex
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.seeding import Seeds
 from aegir.tables.table import Column, Table
@@ -18,7 +19,6 @@ from aegir.training.byte_network.batches import (
     Augmentation,
     Batch,
     Drawing,
-    GramIndex,
     batch_of,
     draw_as_is,
     draw_varied,

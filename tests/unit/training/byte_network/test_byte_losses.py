@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from aegir.errors import UsageError
+from aegir.model.gram_index import GramIndex
 from aegir.nets.annotator import DROPPED, ByteNetwork
 from aegir.nets.chunking import Boundaries
 from aegir.seeding import Seeds
@@ -17,7 +18,6 @@ from aegir.training.byte_network.batches import (
     Augmentation,
     Batch,
     Drawing,
-    GramIndex,
     batch_of,
     draw_varied,
 )

@@ -14,6 +14,7 @@ from aegir.arrays import softmax
 from aegir.data.sources import Source, TrainingTable
 from aegir.model.architecture import Reading
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.gram_index import GramIndex
 from aegir.model.heads import OUTPUTS
 from aegir.model.network import ByteModel
 from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
@@ -23,7 +24,6 @@ from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.training.byte_network.batches import (
     Augmentation,
-    GramIndex,
     batch_of,
     draw_as_is,
     draw_varied,

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from aegir.errors import UsageError
+from aegir.model.gram_index import GramIndex
 from aegir.run_folder import RunFolder
 from aegir.tables.table import Table
-from aegir.training.byte_network.batches import GramIndex
 from aegir.training.byte_network.config import (
     ByteTraining,
     CurriculumSettings,

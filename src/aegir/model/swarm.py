@@ -1,0 +1,280 @@
+"""A swarm in numpy: a primary that reads every column, and specialists that read the columns routed to them.
+
+    routing hidden --router--> scores, activation                                   (B, N)
+    activated specialists read their rows, in threads                               matrix states, vectors
+    F_l = fuse([0, align(unit(T_1)), ..., align(unit(T_N))], strengths)             for each RWKV layer l of the primary
+    tanh(gate_l) F_l --> the primary reads the column from this state
+    its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
+
+`aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py; files: swarm_file.py.
+
+Promises
+  - a column's result depends on that column alone, bit for bit;
+  - a column whose specialists are all off gets the primary's vector, bit for bit;
+  - numbers of a specialist that are not finite are left out and counted; memory does not grow with the batch.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from aegir.arrays import F32, I64, Floats
+from aegir.errors import UsageError
+from aegir.model.architecture import StateShape
+from aegir.model.byte_encoding import PAD, Symbols
+from aegir.model.checkpoint import load_checkpoint
+from aegir.model.hierarchy import ReaderState
+from aegir.model.network import ByteModel
+from aegir.model.ragged import Flags
+from aegir.model.state_fusion import (
+    Alignment,
+    Contributor,
+    Router,
+    StateFusion,
+    contributed_shape,
+    match_layer,
+    unit_rms,
+)
+from aegir.model.swarm_file import (
+    SwarmWeights,
+    check_tensors,
+    load_specialist,
+    load_swarm,
+    weights_sha256,
+)
+
+ROWS_AT_ONCE = 256
+"""Columns read together: their states take 40 KB each and agent in the layout that ships."""
+SWARM_NAME, PRIMARY_NAME, ENDING = "swarm.safetensors", "primary.safetensors", ".safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a specialist gives for a batch of columns."""
+
+    states: tuple[F32, ...]
+    """(B, H, K, V) for each RWKV layer; none if the model is not recurrent."""
+    vectors: F32 | None
+    """(B, D)"""
+
+
+class SpecialistModel(Contributor, Protocol):
+    """A model that can be a specialist."""
+
+    def contribute(self, symbols: Symbols) -> Contribution:
+        """Read columns (B, T), filled with PAD on the right."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ByteSpecialist:
+    """A byte network as a specialist."""
+
+    model: ByteModel
+
+    @property
+    def state_shapes(self) -> tuple[StateShape, ...]:
+        """(H, K, V) of every RWKV layer."""
+        return self.model.architecture.state_shapes
+
+    @property
+    def vector_width(self) -> int | None:
+        """D of its vectors."""
+        return self.model.architecture.column_width
+
+    def contribute(self, symbols: Symbols) -> Contribution:
+        """Read columns (B, T), filled with PAD on the right."""
+        reading = self.model.read(symbols)
+        states = tuple(block.matrix for block in reading.state.stage.blocks())
+        return Contribution(states, self.model.vectors(reading))
+
+
+@dataclass(frozen=True, slots=True)
+class SwarmReading:
+    """The result for a batch of columns."""
+
+    vectors: F32
+    """(B, D)"""
+    activation_mask: Flags
+    """(B, N)"""
+    scores: F32
+    """(B, N)"""
+    dropped: Flags
+    """(B, N) true where a specialist gave a number that is not finite."""
+    seconds: Floats
+    """(N,) spent in each specialist."""
+
+
+class SwarmModel:
+    """A primary with its specialists."""
+
+    def __init__(
+        self,
+        primary: ByteModel,
+        specialists: Sequence[SpecialistModel],
+        weights: SwarmWeights,
+        workers: int | None = None,
+    ) -> None:
+        """Join them; `specialists` are in the order of the settings, at most `workers` run at a time, one per core if None."""
+        self.settings, tensors = weights.settings, weights.tensors
+        if len(specialists) != len(self.settings.specialists):
+            raise UsageError(
+                f"{len(specialists)} specialists came for a swarm of {len(self.settings.specialists)}"
+            )
+        check_tensors(weights, primary.architecture, specialists)
+        self.primary, self.specialists = primary, tuple(specialists)
+        self._workers = max(1, min(len(specialists), workers or os.cpu_count() or 1))
+        self._router = Router(tensors["router.weight"])
+        layers = list(enumerate(primary.architecture.state_shapes if self.settings.mode else ()))
+        mode = self.settings.mode or ""
+        self._fusions = [StateFusion.of(tensors, f"fusions.{layer}", mode) for layer, _ in layers]
+        self._gates = [np.tanh(tensors[f"entry_gates.{layer}"]) for layer, _ in layers]
+        self._alignments = [
+            [
+                Alignment.of(
+                    tensors,
+                    f"alignments.{number}.{layer}",
+                    contributed_shape(each, layer, len(layers)),
+                    shape,
+                )
+                for layer, shape in layers
+            ]
+            for number, each in enumerate(specialists)
+        ]
+        self._observation_gates = tensors["observation_gates"]
+        target = (primary.architecture.column_width,)
+        self._observations = [
+            Alignment.of(tensors, f"observations.{number}", (each.vector_width,), target)
+            if self.settings.observation and each.vector_width is not None
+            else None
+            for number, each in enumerate(specialists)
+        ]
+
+    @classmethod
+    def load(cls, folder: Path, workers: int | None = None) -> "SwarmModel":
+        """Read a folder of swarm.safetensors, primary.safetensors and a file NAME.safetensors per specialist."""
+        weights = load_swarm(folder / SWARM_NAME)
+        checkpoint = load_checkpoint(folder / PRIMARY_NAME)
+        primary_sha256 = weights_sha256(checkpoint.architecture, checkpoint.tensors)
+        _check_hash(folder / PRIMARY_NAME, primary_sha256, weights.settings.primary_sha256)
+        specialists = []
+        for name, sha256 in weights.settings.specialists.items():
+            path = folder / f"{name}{ENDING}"
+            loaded = load_specialist(path)
+            _check_hash(path, loaded.manifest.weights_sha256, sha256)
+            specialists.append(ByteSpecialist(ByteModel(loaded.checkpoint)))
+        return cls(ByteModel(checkpoint), specialists, weights, workers)
+
+    def score(self, symbols: Symbols) -> F32:
+        """Return the router's scores (B, N) of columns (B, T)."""
+        first = symbols[:, : self.settings.routing_symbols]
+        parts = [self.primary.routing_hidden(first[part]) for part in _parts(len(symbols))]
+        return self._router(np.concatenate(parts))
+
+    def read(self, symbols: Symbols, activation: Flags | None = None) -> SwarmReading:
+        """Read columns (B, T); `activation` (B, N) replaces the router's threshold."""
+        scores = self.score(symbols)
+        active = scores > np.float32(self.settings.threshold) if activation is None else activation
+        if active.shape != scores.shape:
+            raise UsageError(f"activation has shape {active.shape}; expected {scores.shape}")
+        used, seconds = active.copy(), np.zeros(len(self.specialists))
+        vectors = np.empty((len(symbols), self.primary.architecture.column_width), np.float32)
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
+            for part in _parts(len(symbols)):
+                given = self._run(pool, symbols[part], used[part], seconds)
+                strengths = np.where(used[part], scores[part], np.float32(0))
+                vectors[part] = self._read(symbols[part], given, strengths)
+        return SwarmReading(vectors, active, scores, active & ~used, seconds)
+
+    def _run(
+        self, pool: Executor, symbols: Symbols, used: Flags, seconds: Floats
+    ) -> dict[int, "_Routed"]:
+        """Return what specialists gave for their rows; clear `used` where it is not finite."""
+
+        def run(number: int) -> _Routed:
+            start, rows = time.perf_counter(), np.flatnonzero(used[:, number])
+            longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
+            given = self.specialists[number].contribute(symbols[rows, :longest])
+            finite = _finite(given)
+            used[rows, number] = finite
+            seconds[number] += time.perf_counter() - start
+            states = tuple(state[finite] for state in given.states)
+            vectors = None if given.vectors is None else given.vectors[finite]
+            return _Routed(rows[finite], states, vectors)
+
+        numbers = np.flatnonzero(used.any(axis=0)).tolist()
+        return dict(zip(numbers, pool.map(run, numbers), strict=True))
+
+    def _read(self, symbols: Symbols, given: Mapping[int, "_Routed"], strengths: F32) -> F32:
+        """Return the primary's vectors (B, D), read from the fused states, with the specialists' added."""
+        start = self.primary.start(len(symbols))
+        if given and self._fusions:
+            states = self._fused(given, strengths)
+            start = ReaderState(start.grams, start.stage.with_matrices(states))
+        vectors = self.primary.vectors(self.primary.read(symbols, start))
+        for number, routed in given.items():
+            align = self._observations[number]
+            if align is not None and routed.vectors is not None:
+                seen = align(unit_rms(routed.vectors))
+                strength = strengths[routed.rows, number, None]
+                vectors[routed.rows] += strength * self._observation_gates[number] * seen
+        return vectors
+
+    def _fused(self, given: Mapping[int, "_Routed"], strengths: F32) -> list[F32]:
+        """Return the states from which the primary reads, one per layer."""
+        agents = np.concatenate([np.ones_like(strengths[:, :1]), strengths], axis=1)
+        anyone = np.any(strengths > 0, axis=1)[:, None, None, None]
+        states = []
+        for layer, shape in enumerate(self.primary.architecture.state_shapes):
+            own = np.zeros((len(strengths), *shape), np.float32)
+            others = [own] * len(self.specialists)
+            for number, routed in given.items():
+                others[number] = own.copy()
+                others[number][routed.rows] = self._aligned(number, layer, routed)
+            fused = self._fusions[layer]([own, *others], agents)
+            states.append(np.where(anyone, self._gates[layer][:, None, None] * fused, own))
+        return states
+
+    def _aligned(self, number: int, layer: int, routed: "_Routed") -> F32:
+        align = self._alignments[number][layer]
+        if routed.states:
+            source = routed.states[match_layer(layer, len(self._fusions), len(routed.states))]
+            return align(unit_rms(source, axes=2))
+        assert routed.vectors is not None, "a specialist has states or vectors"
+        return align(unit_rms(routed.vectors))
+
+
+@dataclass(frozen=True, slots=True)
+class _Routed:
+    """What a specialist gave for its rows, without those that are not finite."""
+
+    rows: I64
+    states: tuple[F32, ...]
+    vectors: F32 | None
+
+
+def _check_hash(path: Path, found: str, expected: str) -> None:
+    if found != expected:
+        raise UsageError(
+            f"{path} has weights with SHA-256 {found[:12]} but the swarm was trained with "
+            f"{expected[:12]}; put the file that it was trained with there"
+        )
+
+
+def _finite(given: Contribution) -> Flags:
+    """Return (R,) whether all numbers of a row are finite."""
+    arrays = [*given.states, *([] if given.vectors is None else [given.vectors])]
+    checks = [np.isfinite(array).reshape(len(array), -1).all(axis=1) for array in arrays]
+    finite: Flags = np.logical_and.reduce(checks)
+    return finite
+
+
+def _parts(rows: int) -> list[slice]:
+    """Return slices of at most ROWS_AT_ONCE rows; one, if there are none."""
+    return [slice(at, min(at + ROWS_AT_ONCE, rows)) for at in range(0, max(rows, 1), ROWS_AT_ONCE)]

@@ -1,0 +1,130 @@
+"""What a primary or a specialist of a swarm must offer, and the byte network behind that interface.
+
+    input_ids (B, T), mask (B, T), initial matrix states --> one vector per column, matrix states after the last symbol
+
+A row is a column. `ColumnModel` is the whole interface: any module that has it can be the primary or, inside a
+`FrozenSpecialist`, a specialist. A model that is not recurrent has no `state_shapes` and gives vectors alone.
+
+`ByteColumnModel` is the byte network (`aegir.nets`): it computes the rows of its own hashed n-grams from `input_ids`, so
+primary and specialists may keep different n-grams. Its `routing_hidden` runs the first RWKV block over the first
+symbols of each column: mean over positions, shifted and scaled to mean 0 and variance 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from aegir.errors import UsageError
+from aegir.model.architecture import StateShape
+from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.model.gram_index import GramIndex
+from aegir.model.safetensors_file import Arrays
+from aegir.model.swarm_file import ROUTING_SYMBOLS, weights_sha256
+from aegir.nets.annotator import ByteNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOutput:
+    """What a model gives for a batch of columns."""
+
+    vectors: Tensor | None
+    """(B, D) one vector per column; None if the model has states alone."""
+    states: tuple[Tensor, ...] = ()
+    """(B, H, K, V) for each RWKV layer, after the last symbol."""
+    detail: Any = None
+    """The model's own output, such as the boundaries that a loss needs; not used here."""
+
+
+class ColumnModel(Protocol):
+    """A model that reads columns; `fingerprint() -> str`, a hash of its weights, is optional."""
+
+    symbols: int
+    """Size of the vocabulary of `input_ids`."""
+    state_shapes: tuple[StateShape, ...]
+    """(H, K, V) of every RWKV layer, first layer first; empty if it is not recurrent."""
+    vector_width: int | None
+
+    def __call__(
+        self, input_ids: Tensor, mask: Tensor, initial: Sequence[Tensor] | None = None
+    ) -> ModelOutput:
+        """Read columns; `initial` has the matrix states to begin with, zeros if it is None."""
+        ...
+
+
+class ByteColumnModel(nn.Module):  # type: ignore[misc]
+    """The byte network as the primary or a specialist of a swarm."""
+
+    symbols = SYMBOLS
+
+    def __init__(
+        self, network: ByteNetwork, index: GramIndex, routing_symbols: int = ROUTING_SYMBOLS
+    ) -> None:
+        """Wrap a network; `index` has the rows of its n-grams."""
+        super().__init__()
+        if index.missing != network.architecture.gram_rows:
+            raise UsageError(
+                f"the index has {index.missing} n-grams but the network {network.architecture.gram_rows} rows; "
+                "expected the n-grams that the network was built with"
+            )
+        self.network, self.index = network, index
+        self.routing_symbols = routing_symbols
+        self.state_shapes = network.architecture.state_shapes
+        self.vector_width: int | None = network.architecture.column_width
+        self.d_model = network.architecture.widths[0]
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint) -> "ByteColumnModel":
+        """Make the network of a checkpoint."""
+        sizes = {head: len(checkpoint.tensors[f"heads.{head}.weight"]) for head in checkpoint.heads}
+        network = ByteNetwork(checkpoint.architecture, sizes)
+        tensors = {name: torch.tensor(each) for name, each in checkpoint.tensors.items()}
+        del tensors[GRAM_HASHES]
+        network.load_state_dict(tensors)
+        return cls(network, GramIndex.of(checkpoint.tensors[GRAM_HASHES]))
+
+    def forward(
+        self, input_ids: Tensor, mask: Tensor, initial: Sequence[Tensor] | None = None
+    ) -> ModelOutput:
+        """Read symbols (B, T); the detail is the `StageOutput` of the hierarchy."""
+        reader = self.network.reader
+        symbols = input_ids.masked_fill(~mask, PAD)
+        state = None
+        if initial is not None:
+            state = reader.stage.start(len(symbols)).with_matrices(initial)
+        output = reader(symbols, self._grams(symbols), state)
+        states = tuple(block.matrix for block in output.state.blocks())
+        return ModelOutput(reader.vectors(output), states, output)
+
+    def routing_hidden(self, input_ids: Tensor, mask: Tensor) -> Tensor:
+        """Return what the router reads (B, d_model): the first block over the first `routing_symbols` symbols."""
+        mask = mask[:, : self.routing_symbols]
+        symbols = input_ids[:, : self.routing_symbols].masked_fill(~mask, PAD)
+        x = self.network.reader.embedding(symbols, self._grams(symbols))
+        for block in self.network.reader.stage.encoder[:1]:
+            x = block(x, block.start(len(x)), mask, None)[0]
+        kept = mask[..., None]
+        mean = (x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+        return functional.layer_norm(mean, mean.shape[-1:])
+
+    def tensors(self) -> Arrays:
+        """Return the weights by their names in a checkpoint."""
+        arrays = {
+            name: tensor.detach().cpu().numpy()
+            for name, tensor in self.network.state_dict().items()
+        }
+        return {**arrays, GRAM_HASHES: self.index.kept}
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 that the manifest of a specialist with these weights has."""
+        return weights_sha256(self.network.architecture, self.tensors())
+
+    def _grams(self, symbols: Tensor) -> Tensor:
+        """Return rows (B, T, G) of the n-grams."""
+        rows = self.index.rows(symbols.cpu().numpy().astype(np.int16))
+        return torch.from_numpy(rows).long().to(symbols.device)

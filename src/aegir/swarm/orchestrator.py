@@ -1,0 +1,293 @@
+"""The swarm: a primary that reads every column, and frozen specialists that read the columns routed to them.
+
+    routing hidden --router--> scores, activation                                   (B, N)
+    activated specialists read their rows, in parallel, without gradient            matrix states, vectors
+    F_l = fuse([S_l, align(unit(T_1)), ..., align(unit(T_N))], strengths)           for each RWKV layer l of the primary
+    S_l + tanh(gate_l) (F_l - S_l) --> the primary reads the column from this state
+    its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> output    (B, D), ready for the table stage
+
+S_l is the primary's own state (agent 0, strength 1): zeros, or what `initial` gives. T_i and v_i are the final state and
+the vector of specialist i, unit() divides by the root mean square (of a head, of a vector), and the strength of specialist i
+is its score where it is on, else 0, so that gradients reach the router through the contribution.
+A specialist with other layers contributes its layer of equal relative depth; one without matrix states
+contributes its vector to the states too.
+
+Promises
+  - `routing_hidden=None` is the primary alone, bit for bit; so is a row whose specialists are all off;
+  - both gates begin at zero, so an untrained swarm of any activation gives the primary's output, while the gates
+    have gradients; once they have moved, so have fusion, alignment, router and primary;
+  - numbers of a specialist that are not finite are left out row by row, counted (`dropped`) and reported;
+  - specialists are not parameters of this module: no optimiser, checkpoint or `train()` of it touches them.
+
+Limits: the result of a row may differ in its last bits with the batch around it, as everywhere in torch (the twin in
+numpy, model/swarm.py, does not); pieces of a column are not continued from each other.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import torch
+from torch import Tensor, nn
+
+from aegir.episode import TimedStep
+from aegir.errors import UsageError
+from aegir.model.safetensors_file import Arrays
+from aegir.model.state_fusion import RMS_FLOOR, contributed_shape, match_layer
+from aegir.swarm.alignment import AlignmentProjection
+from aegir.swarm.column_model import ColumnModel, ModelOutput
+from aegir.swarm.fusion import RWKVStateFusion, fusion_per_layer
+from aegir.swarm.router import SpecialistRouter, limit_activations
+from aegir.swarm.specialist import (
+    FrozenSpecialist,
+    SpecialistOutput,
+    check_specialists,
+    run_specialists,
+)
+
+PRIMARY = "primary_model."
+"""Prefix of the primary's parameters; all others are the swarm's own."""
+
+
+class SwarmOutput(TypedDict):
+    """What a swarm gives for a batch of columns."""
+
+    output: Tensor
+    """(B, D) one vector per column, for the table stage."""
+    specialist_outputs: list[SpecialistOutput | None]
+    """Per specialist; None if no row was routed to it."""
+    activation_mask: Tensor
+    """(B, N) which specialists have read which row."""
+    scores: Tensor
+    """(B, N) of the router; zeros if it was skipped."""
+    log_probabilities: Tensor
+    """(B, N) of each decision as it was taken before the cap; zeros if the router was skipped."""
+    dropped: Tensor
+    """(B, N) true where a specialist gave a number that is not finite, so that nothing of it was used."""
+    reports: list[str]
+    """A sentence for each specialist of which something was dropped."""
+    steps: tuple[TimedStep, ...]
+    """What was done here, in seconds, for aegir.rl.critical_path; the routing hidden was computed before."""
+    reading: ModelOutput
+    """The primary's own output."""
+
+
+class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
+    """A primary with frozen specialists."""
+
+    def __init__(
+        self,
+        primary_model: ColumnModel,
+        specialists: Sequence[FrozenSpecialist],
+        fusion: RWKVStateFusion | Sequence[RWKVStateFusion] | None,
+        d_model: int,
+        activation_threshold: float = 0.5,
+        *,
+        observation: bool = True,
+        workers: int | None = None,
+    ) -> None:
+        """Join them; `d_model` is the width of the routing hidden.
+
+        `fusion` is one fusion per RWKV layer of the primary (`build_fusions`), one for all layers if they have the same
+        shape, or None for no states. `observation` adds the specialists' vectors to the primary's. `workers` is the
+        most specialists that run at a time, one per core if None.
+        """
+        super().__init__()
+        check_specialists(primary_model, specialists)
+        shapes = tuple(primary_model.state_shapes)
+        self.primary_model: Any = primary_model  # with whatever else its class offers
+        self.specialists = tuple(specialists)  # a tuple, which does not register them as modules
+        self.workers, self.d_model = workers, d_model
+        self.router = SpecialistRouter(d_model, len(specialists), activation_threshold)
+        fusions = [] if fusion is None else fusion_per_layer(fusion, shapes, len(specialists) + 1)
+        self.fusions = nn.ModuleList(fusions)
+        self.entry_gates = nn.ParameterList(torch.zeros(each.num_heads) for each in fusions)
+        self.alignments = nn.ModuleList(
+            nn.ModuleList(
+                AlignmentProjection(contributed_shape(each, layer, len(shapes)), shape)
+                for layer, shape in enumerate(shapes[: len(fusions)])
+            )
+            for each in specialists
+        )
+        self.observation = observation
+        width = primary_model.vector_width or 0
+        self.observations = nn.ModuleList(
+            AlignmentProjection((each.vector_width,), (width,))
+            if observation and each.vector_width is not None
+            else nn.Identity()
+            for each in specialists
+        )
+        self.observation_gates = nn.Parameter(
+            torch.zeros(len(specialists) if observation else 0, width)
+        )
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        mask: Tensor,
+        routing_hidden: Tensor | None = None,
+        *,
+        activation: Tensor | None = None,
+        cap: int | None = None,
+        initial: Sequence[Tensor] | None = None,
+    ) -> SwarmOutput:
+        """Read columns (B, T); None as `routing_hidden` (B, d_model) reads them with the primary alone.
+
+        `activation` (B, N) replaces the threshold, for instance by what `router.sample` drew. `cap` is the most
+        activations in this batch: the highest scores stay. `initial` are the primary's own states, zeros if None.
+        """
+        begin = time.perf_counter()
+        self._check_inputs(input_ids, mask, routing_hidden, activation)
+        decided = self._decide(len(input_ids), routing_hidden, activation, cap)
+        scores, log_probabilities, active = decided
+        routed = time.perf_counter() - begin
+        outputs = run_specialists(self.specialists, input_ids, mask, active, self.workers)
+        begin = time.perf_counter()
+        dropped = torch.zeros_like(active)
+        for number, given in enumerate(outputs):
+            if given is not None:
+                dropped[given.rows, number] = ~given.finite
+        strengths = torch.where(active & ~dropped, scores, 0)
+        if any(given is not None for given in outputs):
+            initial = self._fused(initial, outputs, strengths)
+        reading: ModelOutput = self.primary_model(input_ids, mask, initial)
+        assert reading.vectors is not None, "a primary gives vectors"
+        output = self._observed(reading.vectors, outputs, strengths)
+        return SwarmOutput(
+            output=output,
+            specialist_outputs=outputs,
+            activation_mask=active,
+            scores=scores,
+            log_probabilities=log_probabilities,
+            dropped=dropped,
+            reports=self._reports(dropped),
+            steps=self._steps(routed, outputs, time.perf_counter() - begin),
+            reading=reading,
+        )
+
+    def swarm_tensors(self) -> Arrays:
+        """Return the weights of router, fusion, alignment and gates, without the primary's, by name."""
+        return {
+            name: tensor.detach().cpu().numpy()
+            for name, tensor in self.state_dict().items()
+            if not name.startswith(PRIMARY)
+        }
+
+    def check_unchanged(self) -> None:
+        """Raise if the weights of a specialist are no longer those that were frozen."""
+        for specialist in self.specialists:
+            specialist.check_unchanged()
+
+    def _decide(
+        self, rows: int, hidden: Tensor | None, activation: Tensor | None, cap: int | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return scores, log probabilities and activation, each (B, N)."""
+        weight = self.router.weight
+        if hidden is None:
+            none = weight.new_zeros(rows, len(self.specialists))
+            return none, none, limit_activations(none > 0, none, cap)
+        scores = self.router(hidden)
+        drawn = self.router.activate(scores) if activation is None else activation
+        active = limit_activations(drawn, scores, cap)
+        return scores, self.router.log_probabilities(hidden, drawn), active
+
+    def _fused(
+        self,
+        initial: Sequence[Tensor] | None,
+        outputs: Sequence[SpecialistOutput | None],
+        strengths: Tensor,
+    ) -> Sequence[Tensor] | None:
+        """Return the states from which the primary reads."""
+        if not len(self.fusions):
+            return initial
+        states = []
+        agents = torch.cat([torch.ones_like(strengths[:, :1]), strengths], dim=1)
+        anyone = (strengths > 0).any(dim=1)[:, None, None, None]
+        for layer, (fusion, gate) in enumerate(zip(self.fusions, self.entry_gates, strict=True)):
+            like = strengths.new_zeros(len(strengths), *fusion.state_shape)
+            own = like if initial is None else initial[layer]
+            given = [
+                self._aligned(number, layer, outputs[number], like)
+                for number in range(len(outputs))
+            ]
+            entering = own + torch.tanh(gate)[:, None, None] * (fusion([own, *given], agents) - own)
+            states.append(torch.where(anyone, entering, own))
+        return states
+
+    def _aligned(
+        self, number: int, layer: int, given: SpecialistOutput | None, like: Tensor
+    ) -> Tensor:
+        """Return what a specialist contributes to a layer, (B, H, K, V); zeros in rows that it did not read."""
+        if given is None:
+            return like
+        if given.states:
+            source = given.states[match_layer(layer, len(self.fusions), len(given.states))]
+        else:
+            assert given.vectors is not None
+            source = given.vectors
+        axes = (-2, -1) if given.states else (-1,)
+        aligned = self.alignments[number][layer](_unit_rms(source[given.finite], axes))
+        return like.index_copy(0, given.rows[given.finite], aligned)
+
+    def _observed(
+        self, vectors: Tensor, outputs: Sequence[SpecialistOutput | None], strengths: Tensor
+    ) -> Tensor:
+        """Return the primary's vectors (B, D) with those of the specialists added."""
+        if not self.observation:
+            return vectors
+        for number, given in enumerate(outputs):
+            if given is not None and given.vectors is not None:
+                rows = given.rows[given.finite]
+                seen = self.observations[number](_unit_rms(given.vectors[given.finite], (-1,)))
+                seen = strengths[rows, number, None] * self.observation_gates[number] * seen
+                vectors = vectors.index_add(0, rows, seen)
+        return vectors
+
+    def _reports(self, dropped: Tensor) -> list[str]:
+        return [
+            f"specialist {specialist.name!r} gave numbers that are not finite on {len(rows)} of {len(dropped)} "
+            f"columns (first: {int(rows[0])}); left out"
+            for number, specialist in enumerate(self.specialists)
+            if len(rows := dropped[:, number].nonzero()[:, 0])
+        ]
+
+    def _steps(
+        self, routed: float, outputs: Sequence[SpecialistOutput | None], read: float
+    ) -> tuple[TimedStep, ...]:
+        """Router, then specialists at once, then fusion and primary, which wait for all of them."""
+        ran = tuple(
+            TimedStep(f"specialist {specialist.name}", given.seconds, ("router",))
+            for specialist, given in zip(self.specialists, outputs, strict=True)
+            if given is not None
+        )
+        before = tuple(step.name for step in ran) or ("router",)
+        return (TimedStep("router", routed), *ran, TimedStep("primary", read, before))
+
+    def _check_inputs(
+        self, input_ids: Tensor, mask: Tensor, hidden: Tensor | None, activation: Tensor | None
+    ) -> None:
+        rows = len(input_ids)
+        if input_ids.ndim != 2 or mask.shape != input_ids.shape:
+            raise UsageError(
+                f"input_ids have shape {tuple(input_ids.shape)} and mask {tuple(mask.shape)}; "
+                "expected (B, T) for both"
+            )
+        if hidden is not None and hidden.shape != (rows, self.d_model):
+            raise UsageError(
+                f"routing_hidden has shape {tuple(hidden.shape)}; expected ({rows}, {self.d_model})"
+            )
+        if hidden is not None and not hidden.isfinite().all():
+            raise UsageError("routing_hidden has numbers that are not finite; the primary diverged")
+        if activation is not None and hidden is None:
+            raise UsageError("activation came without routing_hidden; expected both or neither")
+        expected = (rows, len(self.specialists))
+        if activation is not None and (
+            activation.shape != expected or activation.dtype != torch.bool
+        ):
+            raise UsageError(
+                f"activation is {activation.dtype} {tuple(activation.shape)}; expected bool {expected}"
+            )
+
+
+def _unit_rms(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return x / x.square().mean(dim=axes, keepdim=True).sqrt().clamp(min=RMS_FLOOR)

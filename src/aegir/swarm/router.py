@@ -1,0 +1,68 @@
+"""Which specialists read which column: a score each, a threshold, and at most `cap` of them per batch.
+
+    scores = sigmoid(W h)  (B, N)          activation = scores > threshold          zero, one or several per column
+
+Each column and specialist is one Bernoulli decision of a policy: `sample` draws it, `log_probabilities` gives the log
+probability of what was drawn. A cap (`limit_activations`) is applied to what was drawn and is no part of the
+policy: its log probabilities are those before the cap.
+
+W begins at zero: every score is 0.5, nothing is above the default threshold, and sampling tries each specialist half
+the time. A score does not depend on the other rows and specialists, bit for bit; a cap makes rows compete by their scores.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from aegir.errors import UsageError
+
+
+class SpecialistRouter(nn.Module):  # type: ignore[misc]
+    """Scores how much each specialist may help with a column."""
+
+    def __init__(self, d_model: int, num_specialists: int, threshold: float = 0.5) -> None:
+        super().__init__()
+        if not 0 <= threshold < 1:
+            raise UsageError(
+                f"activation_threshold is {threshold}; expected a number from 0 to below 1"
+            )
+        self.threshold = threshold
+        self.weight = nn.Parameter(torch.zeros(num_specialists, d_model))
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Return scores (B, N) for hidden (B, d_model)."""
+        return torch.sigmoid(self._logits(hidden))
+
+    def activate(self, scores: Tensor) -> Tensor:
+        """Return the activation (B, N): true where a score is above the threshold."""
+        return scores > self.threshold
+
+    def sample(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Draw an activation (B, N): true with the probability that is the score."""
+        noise = torch.rand(scores.shape, generator=generator, device=scores.device)
+        return noise < scores.detach()
+
+    def log_probabilities(self, hidden: Tensor, activation: Tensor) -> Tensor:
+        """Return the log probability (B, N) of each decision: log score where it is on, log(1 - score) where off."""
+        logits = self._logits(hidden)
+        return functional.logsigmoid(torch.where(activation, logits, -logits))
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        # Not a matrix product: its rounding would depend on how many rows and specialists there are.
+        return (hidden[:, None] * self.weight).sum(dim=-1)
+
+
+def limit_activations(activation: Tensor, scores: Tensor, cap: int | None) -> Tensor:
+    """Return the activation (B, N) with the `cap` highest scores of the batch; the first of equal ones stay."""
+    if cap is None:
+        return activation
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+        raise UsageError(
+            f"cap is {cap!r}; expected at least 1 activation per batch, or None for no cap "
+            "(routing_hidden=None reads without specialists)"
+        )
+    ranked = scores.detach().masked_fill(~activation, -1.0).flatten()  # scores are above -1
+    first = ranked.sort(descending=True, stable=True).indices[:cap]
+    kept = torch.zeros_like(ranked, dtype=torch.bool)
+    kept[first] = True
+    return activation & kept.reshape(activation.shape)

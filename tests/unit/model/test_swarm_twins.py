@@ -1,0 +1,292 @@
+"""The swarm in numpy and the swarm in torch are one swarm; and what numpy promises beyond torch."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from aegir.errors import UsageError
+from aegir.model.byte_encoding import PAD, Symbols
+from aegir.model.network import ByteModel
+from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
+from aegir.model.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
+from aegir.model.swarm import ROWS_AT_ONCE, ByteSpecialist, Contribution, SwarmModel
+from aegir.model.swarm_file import SwarmWeights, load_swarm, save_specialist, save_swarm
+from aegir.swarm.alignment import AlignmentProjection
+from aegir.swarm.orchestrator import SwarmOrchestrator
+from aegir.swarm.saving import save_swarm_folder, swarm_weights
+from aegir.swarm.specialist import FrozenSpecialist
+from byte_models import random_checkpoint, text_columns
+from swarm_models import (
+    LAYOUT,
+    LENGTHS,
+    OTHER_LAYOUT,
+    BytesSeen,
+    byte_model,
+    pattern,
+    perturb,
+    swarm,
+    three_specialists,
+)
+
+CLOSE = {"rtol": 0, "atol": 1e-4}
+SYMBOLS = text_columns(LENGTHS)
+
+
+class BytesSeenTwin:
+    """`BytesSeen` in numpy."""
+
+    state_shapes, vector_width = (), BytesSeen.vector_width
+
+    def contribute(self, symbols: Symbols) -> Contribution:
+        buckets = symbols[..., None] % 12 == np.arange(12)
+        return Contribution(
+            (), (buckets & (symbols != PAD)[..., None]).sum(axis=1, dtype=np.float32)
+        )
+
+
+def twins(
+    mode: str = "weighted_sum", observation: bool = True
+) -> tuple[SwarmOrchestrator, SwarmModel]:
+    torch_swarm = swarm(three_specialists(), mode, gates=0.5, observation=observation)
+    networks = [random_checkpoint(LAYOUT, 1), random_checkpoint(OTHER_LAYOUT, 2)]
+    specialists = [ByteSpecialist(ByteModel(each)) for each in networks]
+    primary = ByteModel(random_checkpoint(LAYOUT, 0))
+    weights = swarm_weights(torch_swarm, "")
+    return torch_swarm, SwarmModel(primary, [*specialists, BytesSeenTwin()], weights)
+
+
+@pytest.mark.parametrize("observation", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_scores_activation_and_vectors_agree(mode: str, observation: bool):
+    net, model = twins(mode, observation)
+    symbols = torch.tensor(SYMBOLS).long()
+    mask = symbols != PAD
+    with torch.no_grad():
+        hidden = net.primary_model.routing_hidden(symbols, mask)
+        theirs = net(symbols, mask, hidden)
+        forced = net(symbols, mask, hidden, activation=pattern(4, 3))["output"]
+        alone = net(symbols, mask)["output"]
+    ours = model.read(SYMBOLS)
+    assert 0 < int(ours.activation_mask.sum()) < ours.activation_mask.size
+    np.testing.assert_allclose(ours.scores, theirs["scores"].numpy(), **CLOSE)
+    np.testing.assert_array_equal(ours.activation_mask, theirs["activation_mask"].numpy())
+    np.testing.assert_allclose(ours.vectors, theirs["output"].numpy(), **CLOSE)
+    np.testing.assert_allclose(
+        model.read(SYMBOLS, pattern(4, 3).numpy()).vectors, forced.numpy(), **CLOSE
+    )
+    assert float((forced - alone).abs().amax(dim=1).min()) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [((3, 8, 8), (2, 16, 16)), ((5,), (9,)), ((5,), (2, 8, 8)), ((4,), (4,))]
+)
+def test_alignments_agree(source, target):
+    align = AlignmentProjection(source, target)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weight in align.parameters():
+            weight.add_(torch.randn(weight.shape, generator=generator))
+    x = torch.randn(6, *source, generator=generator)
+    tensors = {f"a.{name}": weight.detach().numpy() for name, weight in align.named_parameters()}
+    ours = Alignment.of(tensors, "a", source, target)(x.numpy())
+    np.testing.assert_allclose(ours, align(x).detach().numpy(), **CLOSE)
+
+
+def test_numbers_worked_out_by_hand():
+    # router: sigmoid(ln 3) = 3/4; rms of (3, 4) is sqrt(25 / 2), so unit is (3, 4) * sqrt(2) / 5
+    scores = Router(np.array([[1.0, 0.0]], np.float32))(np.array([[math.log(3), 9]], np.float32))
+    np.testing.assert_allclose(scores, [[0.75]], rtol=1e-6)
+    unit = unit_rms(np.array([[3.0, 4.0]], np.float32))
+    np.testing.assert_allclose(unit, np.array([[3.0, 4.0]]) * math.sqrt(2) / 5, rtol=1e-6)
+    # query ln 2, states 1 and 2, strengths 1 and 1/2: 2 and 4 / 2, so weights 1/2 and 1/2
+    fusion = StateFusion("weighted_sum", np.full((1, 1, 1), math.log(2), np.float32))
+    states = [np.full((1, 1, 1, 1), value, np.float32) for value in (1, 2)]
+    fused = fusion(states, np.array([[1, 0.5]], np.float32))
+    np.testing.assert_allclose(fused.ravel(), [1.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_column_gets_the_same_bits_in_any_company(mode: str):
+    _, model = twins(mode)
+    lengths = [int(each) for each in np.random.default_rng(0).integers(1, 60, 24)]
+    symbols, activation = text_columns(lengths, 5), pattern(24, 3).numpy()
+    together = model.read(symbols, activation)
+    for row in (0, 5, 6, 23):
+        alone = model.read(symbols[row : row + 1, : lengths[row]], activation[row : row + 1])
+        np.testing.assert_array_equal(alone.vectors[0], together.vectors[row])
+        np.testing.assert_array_equal(alone.scores[0], together.scores[row])
+
+
+def test_a_column_whose_specialists_are_off_gets_the_primarys_vector():
+    _, model = twins()
+    activation = pattern(4, 3).numpy()
+    activation[2] = False
+    found = model.read(SYMBOLS, activation).vectors
+    alone = model.primary.vectors(model.primary.read(SYMBOLS))
+    np.testing.assert_array_equal(found[2], alone[2])
+    assert np.abs(found - alone).max(axis=1)[[0, 1, 3]].min() > 0.01
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_number_of_threads_changes_no_bit(workers: int):
+    _, model = twins()
+    fewer = SwarmModel(
+        model.primary,
+        model.specialists,
+        SwarmWeights(model.settings, twins()[0].swarm_tensors()),
+        workers,
+    )
+    everyone = np.ones((4, 3), bool)
+    np.testing.assert_array_equal(
+        fewer.read(SYMBOLS, everyone).vectors, model.read(SYMBOLS, everyone).vectors
+    )
+
+
+def test_what_is_not_finite_is_dropped_and_counted():
+    _, model = twins()
+
+    class Broken(BytesSeenTwin):
+        def contribute(self, symbols: Symbols) -> Contribution:
+            given = super().contribute(symbols)
+            assert given.vectors is not None
+            given.vectors[(symbols != PAD).sum(axis=1) == LENGTHS[1], 3] = np.nan
+            return given
+
+    weights = SwarmWeights(model.settings, twins()[0].swarm_tensors())
+    broken = SwarmModel(model.primary, [*model.specialists[:2], Broken()], weights)
+    everyone = np.ones((4, 3), bool)
+    found = broken.read(SYMBOLS, everyone)
+    assert np.argwhere(found.dropped).tolist() == [[1, 2]]
+    assert found.activation_mask.all()
+    without = everyone.copy()
+    without[1, 2] = False
+    np.testing.assert_array_equal(found.vectors, model.read(SYMBOLS, without).vectors)
+
+
+def test_any_number_of_columns_is_read_some_at_a_time():
+    _, model = twins()
+    for rows in (0, 1, ROWS_AT_ONCE + 3, 10_000):
+        symbols = np.tile(text_columns([3, 2]), (rows // 2 + 1, 1))[:rows]
+        found = model.read(symbols, np.arange(rows)[:, None] % 50 == np.arange(3))
+        assert found.vectors.shape == (rows, 32)
+        if rows > ROWS_AT_ONCE:
+            np.testing.assert_array_equal(
+                found.vectors[:2], model.read(symbols[:2], np.eye(2, 3, dtype=bool)).vectors
+            )
+            np.testing.assert_array_equal(found.vectors[rows - 50 - rows % 50], found.vectors[0])
+        assert (found.seconds > 0).all() == (rows > 2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A swarm of two byte networks, saved after its weights have moved."""
+    paths = [tmp_path / f"{name}.safetensors" for name in ("geo", "names")]
+    save_specialist(paths[0], random_checkpoint(LAYOUT, 1), "geo", "places", ("maps",), {"f1": 0.9})
+    save_specialist(paths[1], random_checkpoint(OTHER_LAYOUT, 2), "names", "people")
+    made = swarm([FrozenSpecialist.load(path) for path in paths], "gated")
+    perturb(made)
+    save_swarm_folder(tmp_path / "swarm", made, {"note": 1})
+    return tmp_path / "swarm"
+
+
+def test_a_saved_swarm_is_read_by_numpy(folder: Path):
+    model = SwarmModel.load(folder)
+    assert list(model.settings.specialists) == ["geo", "names"]
+    specialists = [
+        FrozenSpecialist.load(folder / f"{name}.safetensors") for name in ("geo", "names")
+    ]
+    made = swarm(specialists, "gated")
+    perturb(made)
+    everyone = np.ones((4, 2), bool)
+    symbols = torch.tensor(SYMBOLS).long()
+    with torch.no_grad():
+        hidden = made.primary_model.routing_hidden(symbols, symbols != PAD)
+        theirs = made(symbols, symbols != PAD, hidden, activation=torch.tensor(everyone))["output"]
+    # the primary was rounded to int8 and float16 when it was saved
+    ours = model.read(SYMBOLS, everyone).vectors
+    assert np.abs(ours - theirs.numpy()).mean() < 0.05 * np.abs(ours).mean()
+
+
+def other_specialist(folder: Path) -> None:
+    save_specialist(folder / "geo.safetensors", random_checkpoint(LAYOUT, 7), "geo", "places")
+
+
+def other_primary(folder: Path) -> None:
+    (folder / "primary.safetensors").write_bytes((folder / "geo.safetensors").read_bytes())
+
+
+def without_a_tensor(folder: Path) -> None:
+    weights = load_swarm(folder / "swarm.safetensors")
+    del weights.tensors["entry_gates.1"]
+    save_swarm(folder / "swarm.safetensors", weights)
+
+
+def another_shape(folder: Path) -> None:
+    weights = load_swarm(folder / "swarm.safetensors")
+    weights.tensors["router.weight"] = weights.tensors["router.weight"][:1]
+    save_swarm(folder / "swarm.safetensors", weights)
+
+
+def not_finite(folder: Path) -> None:
+    weights = load_swarm(folder / "swarm.safetensors")
+    weights.tensors["router.weight"][0, 0] = np.nan
+    save_swarm(folder / "swarm.safetensors", weights)
+
+
+def other_settings(folder: Path) -> None:
+    tensors, metadata = read_safetensors(folder / "swarm.safetensors")
+    metadata["settings"] = '{"mode": "gated"}'
+    (folder / "swarm.safetensors").write_bytes(safetensors_bytes(tensors, metadata))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            other_specialist,
+            r"geo.safetensors has weights with SHA-256 \w+ but the swarm was trained",
+        ),
+        (other_primary, r"primary.safetensors has weights with SHA-256"),
+        (
+            lambda folder: (folder / "names.safetensors").unlink(),
+            "names.safetensors cannot be read",
+        ),
+        (without_a_tensor, "the swarm lacks tensor entry_gates.1"),
+        (
+            another_shape,
+            r"tensor router.weight of the swarm has shape \(1, 32\); expected \(2, 32\)",
+        ),
+        (not_finite, "tensor router.weight of .* has numbers that are not finite"),
+        (other_settings, "has unknown settings"),
+        (
+            lambda folder: (folder / "swarm.safetensors").write_bytes(
+                (folder / "geo.safetensors").read_bytes()
+            ),
+            "is not a swarm of this version",
+        ),
+    ],
+)
+def test_a_folder_that_does_not_fit_together_is_refused(folder: Path, change, sentence: str):
+    change(folder)
+    with pytest.raises(UsageError, match=sentence):
+        SwarmModel.load(folder)
+
+
+def test_only_specialists_with_a_file_can_be_saved(tmp_path: Path):
+    made = swarm([FrozenSpecialist("geo", byte_model(1))])
+    with pytest.raises(UsageError, match="specialist 'geo' has no manifest"):
+        save_swarm_folder(tmp_path, made)
+    with pytest.raises(UsageError, match="specialist 'counts' is no byte network"):
+        save_swarm_folder(tmp_path, swarm([FrozenSpecialist("counts", BytesSeen())]))
+
+
+def test_wrong_numbers_of_specialists_and_activations_are_refused():
+    _, model = twins()
+    weights = SwarmWeights(model.settings, twins()[0].swarm_tensors())
+    with pytest.raises(UsageError, match="2 specialists came for a swarm of 3"):
+        SwarmModel(model.primary, model.specialists[:2], weights)
+    with pytest.raises(UsageError, match=r"activation has shape \(4, 2\); expected \(4, 3\)"):
+        model.read(SYMBOLS, np.ones((4, 2), bool))

@@ -1,0 +1,46 @@
+"""docs/swarm.md: its code runs, its names are those of the code."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from aegir.model.checkpoint import save_checkpoint
+from byte_models import random_checkpoint
+from swarm_models import LAYOUT, OTHER_LAYOUT
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "swarm.md").read_text(encoding="utf-8")
+
+
+def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_checkpoint(tmp_path / "bytes.safetensors", random_checkpoint(LAYOUT))
+    save_checkpoint(tmp_path / "trained-on-places.safetensors", random_checkpoint(OTHER_LAYOUT, 1))
+    shutil.copy(ROOT / "examples" / "books.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    torch.manual_seed(0)
+    page: dict[str, Any] = {}
+    exec("\n".join(blocks), page)
+    assert 0 < int(page["result"]["activation_mask"].sum()) <= 4
+    assert np.isfinite(page["vectors"]).all()
+    assert page["vectors"].shape == tuple(page["alone"].shape)
+
+
+def test_every_file_of_the_package_is_on_the_page() -> None:
+    files = {path.name for path in (ROOT / "src" / "aegir" / "swarm").glob("[a-z]*.py")}
+    files |= {"state_fusion.py", "swarm.py", "swarm_file.py"}
+    assert all(f"`{name}`" in PAGE for name in files)
+
+
+def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:
+    table = PAGE.split("## Equations")[1].split("**Two channels.**")[0]
+    folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "model")]
+    code = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
+    for name in re.findall(r"`([^`]+)`", table):
+        assert re.search(rf"\b{re.escape(name.split('.')[-1])}\b", code), name
