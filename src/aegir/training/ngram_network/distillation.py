@@ -93,7 +93,8 @@ def read_knowledge(
     tensors, _ = read_safetensors(path)
     return {
         bag: EncodedTexts(
-            tuple(json.loads(tensors[f"{bag}.texts"].tobytes())), tensors[f"{bag}.vectors"]
+            tuple(json.loads(tensors[f"{bag}.texts"].tobytes())),
+            tensors[f"{bag}.vectors"].astype(np.float16),
         )
         for bag in ("headers", "values")
     }
