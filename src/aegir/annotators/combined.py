@@ -120,7 +120,9 @@ class CombinedAnnotator:
         types, relations = apply_rules(
             learnt.types, learnt.relations, verdicts, learnt.web, self._mixture, self._compatibility
         )
-        fine = learnt.fine if learnt.web >= LIKELY else rule_out_phone_names(learnt.fine, verdicts)
+        fine = learnt.fine
+        if fine is not None and learnt.web < LIKELY:
+            fine = rule_out_phone_names(fine, verdicts)
         before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
         explanations = tuple(
             _explain(_heeded(verdict, now), explanation, None if was == now else TYPE_NAMES[was])
@@ -198,12 +200,8 @@ def rule_out_phones(
     return types, relations
 
 
-def rule_out_phone_names(
-    fine: Probabilities | None, verdicts: Sequence[Verdict]
-) -> Probabilities | None:
+def rule_out_phone_names(fine: Probabilities, verdicts: Sequence[Verdict]) -> Probabilities:
     """Return the probabilities of fine types without telephones where a rule names something else, which gets theirs."""
-    if fine is None:
-        return None
     fine = fine.copy()
     for row, verdict in zip(fine, verdicts, strict=True):
         if verdict.fine_type and _names_no_phone(verdict):

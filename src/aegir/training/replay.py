@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aegir.annotators.calibration import Mixture
+from aegir.annotators.byte_model import probability_of_web
 from aegir.annotators.combined import (
     apply_rules,
     apply_verdicts,
     is_unsure,
     reweigh_relations,
+    rule_out_phone_names,
 )
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import Explanation, Probabilities, TableScores
+from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores
 from aegir.answers.annotation import TableAnnotation
 from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable
@@ -154,7 +156,7 @@ class Fitted:
 
 
 def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
-    """Return what an annotator of one model alone, which does not tell web tables from others, would have answered."""
+    """Return what the annotator of the byte network alone would have answered."""
     parts, answers, start = held.parts[model], [], 0
     for table in (training.labelled.table for training in held.tables):
         span = slice(start, start + len(table.columns))
@@ -166,6 +168,7 @@ def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation
             (Explanation(),) * len(table.columns),
             fine=parts["fine"][span],
             personal=parts["personal"][span],
+            web=probability_of_web(parts["relations"][span], table.subject),
         )
         answers.append(decide(table, scores, annotator))
     return answers
@@ -283,6 +286,11 @@ class Calibrating:
         missing = ~self._mixes(origin, first)
         for part in mixed:
             mixed[part][missing] = first[part][missing]
+        if self.with_rules:
+            everyday = np.flatnonzero(web < LIKELY)
+            mixed["fine"][everyday] = rule_out_phone_names(
+                mixed["fine"][everyday], [self.verdicts[origin][place] for place in everyday]
+            )
         if fitted.rule_trust is not None:
             named = [verdict.fine_type for verdict in self.verdicts[origin]]
             mixed["fine"] = fitted.rule_trust.apply(mixed["fine"], named)
