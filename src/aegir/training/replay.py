@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegir.annotators.calibration import Mixture
 from aegir.annotators.byte_model import probability_of_web
+from aegir.annotators.calibration import Mixture
 from aegir.annotators.combined import (
     apply_rules,
     apply_verdicts,
