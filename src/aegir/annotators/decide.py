@@ -36,8 +36,10 @@ from aegir.vocabulary.terms import (
 )
 
 RUNNERS_UP = 3
-NAMED = 0.6
-"""Probability from which a fine type is named: with one half, every sixth would be wrong."""
+NAMED = 0.7
+"""Probability from which a fine type is named: one in eleven is then wrong, one in eight from 0.6 on."""
+RELATED = 0.55
+"""Probability from which a relation of an everyday table is given."""
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
 SURE_FINE_TYPE = 0.95
@@ -275,12 +277,14 @@ def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
 def _relations(
     table: Table, scores: TableScores, subject: int | None, limit: float
 ) -> list[Guess | None]:
-    """Return the relation of each column: likelier than none, not below the limit.
+    """Return the relation of each column: likelier than none, not below the limit, on everyday tables RELATED at least.
 
     Of two columns of an everyday table, or of any table with headers, only the surer gets a relation that is not one of
     REPEATED. Web tables without headers repeat relations in different nesting.
     """
-    unique = scores.web < LIKELY or any(column.name for column in table.columns)
+    everyday = scores.web < LIKELY
+    unique = everyday or any(column.name for column in table.columns)
+    limit = max(limit, RELATED) if everyday else limit
     given: list[Guess | None] = [None] * len(scores.relations)
     order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
     taken: set[str] = set()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegir.annotators.decide import Thresholds, best_guesses, decide
+from aegir.annotators.decide import RELATED, Thresholds, best_guesses, decide
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.answers.annotation import Guess
 from aegir.tables.table import Column, Table
@@ -233,13 +233,21 @@ def test_two_columns_of_an_everyday_table_never_have_the_same_relation():
     relations = [
         {"telephone": 0.7, "faxNumber": 0.1},
         {"telephone": 0.9},
-        {"telephone": 0.3, "faxNumber": 0.4},
+        {"telephone": 0.3, "faxNumber": 0.6},
     ]
     asked = everyday([{}] * 3, [{}] * 3, relations)
     first, second, third = (column.relation for column in decide(table, asked, "fake").columns)
     assert second == Guess("telephone", pytest.approx(0.9))
     assert first is None  # its next best, 0.1, is less likely than none
-    assert third == Guess("faxNumber", pytest.approx(0.4))
+    assert third == Guess("faxNumber", pytest.approx(0.6))
+
+
+def test_an_everyday_column_gets_a_relation_only_where_it_is_clearly_likelier_than_none():
+    table = Table("t", tuple(Column(name, ("a", "a")) for name in "ab"))
+    asked = everyday([{}] * 2, [{}] * 2, [{"telephone": RELATED - 0.01}, {"faxNumber": RELATED}])
+    first, second = (column.relation for column in decide(table, asked, "fake").columns)
+    assert first is None
+    assert second == Guess("faxNumber", pytest.approx(RELATED))
 
 
 def test_columns_of_a_web_table_without_headers_may_share_a_relation():
