@@ -32,7 +32,7 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.metrics import compute_f1, expected_calibration_error, threshold_for_precision
 from aegir.tables.labelled import Accepted, Task
-from aegir.training.held_out import ANSWERS, HeldOut, column_names, load_answers, stack_folds
+from aegir.training.held_out import ANSWERS, HeldOut, load_answers, stack_folds
 from aegir.training.linear_stages import fit_temperatures
 from aegir.training.mixing_fit import Parts
 from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
@@ -212,7 +212,7 @@ def calibrate_ngrams(
     Returns that, the types of fine types, and figures on web and on everyday tables.
     """
     answers, temperature = load_models(work)
-    calibrating = _ngrams(answers, tables, compatibility_of(tables))
+    calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust())
     return calibration, fitted.types_of_fine, *_figures(calibrating)
@@ -223,15 +223,12 @@ def calibrate_folds(
 ) -> tuple[dict[str, Judgement], OpenEvaluation]:
     """Fit how the `combined` annotator mixes n-grams, the byte network of these fold runs, and rules.
 
-    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables. With some of
-    the folds only, weights and figures are those of their tables.
+    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables.
     """
-    every = read_training_tables(data)
+    tables = read_training_tables(data)
     answers, _ = load_models(ngrams)
     bytes_ = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
-    answered = {name for held in bytes_.values() for name in held.names}
-    tables = [table for table in every if not answered.isdisjoint(column_names(table))]
-    inner = _ngrams(answers, tables, compatibility_of(every))
+    inner = _ngrams(answers, tables)
     held = {origin: collect(origin, {**answers, BYTES: bytes_}, tables) for origin in inner.held}
 
     @cache
@@ -262,9 +259,7 @@ def calibrate_folds(
 
 
 def _ngrams(
-    answers: Mapping[str, Mapping[str, HeldOut]],
-    tables: Sequence[TrainingTable],
-    compatibility: F32,
+    answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
 ) -> Calibrating:
     held = {origin: collect(origin, answers, tables) for origin in answers[NETWORK]}
     second = {origin: each.parts[NETWORK] for origin, each in held.items()}
@@ -272,6 +267,7 @@ def _ngrams(
         origin: {**second[origin], **extend_linear(each.parts[LINEAR], second[origin], each.web())}
         for origin, each in held.items()
     }
+    compatibility = compatibility_of(tables)
     return Calibrating("ngrams", held, lambda _: first, second, compatibility, with_rules=False)
 
 

@@ -407,7 +407,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
         NETWORK: {origin: pair[1] for origin, pair in pairs.items()},
     }
     tables = [*labelled["web"], *labelled["open"]]
-    calibrating = _ngrams(answers, tables, compatibility_of(tables))
+    calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixing, fitted.trust())
     ngrams = NgramsAnnotator(
@@ -456,8 +456,7 @@ def test_figures_of_a_table_come_from_weights_fitted_on_the_other_half(labelled)
         LINEAR: {o: linear_only(answers_about(t, 1)) for o, t in labelled.items()},
         NETWORK: {o: answers_about(t, 2) for o, t in labelled.items()},
     }
-    tables = [*labelled["web"], *labelled["open"]]
-    calibrating = _ngrams(answers, tables, compatibility_of(tables))
+    calibrating = _ngrams(answers, [*labelled["web"], *labelled["open"]])
     half = calibrating.held["open"].half
     assert 0 < half.sum() < len(half)
     crossed = calibrating.cross_fitted("open")
@@ -493,15 +492,6 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert set(written["held_out"]["combined/cta"]["classes"]) == set(MAKERS)
     weights = calibration.mixture.mixing.everyday
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
-
-
-def test_figures_of_some_folds_are_those_of_their_tables(data: list[Path], tmp_path: Path):
-    tables = read_training_tables(data)
-    ngrams, runs = write_answers(tmp_path, tables)
-    figures, everyday = calibrate_folds(runs[:1], data, ngrams, tmp_path / "out.json")
-    assert figures["combined/cta"].columns == figures["byte_model/cta"].columns == 60
-    assert figures["combined/cta"].micro_f1 > 0.95
-    assert 2 * everyday.tables == sum(table.source.everyday for table in tables)
 
 
 def test_a_folder_without_answers_of_n_grams_is_refused(data: list[Path], tmp_path: Path):
