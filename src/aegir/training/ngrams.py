@@ -164,7 +164,7 @@ def _train_networks(
     from joblib import Parallel, delayed
 
     parts = [work / NETWORK_ANSWERS.format(number) for number in range(config.folds)]
-    final = work / "networks.safetensors"
+    final = work / networks_file(-1)
     missing = [number for number, part in enumerate(parts) if not part.exists()]
     if not final.exists():
         missing.append(-1)
@@ -181,7 +181,17 @@ def _train_networks(
         jobs = (delayed(task.run)(number, work) for number in missing)
         for line in Parallel(config.jobs, return_as="generator_unordered")(jobs):
             say(line)
-    tensors, _ = read_safetensors(final)
+    return load_networks(final)
+
+
+def networks_file(fold: int) -> str:
+    """Return the name of the file with the networks of a fold, or of those fitted on all tables for -1."""
+    return "networks.safetensors" if fold == -1 else f"networks-fold{fold}.safetensors"
+
+
+def load_networks(path: Path) -> tuple[NgramNetwork, ...]:
+    """Return the teacher and the student that `train_ngrams` left in a file."""
+    tensors, _ = read_safetensors(path)
     return tuple(
         NgramNetwork.of(
             {k.partition(".")[2]: x for k, x in tensors.items() if k.startswith(f"{number}.")}
@@ -249,13 +259,13 @@ class _NetworkTask:
             fitting.run(teacher)
             fits.append(fitting)
             teacher = teacher or self._taught(fitting, used)
+        tensors = {
+            f"{place}.{name}": tensor
+            for place, fitting in enumerate(fits)
+            for name, tensor in fitting.export().tensors().items()
+        }
+        replace_file(work / networks_file(number), safetensors_bytes(tensors, {}))
         if number == -1:
-            tensors = {
-                f"{place}.{name}": tensor
-                for place, fitting in enumerate(fits)
-                for name, tensor in fitting.export().tensors().items()
-            }
-            replace_file(work / "networks.safetensors", safetensors_bytes(tensors, {}))
             return "networks: fitted on all tables"
         save_answers(work / NETWORK_ANSWERS.format(number), self._answers(fits, number))
         return f"networks: fold {number + 1} of {self.config.folds} done"
