@@ -332,7 +332,7 @@ def _personal_meaning(
     if scores.personal is not None and scores.web < LIKELY:
         if scores.personal[named.index] < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
             return None
-        return personal_meaning(named.type, named.fine_type, relation)
+        return personal_meaning(named.type, named.fine_type, relation, named.kind)
     types = scores.types[named.index]
     by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
     if by_type < LIKELY and not is_personal(None, named.fine_type, relation):

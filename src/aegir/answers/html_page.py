@@ -219,10 +219,10 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
         level = f"{column.personal_level}: " if column.personal_level else ""
         said = column.personal_reason or "likely to hold personal data"
         yield f"<h3>Personal data</h3><p>{_text(level + said)}</p>"
-    yield from _guesses("Or" if column.label else "Perhaps", column.runners_up)
+    yield from _guesses("Next best" if column.label else "Perhaps", column.runners_up)
     if column.type_runners_up != column.runners_up:
         yield from _guesses("Other types", column.type_runners_up)
-    related = "Other relations" if column.relation else "No relation is likely enough; perhaps"
+    related = "Other relations" if column.relation else "No relation is likely enough, perhaps"
     yield from _guesses(related, column.relation_runners_up)
     yield f'<p class="soft">{" · ".join(_details(column))}</p>'
 

@@ -220,6 +220,13 @@ def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
     assert [column.personal for column in web] == [False, True]  # by what the types mean
 
 
+def test_a_column_of_which_only_the_kind_is_known_is_personal_by_its_kind():
+    fine = [{"salary": 0.4, "currency_amount": 0.4}, {}]  # money 0.8
+    pay = decide(TABLE, everyday([{}, {}], fine, personal=[0.9, 0]), "fake").columns[0]
+    assert (pay.label, pay.personal_level) == ("money", "about")
+    assert pay.personal_reason == "what a person earns, pays or owns"
+
+
 def test_a_key_of_persons_is_personal_whatever_was_learnt():
     fine = [{"payment_card": 0.9}, {"city": 0.9}]
     asked = everyday([{}, {}], fine, personal=[0.1, 0.1])
