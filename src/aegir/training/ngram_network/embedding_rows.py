@@ -63,7 +63,7 @@ class RowAdam(torch.optim.Optimizer):  # type: ignore[misc]
         super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps})
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def step(self, closure: None = None) -> None:
+    def step(self) -> None:
         """Update the rows that have a gradient."""
         for group in self.param_groups:
             for weight in group["params"]:
