@@ -157,7 +157,7 @@ def data_report(
             data = data or tuple(map(Path, settings.data.folders))
             teacher = settings.data.teacher
         tables = build_tables(data, switches, seed or 0, teacher)
-    if sentence := unknown_names_sentence(count_unknown_names(one.labelled for one in tables)):
+    if sentence := unknown_names_sentence(count_unknown_names(table.labelled for table in tables)):
         say(sentence, err=True)
     report = EngineReport.of(tables)
     say(*([json.dumps(asdict(report))] if as_json else str(report).split("\n")))
