@@ -25,6 +25,7 @@ from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import (
     LIKELY,
+    NO_VALUES,
     Explanation,
     Probabilities,
     TableScores,
@@ -303,6 +304,8 @@ def _without_others(verdict: Verdict, answered: int) -> Verdict:
 def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:
     """Give the rules' reasons, then the models' reasons or the type of theirs that was overruled."""
     rules = explain_verdict(verdict)
+    if rules.evidence and learnt.evidence == (NO_VALUES,):  # the rules say so, too
+        return rules
     if overruled is None:
         return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
     if overruled in verdict.vetoes:

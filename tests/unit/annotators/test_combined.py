@@ -25,7 +25,7 @@ from aegir.annotators.mixing import Mixing, Weights
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.rules.judge import Verdict, judge_columns
-from aegir.annotators.scores import Explanation, Probabilities, TableScores
+from aegir.annotators.scores import NO_VALUES, Explanation, Probabilities, TableScores
 from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.tables.table import Column, Table
@@ -248,6 +248,13 @@ def test_a_fine_type_that_the_rules_replaced_was_a_first_guess():
     assert _overruled(learnt, replace(learnt, fine=fine), 0) == "iso_date"
     unlikely = replace(learnt, fine=learnt.fine * np.float32(0.5))  # 0.45
     assert _overruled(unlikely, replace(learnt, fine=fine), 0) is None
+
+
+def test_missing_values_are_mentioned_once() -> None:
+    (verdict,) = judge_columns([Column("x", ("", " "))])
+    assert _explain(verdict, Explanation(None, (NO_VALUES,)), None).evidence == (
+        "every value is missing",
+    )
 
 
 def uniform(total: float = 1.0) -> np.ndarray:
