@@ -27,7 +27,6 @@ from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.printable import escape_controls
 from aegir.answers.wording import (
     SURE,
-    UNSURE,
     is_unsure,
     maybe,
     shown_confidence,
@@ -287,7 +286,7 @@ def _badge(column: ColumnAnnotation) -> str:
 
 def _sureness(confidence: float) -> str:
     """A bar and the number it stands for."""
-    trust = "sure" if confidence >= SURE else "fair" if confidence >= UNSURE else "weak"
+    trust = "sure" if confidence >= SURE else "weak" if maybe(confidence) else "fair"
     return (
         '<span class="sureness"><svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" '
         'aria-hidden="true"><rect class="track" width="100" height="10" rx="4"/>'

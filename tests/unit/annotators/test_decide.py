@@ -298,6 +298,13 @@ def test_the_subject_chosen_on_a_web_table_is_kept_unless_it_describes_a_row():
     assert decide(table, replace(asked, subject=0), "fake").subject is None
 
 
+def test_a_subject_that_repeats_names_no_row_of_a_table_with_headers():
+    asked = replace(everyday([{}, {}], [{"last_name": 0.9}, {}], [{}, {}], web=0.9), subject=0)
+    for name, subject in (("customer", None), (None, 0)):
+        table = Table("t", (Column(name, ("Lund", "Lund", "Lund")), Column(None, ("a", "a", "b"))))
+        assert decide(table, asked, "fake").subject == subject
+
+
 @pytest.mark.parametrize(
     ("limits", "label", "type_name"),
     [

@@ -95,6 +95,14 @@ def test_the_report_reads_like_this():
     )
 
 
+def test_maybe_goes_by_the_number_that_is_shown():
+    for confidence, shown in ((0.4949, "maybe category  0.49"), (0.4951, "category  0.50")):
+        text = render_text(
+            [replace(TABLE, columns=(replace(FLAG, confidence=confidence),))], colour=False
+        )
+        assert f"  {shown} " in text
+
+
 def test_asked_why_it_prints_every_reason_whole_and_the_next_best_answers():
     name = replace(
         NAME,
