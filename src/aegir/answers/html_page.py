@@ -5,7 +5,7 @@
 
 Promises
   - one file: no request is made, no font, no image, no framework; the page can be mailed and opened offline;
-  - nothing from a table is obeyed: every text is escaped, and a content security policy allows only the style and the
+  - nothing from a table is executed: every text is escaped, and a content security policy allows only the style and the
     script of html_page.css and html_page.js, by their hashes;
   - without scripts all is readable, only the filter is missing; every part is reached with the keyboard;
   - the page depends on nothing but the annotations.
@@ -309,7 +309,7 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
 
 
 def _text(text: str) -> str:
-    """Text that is shown as it stands and never obeyed, inside an element or an attribute in quotes."""
+    """Text that is shown as it stands and never read as markup, inside an element or an attribute in quotes."""
     return escape(escape_controls(text, keep="\n\t"))
 
 

@@ -275,7 +275,7 @@ class _Painter:
 
 
 def _printable(text: str) -> str:
-    """The text on one line: blanks for line breaks, `?` for what a terminal might obey."""
+    """The text on one line: blanks for line breaks, `?` for what a terminal might interpret."""
     flat = escape_surrogates(text)
     flat = " ".join(flat.splitlines()) if "\n" in flat or "\r" in flat else flat
     return "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in flat)

@@ -82,7 +82,7 @@ def training_packages() -> Iterator[None]:
     "--encoder/--no-encoder",
     default=True,
     show_default=True,
-    help="Let word embeddings begin with what a sentence encoder knows (needs the extra `distil`).",
+    help="Initialise word embeddings from a sentence encoder (needs the extra `distil`).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def ngrams(
