@@ -116,8 +116,8 @@ class _StatedGroups:
         folders = _folders(name)
         last_parts = (folder.rpartition("/")[2] for folder in folders)
         keys = {"", _without_digits(name), *folders, *last_parts}
-        found = (self._groups.get((repository, key), ()) for key in keys)
-        return {group for groups in found for group in groups}
+        matches = (self._groups.get((repository, key), ()) for key in keys)
+        return {group for groups in matches for group in groups}
 
 
 def _folders(name: str) -> list[str]:
