@@ -89,7 +89,9 @@ def export(store: str, output: Path, data_source: LogSource | None) -> None:
     "analyze-rewards",
     epilog="Example: aegir rl analyze-rewards --data routing.jsonl --out reward_report.json",
 )
-@click.option("--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet.")
+@click.option(
+    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
+)
 @click.option("--out", type=PathName(dir_okay=False), help="Write the report here, as JSON.")
 @click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
 @source_option
@@ -109,7 +111,9 @@ def analyze(
         click.echo(json.dumps(record, allow_nan=False))
     else:
         low, high = report.logged.low, report.logged.high
-        say(f"{amount(len(report.totals), 'episode')}, mean reward {report.logged.value:.4f} ({low:.4f} to {high:.4f})")
+        say(
+            f"{amount(len(report.totals), 'episode')}, mean reward {report.logged.value:.4f} ({low:.4f} to {high:.4f})"
+        )
         for part, values in report.parts.items():
             weighed = report.weights.signed(part) * values.mean()
             say(f"  {part:<9} mean {values.mean():8.4f}   adds {weighed:+.4f}")

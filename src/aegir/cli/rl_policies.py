@@ -28,8 +28,18 @@ HELD_OUT = 0.3
 def training_options(verb: Verb) -> Verb:
     """--data, --out, --held-out, --data-source, --steps, --seed, --json."""
     options: list[Callable[[Verb], Verb]] = [
-        click.option("--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."),
-        click.option("--out", type=PathName(dir_okay=False), required=True, help="The policy, a .safetensors file."),
+        click.option(
+            "--data",
+            type=PathName(dir_okay=False),
+            required=True,
+            help="A log: .jsonl or .parquet.",
+        ),
+        click.option(
+            "--out",
+            type=PathName(dir_okay=False),
+            required=True,
+            help="The policy, a .safetensors file.",
+        ),
         click.option(
             "--held-out",
             type=click.FloatRange(0, 0.9),
@@ -38,8 +48,16 @@ def training_options(verb: Verb) -> Verb:
             help="Share of groups (tables) kept from training, for eval-offline.",
         ),
         source_option,
-        click.option("--steps", type=click.IntRange(1), default=LearningSettings().steps, show_default=True, help="Gradient steps."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Same log and seed, same policy."),
+        click.option(
+            "--steps",
+            type=click.IntRange(1),
+            default=LearningSettings().steps,
+            show_default=True,
+            help="Gradient steps.",
+        ),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Same log and seed, same policy."
+        ),
         click.option("--json", "as_json", is_flag=True, help="One JSON object."),
     ]
     for option in reversed(options):
@@ -65,7 +83,9 @@ def train_bc(
     cloned = clone_behaviour(part, LearningSettings(steps=steps, seed=seed))
     policy = _save(cloned.policy, out, log, held_out)
     if as_json:
-        click.echo(json.dumps({"version": policy.version, "episodes": part.episodes, **cloned.figures}))
+        click.echo(
+            json.dumps({"version": policy.version, "episodes": part.episodes, **cloned.figures})
+        )
     else:
         say(
             f"{policy.version}: {cloned.accuracy:.1%} of held-out decisions predicted, log loss {cloned.log_loss:.3f}, "
@@ -91,7 +111,9 @@ def train_bc(
     show_default=True,
     help="Discount between the decisions of a chain.",
 )
-@click.option("--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers.")
+@click.option(
+    "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
+)
 def train_cql(
     data: Path,
     out: Path,
@@ -115,22 +137,32 @@ def train_cql(
     if as_json:
         trials = [trial.as_dict() for trial in chosen.trials]
         click.echo(
-            json.dumps({"version": policy.version, "chosen": chosen.best.as_dict(), "trials": trials})
+            json.dumps(
+                {"version": policy.version, "chosen": chosen.best.as_dict(), "trials": trials}
+            )
         )
         return
     _show_trials(chosen)
-    say(f"{policy.version}: {chosen.best.name}, floor {policy.floor:.3f}, trained on {amount(part.episodes, 'episode')}")
+    say(
+        f"{policy.version}: {chosen.best.name}, floor {policy.floor:.3f}, trained on {amount(part.episodes, 'episode')}"
+    )
 
 
 @click.command(
     "eval-offline",
     epilog="Example: aegir rl eval-offline --data routing.jsonl --checkpoint cql.safetensors --out evaluation.json",
 )
-@click.option("--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet.")
-@click.option("--checkpoint", type=PathName(dir_okay=False), required=True, help="The policy to evaluate.")
+@click.option(
+    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
+)
+@click.option(
+    "--checkpoint", type=PathName(dir_okay=False), required=True, help="The policy to evaluate."
+)
 @click.option("--out", type=PathName(dir_okay=False), help="Write the evaluation here, as JSON.")
 @click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
-@click.option("--baseline", metavar="WORKER", help="Compare with always choosing this worker instead.")
+@click.option(
+    "--baseline", metavar="WORKER", help="Compare with always choosing this worker instead."
+)
 @click.option(
     "--groups",
     type=click.Choice(["auto", "held-out", "all"]),
@@ -139,7 +171,9 @@ def train_cql(
     help="Episodes to evaluate on; auto: held-out ones if the policy was trained on this log, else all.",
 )
 @source_option
-@click.option("--json", "as_json", is_flag=True, help="Print the whole evaluation as one JSON object.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the whole evaluation as one JSON object."
+)
 def eval_offline(
     data: Path,
     checkpoint: Path,
@@ -244,7 +278,8 @@ def _show(evaluation: Evaluation) -> None:
     ]
     for name, own, static in rows:
         cells = "   ".join(
-            f"{found.value:8.4f} {f'{found.low:.4f} to {found.high:.4f}':>18}" for found in (own, static)
+            f"{found.value:8.4f} {f'{found.low:.4f} to {found.high:.4f}':>18}"
+            for found in (own, static)
         )
         say(f"{name:<8} {cells}")
     say(

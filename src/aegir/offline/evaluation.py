@@ -109,9 +109,7 @@ class Comparison:
     def compare(self, chosen: Ints) -> Compared:
         """Compare a policy that chooses these actions (N,) with the static table."""
         episodes = self._weigh(chosen)
-        support = measure_support(
-            self.log, one_hot(chosen, self.log), episodes, self.behaviour
-        )
+        support = measure_support(self.log, one_hot(chosen, self.log), episodes, self.behaviour)
         return Compared(
             policy=estimate_values(episodes),
             static=estimate_values(self._static_episodes),
@@ -147,7 +145,9 @@ class Comparison:
         confidence = probabilities.max(axis=1)
         floors = np.quantile(confidence, np.linspace(0, 1, CURVE_POINTS))
         points = []
-        for floor in np.unique(np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))):
+        for floor in np.unique(
+            np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))
+        ):
             chosen, own, _ = choose_above_floor(probabilities, self.log.baseline, float(floor))
             lower, found, _ = self.lower_bound(chosen)
             points.append(CurvePoint(float(floor), float(own.mean()), found, lower))

@@ -1,14 +1,14 @@
 """Is `reward_v1` a reward worth learning from? Its distribution, what it depends on, and whether routing matters at all.
 
-    report = analyze_rewards(batch, "routing.jsonl")
-    report.as_dict(), report.warnings
+report = analyze_rewards(batch, "routing.jsonl")
+report.as_dict(), report.warnings
 
-    distribution    of the reward and of every part, before weighing
-    correlations    between parts: two that move together are paid twice
-    sensitivity     each weight times 0, ½ and 2: the mean reward, the rank correlation with the reward as it is, and which worker
-                    would be best if one had to do everything
-    constant        what each worker would earn if it got every column (doubly robust, from the log), beside
-                    choosing by features; a warning if features gain nothing, because then there is nothing to learn
+distribution    of the reward and of every part, before weighing
+correlations    between parts: two that move together are paid twice
+sensitivity     each weight times 0, ½ and 2: the mean reward, the rank correlation with the reward as it is, and which worker
+                would be best if one had to do everything
+constant        what each worker would earn if it got every column (doubly robust, from the log), beside
+                choosing by features; a warning if features gain nothing, because then there is nothing to learn
 """
 
 from collections.abc import Sequence

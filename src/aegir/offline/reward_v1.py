@@ -57,7 +57,9 @@ class RewardWeights:
             if not (np.isfinite(value) and (value >= 0 or each.name == "low")):
                 raise UsageError(f"reward weight {each.name} is {value}; expected 0 or more")
         if self.low >= self.high:
-            raise UsageError(f"rewards are clipped to {self.low} … {self.high}; expected low < high")
+            raise UsageError(
+                f"rewards are clipped to {self.low} … {self.high}; expected low < high"
+            )
 
     def signed(self, part: str) -> float:
         """The factor of a part in the sum."""

@@ -49,9 +49,7 @@ def static_choice(features: Floats) -> Ints:
 def explore(epsilon: float) -> Choose:
     """The static table, but with probability `epsilon` a worker drawn uniformly."""
 
-    def choose(
-        features: Floats, static: Ints, random: np.random.Generator
-    ) -> tuple[Ints, Floats]:
+    def choose(_: Floats, static: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
         drawn = random.integers(len(WORKERS), size=len(static))
         action = np.where(random.random(len(static)) < epsilon, drawn, static)
         propensity = epsilon / len(WORKERS) + (1 - epsilon) * (action == static)
@@ -60,9 +58,7 @@ def explore(epsilon: float) -> Choose:
     return choose
 
 
-def simulate(
-    choose: Choose, episodes: int, seed: int = 0, name: str = "synthetic"
-) -> EpisodeBatch:
+def simulate(choose: Choose, episodes: int, seed: int = 0, name: str = "synthetic") -> EpisodeBatch:
     """Episodes of this world under a way to choose; the same columns for the same seed. `name` begins their ids."""
     random = Seeds(seed).generator("columns")
     groups = random.integers(max(episodes // COLUMNS_PER_TABLE, 1), size=episodes)

@@ -83,8 +83,8 @@ def test_the_conservative_term_lowers_what_was_not_tried():
 
 def test_cloned_probabilities_are_calibrated():
     log = SMOOTH.log(1500, seed=0)  # actions are drawn 0.7, 0.1, 0.1, 0.1 whatever the features
-    cloned = clone_behaviour(log, LearningSettings(hidden=(32,), steps=300, weight_decay=0.0))
-    assert cloned.calibration_error < 0.05
+    cloned = clone_behaviour(log, LearningSettings(steps=300))
+    assert cloned.calibration_error < 0.06  # 0.30 for logits that are always sure
     assert cloned.accuracy == pytest.approx(0.7, abs=0.03)
     assert cloned.policy.probabilities(np.zeros((1, 2)))[0, 0] == pytest.approx(0.7, abs=0.1)
 

@@ -21,9 +21,9 @@ def a_decision(worker: str = "rules", **fields: object) -> Decision:
     return Decision(**{"action": {"worker": worker}, **given, **fields})
 
 
-def an_episode(id: str, *decisions: Decision, **fields: object) -> Episode:
+def an_episode(name: str, *decisions: Decision, **fields: object) -> Episode:
     given = {"source": "real", "rewards": {"accuracy": 1.0}}
-    return Episode(**{"id": id, "decisions": decisions or (a_decision(),), **given, **fields})
+    return Episode(**{"id": name, "decisions": decisions or (a_decision(),), **given, **fields})
 
 
 CHAIN = an_episode("chain", a_decision("rules", cost=1.0), a_decision("llm"), group="t1")
@@ -59,7 +59,7 @@ def test_episodes_that_teach_nothing_are_left_out_and_counted():
         CHAIN,
         an_episode("no outcome", rewards={}),
         an_episode("cut off", terminated=False),
-        an_episode("empty", **{"decisions": ()}),
+        an_episode("empty", decisions=()),
         an_episode("abstained", a_decision(None)),
     )
     assert log.ids == ("chain",)
@@ -129,8 +129,16 @@ def test_a_parquet_file_has_columns_for_people(tmp_path: Path):
 def test_files_that_are_no_log_are_one_sentence(tmp_path: Path):
     line, other = CHAIN.to_json(), CHAIN.to_json().replace('"format":1', '"format":2')
     for name, text, sentence in [
-        ("mixed.jsonl", f"{line}\n{other}\n", r"mixed\.jsonl, line 2 is no episode: its format is 2"),
-        ("zero.jsonl", line.replace("0.5", "0"), r"line 1 is no episode: propensity is 0; expected"),
+        (
+            "mixed.jsonl",
+            f"{line}\n{other}\n",
+            r"mixed\.jsonl, line 2 is no episode: its format is 2",
+        ),
+        (
+            "zero.jsonl",
+            line.replace("0.5", "0"),
+            r"line 1 is no episode: propensity is 0; expected",
+        ),
         ("twice.jsonl", f"{line}\n{line}\n", "has 1 id more than once, such as 'chain'"),
         ("text.parquet", "text", r"text\.parquet cannot be read as a log"),
     ]:

@@ -59,7 +59,9 @@ def test_a_rows_probabilities_do_not_depend_on_the_others():
 
 def test_a_policy_of_other_features_is_refused(tmp_path: Path):
     POLICY.save(tmp_path / "p.safetensors")
-    with pytest.raises(UsageError, match=r"trained on features that this program does not have: length"):
+    with pytest.raises(
+        UsageError, match=r"trained on features that this program does not have: length"
+    ):
         RoutingPolicy.load(tmp_path / "p.safetensors", features=("digits",))
     with pytest.raises(UsageError, match=r"features have shape \(3, 1\); this policy expects"):
         POLICY.probabilities(np.zeros((3, 1)))
