@@ -76,7 +76,9 @@ def specialist(
     finally:
         progress.close()
     manifest = done.manifest
-    tell(f"saved {file} ({file.stat().st_size / 1e6:.1f} MB, SHA-256 {manifest.weights_sha256[:12]})")
+    tell(
+        f"saved {file} ({file.stat().st_size / 1e6:.1f} MB, SHA-256 {manifest.weights_sha256[:12]})"
+    )
     for place, scores in (("inside", manifest.scores_inside), ("outside", manifest.scores_outside)):
         if scores:
             tell(f"{place} its domain: {_sentence(scores)}")

@@ -52,9 +52,7 @@ class SpecialistData:
     """Counts of columns, and a fingerprint of the held-out ones, for the specialist's file."""
 
 
-def read_data(
-    config: SpecialistTraining, folder: Path, encode: Encode, say: Say
-) -> SpecialistData:
+def read_data(config: SpecialistTraining, folder: Path, encode: Encode, say: Say) -> SpecialistData:
     """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder."""
     split = split_tables(config)
     domain = Domain.of(config.specialist, split.tables)

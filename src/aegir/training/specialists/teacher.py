@@ -88,9 +88,7 @@ class TaughtColumns:
         ]
 
 
-def ask_teacher(
-    columns: Sequence[Column], encode: Encode, cache: Path, say: Say
-) -> TaughtColumns:
+def ask_teacher(columns: Sequence[Column], encode: Encode, cache: Path, say: Say) -> TaughtColumns:
     """Return the columns with the encoder's vectors, which are taken from the file as far as it has them."""
     vectors = encode_cached([column_text(column) for column in columns], encode, cache, say)
     centred = vectors - vectors.mean(axis=0)

@@ -1,0 +1,96 @@
+"""N-gram networks as a specialist: the same vectors in numpy and torch, and in any company."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from aegir.annotators.ngrams.column_inputs import read_columns
+from aegir.annotators.ngrams.specialist import NgramSpecialist
+from aegir.annotators.rules.judge import judge_columns
+from aegir.errors import UsageError
+from aegir.model.architecture import Reading
+from aegir.model.byte_encoding import PAD, encode_column, pad
+from aegir.model.safetensors_file import safetensors_bytes
+from aegir.swarm import FrozenSpecialist, SwarmOrchestrator, build_fusions
+from aegir.tables.table import Table
+from aegir.training.specialists.ngram_model import NgramColumnModel
+from ngram_models import PEOPLE, WIDTH, random_network
+from swarm_models import byte_model
+
+COLUMNS = [column for column in PEOPLE.columns if column.present == column.values]
+"""Without missing cells, which symbols do not have."""
+SYMBOLS = pad([encode_column(column, Reading()) for column in COLUMNS])[0]
+
+
+@pytest.fixture(scope="module")
+def specialist() -> NgramSpecialist:
+    return NgramSpecialist([random_network(0), random_network(3)])
+
+
+def test_vectors_are_what_the_heads_of_each_network_read(specialist: NgramSpecialist):
+    given = specialist.contribute(SYMBOLS)
+    assert given.states == ()
+    assert given.vectors is not None
+    assert given.vectors.shape == (len(COLUMNS), 2 * WIDTH) == (4, specialist.vector_width)
+    network = specialist.networks[1]
+    tables = [Table("", (column,)) for column in COLUMNS]  # no cell is long enough to be cut
+    inputs = read_columns(
+        tables, judge_columns(COLUMNS), network.values.index, network.headers.index
+    )
+    assert np.array_equal(given.vectors[:, WIDTH:], network.read(inputs)[0])
+
+
+def test_a_column_has_the_same_vector_alone_and_beside_others(specialist: NgramSpecialist):
+    together = specialist.vectors(SYMBOLS)
+    for row, symbols in enumerate(SYMBOLS):
+        short = symbols[symbols != PAD]
+        assert np.array_equal(specialist.vectors(short[None])[0], together[row])
+
+
+def test_it_is_a_frozen_specialist_of_a_swarm(specialist: NgramSpecialist):
+    frozen = FrozenSpecialist("ngrams", NgramColumnModel(specialist))
+    assert frozen.sha256 == specialist.fingerprint()
+    primary = byte_model()
+    swarm = SwarmOrchestrator(
+        primary, [frozen], build_fusions(primary.state_shapes, 1), primary.d_model
+    )
+    ids = torch.tensor(SYMBOLS).long()
+    mask = ids != PAD
+    hidden = primary.routing_hidden(ids, mask)
+    active = torch.tensor([[True], [False], [True], [True]])
+    with torch.no_grad():
+        swarm.observation_gates.fill_(0.5)
+    result = swarm(ids, mask, hidden, activation=active)
+    given = result["specialist_outputs"][0]
+    assert torch.equal(given.vectors, torch.from_numpy(specialist.vectors(SYMBOLS))[[0, 2, 3]])
+    alone = swarm(ids, mask, None)["output"]
+    changed = (result["output"] != alone).any(dim=1)
+    assert changed.tolist() == active[:, 0].tolist()
+    result["output"].square().sum().backward()
+    swarm.check_unchanged()
+
+
+def test_networks_of_a_fold_are_read_from_their_file(specialist: NgramSpecialist, tmp_path: Path):
+    path = tmp_path / "networks-fold0.safetensors"
+    tensors = {
+        f"{number}.{name}": tensor
+        for number, network in enumerate(specialist.networks)
+        for name, tensor in network.tensors().items()
+    }
+    path.write_bytes(safetensors_bytes(tensors, {}))
+    assert NgramColumnModel.load(path).fingerprint() == specialist.fingerprint()
+    with pytest.raises(UsageError, match="cannot be read as a model"):
+        NgramColumnModel.load(tmp_path / "none")
+    with pytest.raises(UsageError, match="at least one network"):
+        NgramSpecialist([])
+
+
+def test_the_networks_that_ship_can_be_a_specialist():
+    shipped = NgramColumnModel.load()
+    ids = torch.tensor(SYMBOLS[:2]).long()
+    output = shipped(ids, ids != PAD)
+    assert output.vectors is not None
+    assert output.vectors.shape == (2, shipped.vector_width)
+    assert output.vectors.isfinite().all()
