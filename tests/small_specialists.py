@@ -45,7 +45,7 @@ validation = false
 [supervised]
 steps = 4
 tables_per_step = {{ made_up_train = 12 }}
-learning_rate = 4e-3
+learning_rate = 1e-2
 check_every = 2
 """
 DISTIL = "\n[distil]\ntexts = 60\n"

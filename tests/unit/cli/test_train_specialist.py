@@ -17,13 +17,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def config(folder: Path) -> Path:
-    return write_specialist_settings(folder)
+    path = write_specialist_settings(folder)
+    path.write_text(path.read_text().replace("check_every = 2", "check_every = 30"))
+    return path
 
 
 @pytest.fixture(scope="module")
 def trained(folder: Path, config: Path) -> Finished:
     out = folder / "contacts.safetensors"
-    return run("train", "specialist", config, "--out", out, "--steps", 24, "--json")
+    return run("train", "specialist", config, "--out", out, "--steps", 30, "--json")
 
 
 def refused(done: Finished, *parts: str) -> None:
@@ -50,7 +52,7 @@ def test_a_finished_run_can_be_resumed_and_is_not_written_over(
     trained: Finished, folder: Path, config: Path
 ):
     before = (folder / "contacts.safetensors").read_bytes()
-    asked = ("train", "specialist", config, "--out", folder / "contacts.safetensors", "--steps", 24)
+    asked = ("train", "specialist", config, "--out", folder / "contacts.safetensors", "--steps", 30)
     refused(run(*asked), "contacts-run holds a run already; go on with it by --resume")
     again = run(*asked, "--resume")
     assert again.code == 0, again.err

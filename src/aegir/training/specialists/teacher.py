@@ -50,6 +50,8 @@ WITHOUT_HEADER = 0.5
 ASKED_AT_ONCE = 4096
 """The encoder's vectors are kept after every so many."""
 ROWS_AT_ONCE = 512
+MOST_FOR_ROWS = 6000
+"""Columns that the first rows are fitted to; twice as many take a minute."""
 SPREAD = 0.1
 """Root mean square of the first rows, over the n-grams as they occur: that of random ones."""
 _A_WORD = re.compile(r"[^\W\d_]{3}")
@@ -134,10 +136,11 @@ def encode_cached(texts: Sequence[str], encode: Encode, path: Path, say: Say) ->
 
 def first_rows(taught: TaughtColumns, reading: Reading) -> FirstRows:
     """Return the function that gives the rows with which the embedding of n-grams begins."""
+    some = taught.at(slice(MOST_FOR_ROWS))
 
     def rows(kept: npt.NDArray[np.int32], width: int) -> F32:
-        inputs = vstack(list(_bags(taught.columns, GramIndex.of(kept), reading)))
-        found = solve_ridge(inputs, main_directions(taught.vectors, width), RIDGE)
+        inputs = vstack(list(_bags(some.columns, GramIndex.of(kept), reading)))
+        found = solve_ridge(inputs, main_directions(some.vectors, width), RIDGE)
         often = np.asarray(inputs.sum(axis=0)).ravel()
         size = np.sqrt((often[:, None] * found**2).sum() / max(float(often.sum()) * width, 1e-6))
         return np.asarray(found * (SPREAD / max(float(size), 1e-6)), np.float32)

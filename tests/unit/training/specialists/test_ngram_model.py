@@ -1,6 +1,8 @@
 """N-gram networks as a specialist: the same vectors in numpy and torch, and in any company."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +17,12 @@ from aegir.model.byte_encoding import PAD, encode_column, pad
 from aegir.model.safetensors_file import safetensors_bytes
 from aegir.swarm import FrozenSpecialist, SwarmOrchestrator, build_fusions
 from aegir.tables.table import Table
+from aegir.training.ngrams import networks_file
 from aegir.training.specialists.ngram_model import NgramColumnModel
 from ngram_models import PEOPLE, WIDTH, random_network
 from swarm_models import byte_model
 
+PAGE = (Path(__file__).parents[4] / "docs" / "specialists.md").read_text(encoding="utf-8")
 COLUMNS = [column for column in PEOPLE.columns if column.present == column.values]
 """Without missing cells, which symbols do not have."""
 SYMBOLS = pad([encode_column(column, Reading()) for column in COLUMNS])[0]
@@ -72,14 +76,19 @@ def test_it_is_a_frozen_specialist_of_a_swarm(specialist: NgramSpecialist):
     swarm.check_unchanged()
 
 
-def test_networks_of_a_fold_are_read_from_their_file(specialist: NgramSpecialist, tmp_path: Path):
-    path = tmp_path / "networks-fold0.safetensors"
+def write_networks(path: Path, specialist: NgramSpecialist) -> Path:
+    """As `aegir train ngrams` leaves them."""
     tensors = {
         f"{number}.{name}": tensor
         for number, network in enumerate(specialist.networks)
         for name, tensor in network.tensors().items()
     }
     path.write_bytes(safetensors_bytes(tensors, {}))
+    return path
+
+
+def test_networks_of_a_fold_are_read_from_their_file(specialist: NgramSpecialist, tmp_path: Path):
+    path = write_networks(tmp_path / "networks-fold0.safetensors", specialist)
     assert NgramColumnModel.load(path).fingerprint() == specialist.fingerprint()
     with pytest.raises(UsageError, match="cannot be read as a model"):
         NgramColumnModel.load(tmp_path / "none")
@@ -87,10 +96,14 @@ def test_networks_of_a_fold_are_read_from_their_file(specialist: NgramSpecialist
         NgramSpecialist([])
 
 
-def test_the_networks_that_ship_can_be_a_specialist():
-    shipped = NgramColumnModel.load()
-    ids = torch.tensor(SYMBOLS[:2]).long()
-    output = shipped(ids, ids != PAD)
-    assert output.vectors is not None
-    assert output.vectors.shape == (2, shipped.vector_width)
-    assert output.vectors.isfinite().all()
+def test_the_code_on_the_page_runs(
+    specialist: NgramSpecialist, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "runs/ngrams-parts").mkdir(parents=True)
+    write_networks(tmp_path / "runs/ngrams-parts" / networks_file(0), specialist)
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    page: dict[str, Any] = {}
+    exec(block, page)
+    assert page["ngrams"].sha256 == specialist.fingerprint()
+    assert page["shipped"].vector_width == NgramSpecialist.shipped().vector_width

@@ -31,7 +31,7 @@ class StopsAfter(Listener):
 
 def alive(config: SpecialistTraining) -> SpecialistTraining:
     """Enough steps not to be taken for a collapsed network."""
-    phase = replace(config.supervised, steps=30, check_every=30, learning_rate=1e-2)
+    phase = replace(config.supervised, steps=30, check_every=30)
     return replace(config, supervised=phase)
 
 
