@@ -15,6 +15,7 @@ from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
 from aegir.cli.train import data_option, training_packages
 from aegir.cli.train_bytes import TrainingProgress
+from aegir.errors import UsageError
 
 
 @click.command(
@@ -68,8 +69,9 @@ def specialist(
     if steps is not None:
         settings = replace(settings, supervised=replace(settings.supervised, steps=steps))
     file = out or Path("runs/specialists") / f"{settings.specialist.name}.safetensors"
-    silent = os.environ.get("RANK", "0") != "0"
-    progress = TrainingProgress(settings.supervised.steps, silent)
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        raise UsageError("a specialist is trained by one process; run it without torchrun")
+    progress = TrainingProgress(settings.supervised.steps)
     try:
         with training_packages():  # some are loaded when they are needed
             done = train_specialist(settings, file, progress, start, resume, scores_from)
@@ -82,7 +84,7 @@ def specialist(
     for place, scores in (("inside", manifest.scores_inside), ("outside", manifest.scores_outside)):
         if scores:
             tell(f"{place} its domain: {_sentence(scores)}")
-    if as_json and not silent:
+    if as_json:
         click.echo(json.dumps({**asdict(manifest), "figures": done.figures}))
 
 

@@ -109,3 +109,10 @@ def test_missing_files_are_named(config: Path, tmp_path: Path):
     refused(run(*asked, "--data", tmp_path / "no"), f"there is no {tmp_path / 'no'}")
     refused(run(*asked, "--resume"), "x-run has no checkpoint.safetensors to resume from")
     refused(run(*asked, "--scores-from", tmp_path / "no"), "cannot be read as a model")
+
+
+def test_several_processes_are_refused(config: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    refused(
+        run("train", "specialist", config), "is trained by one process; run it without torchrun"
+    )

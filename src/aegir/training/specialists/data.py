@@ -55,7 +55,7 @@ class SpecialistData:
 def read_data(config: SpecialistTraining, folder: Path, encode: Encode, say: Say) -> SpecialistData:
     """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder."""
     split = split_tables(config)
-    domain = Domain.of(config.specialist, split.tables)
+    domain = Domain.of(config.specialist, [split.tables[number] for number in split.training])
     learnt = slice_tables(split.tables, split.training, domain, config.seed)
     check_not_empty(learnt, split.tables, domain)
     looked_at = slice_tables(split.tables, split.held_out, domain, config.seed)

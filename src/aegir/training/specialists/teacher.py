@@ -179,4 +179,5 @@ def _write_vectors(path: Path, known: dict[str, npt.NDArray[np.float16]]) -> Non
         "texts": np.frombuffer(json.dumps([*known]).encode(), np.uint8),
         "vectors": np.array([*known.values()]),
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, safetensors_bytes(tensors, {}))
