@@ -115,7 +115,7 @@ def test_a_specialist_without_name_or_domain_is_refused(tmp_path: Path, missing:
 
 def test_the_page_lists_every_setting_with_its_default():
     page = (ROOT / "docs" / "specialists.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z_.]+)` \| (.+?) \| .+ \|$", page, re.M)
+    rows = re.findall(r"^\| `([a-z]+\.[a-z_]+)` \| (.+?) \| .+ \|$", page, re.M)
     settings = {"specialist": SpecialistSettings(), "distil": DistilSettings()}
     assert rows == [
         (f"{section}.{each.name}", json.dumps(getattr(given, each.name)))
