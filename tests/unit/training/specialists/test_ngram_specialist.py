@@ -14,13 +14,17 @@ from aegir.annotators.rules.judge import judge_columns
 from aegir.errors import UsageError
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import PAD, encode_column, pad
+from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import safetensors_bytes
+from aegir.model.swarm import SwarmModel
 from aegir.swarm import FrozenSpecialist, SwarmOrchestrator, build_fusions
+from aegir.swarm.saving import swarm_weights
 from aegir.tables.table import Table
 from aegir.training.ngrams import networks_file
 from aegir.training.specialists.ngram_model import NgramColumnModel
+from byte_models import random_checkpoint
 from ngram_models import PEOPLE, WIDTH, random_network
-from swarm_models import byte_model
+from swarm_models import LAYOUT, byte_model, swarm
 
 PAGE = (Path(__file__).parents[4] / "docs" / "specialists.md").read_text(encoding="utf-8")
 COLUMNS = [column for column in PEOPLE.columns if column.present == column.values]
@@ -57,7 +61,7 @@ def test_it_is_a_frozen_specialist_of_a_swarm(specialist: NgramSpecialist):
     frozen = FrozenSpecialist("ngrams", NgramColumnModel(specialist))
     assert frozen.sha256 == specialist.fingerprint()
     primary = byte_model()
-    swarm = SwarmOrchestrator(
+    net = SwarmOrchestrator(
         primary, [frozen], build_fusions(primary.state_shapes, 1), primary.d_model
     )
     ids = torch.tensor(SYMBOLS).long()
@@ -65,15 +69,31 @@ def test_it_is_a_frozen_specialist_of_a_swarm(specialist: NgramSpecialist):
     hidden = primary.routing_hidden(ids, mask)
     active = torch.tensor([[True], [False], [True], [True]])
     with torch.no_grad():
-        swarm.observation_gates.fill_(0.5)
-    result = swarm(ids, mask, hidden, activation=active)
+        net.observation_gates.fill_(0.5)
+    result = net(ids, mask, hidden, activation=active)
     given = result["specialist_outputs"][0]
     assert torch.equal(given.vectors, torch.from_numpy(specialist.vectors(SYMBOLS))[[0, 2, 3]])
-    alone = swarm(ids, mask, None)["output"]
+    alone = net(ids, mask, None)["output"]
     changed = (result["output"] != alone).any(dim=1)
     assert changed.tolist() == active[:, 0].tolist()
     result["output"].square().sum().backward()
-    swarm.check_unchanged()
+    net.check_unchanged()
+
+
+def test_a_swarm_with_it_reads_the_same_in_numpy(specialist: NgramSpecialist):
+    frozen = FrozenSpecialist("ngrams", NgramColumnModel(specialist))
+    net = swarm([frozen], gates=0.5)
+    weights = swarm_weights(net, "")
+    assert weights.settings.specialists == {"ngrams": specialist.fingerprint()}
+    model = SwarmModel(ByteModel(random_checkpoint(LAYOUT)), [specialist], weights)
+    ids = torch.tensor(SYMBOLS).long()
+    mask = ids != PAD
+    active = torch.tensor([[True], [True], [False], [True]])
+    with torch.no_grad():
+        hidden = net.primary_model.routing_hidden(ids, mask)
+        theirs = net(ids, mask, hidden, activation=active)["output"].numpy()
+    ours = model.read(SYMBOLS, active.numpy()).vectors
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4)
 
 
 def write_networks(path: Path, specialist: NgramSpecialist) -> Path:
