@@ -73,8 +73,10 @@ class HeldOutGroups:
         self._stated = _StatedGroups(held_out)
         self._marks = {mark for labelled in held_out for mark in _marks(labelled, self._stated)}
 
-    def __contains__(self, labelled: LabelledTable) -> bool:
-        return any(mark in self._marks for mark in _marks(labelled, self._stated))
+    def __contains__(self, labelled: object) -> bool:
+        return isinstance(labelled, LabelledTable) and any(
+            mark in self._marks for mark in _marks(labelled, self._stated)
+        )
 
 
 class SameTables:

@@ -58,7 +58,7 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._readers = _group_by_reading(model.networks)
+        self._readers = group_by_reading(model.networks)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -199,7 +199,7 @@ def trust_fine(scores: TableScores, verdicts: Sequence[Verdict], trust: RuleTrus
     return replace(scores, fine=trust.apply(scores.fine, named))
 
 
-def _group_by_reading(
+def group_by_reading(
     networks: Sequence[NgramNetwork],
 ) -> list[tuple[list[NgramNetwork], tuple[I32, I32]]]:
     """Return networks that know the same n-grams together, with their indices: their tables are read once."""
