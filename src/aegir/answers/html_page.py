@@ -1,7 +1,7 @@
 """Annotations as one HTML page for a person, which needs nothing beside it: `aegir annotate --format html`.
 
     totals, kinds and a filter at the top; per table some of its rows under the labels, then a line per column that opens
-    to the meaning of the label, the reasons and what was likely next
+    to the meaning of the label, the reasons, what was likely next and which specialists of a swarm were woken
 
 Promises
   - one file: no request is made, no font, no image, no framework; the page can be mailed and opened offline;
@@ -25,6 +25,7 @@ from pathlib import Path
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.printable import escape_controls
+from aegir.answers.routing import RouterScore, woken_first
 from aegir.answers.wording import (
     SURE,
     UNSURE,
@@ -34,6 +35,7 @@ from aegir.answers.wording import (
     shown_label,
     shown_level,
     shown_name,
+    shown_routing,
     shown_type,
     worth_listing,
 )
@@ -157,7 +159,10 @@ def _facts(annotation: TableAnnotation) -> str:
         for column in annotation.columns
         if column.index == annotation.subject
     ]
-    return " · ".join([*facts, f"answered by {_text(annotation.annotator)}"])
+    facts.append(f"answered by {_text(annotation.annotator)}")
+    if routed := shown_routing(annotation):
+        facts.append(_text(routed))
+    return " · ".join(facts)
 
 
 def _preview(annotation: TableAnnotation) -> Iterator[str]:
@@ -224,7 +229,18 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
         yield from _guesses("Other types", column.type_runners_up)
     related = "Other relations" if column.relation else "No relation is likely enough; perhaps"
     yield from _guesses(related, column.relation_runners_up)
+    if column.routing:
+        yield from _specialists(column.routing)
     yield f'<p class="soft">{" · ".join(_details(column))}</p>'
+
+
+def _specialists(routing: Sequence[RouterScore]) -> Iterator[str]:
+    """The router's score of every specialist, the woken ones first."""
+    yield '<h3>Specialists, by the router\'s score</h3><dl class="guesses specialists">'
+    for each in woken_first(routing):
+        asleep = "" if each.woken else ' <span class="soft">not woken</span>'
+        yield f"<dt>{_text(each.specialist)}{asleep}</dt><dd>{_sureness(each.score)}</dd>"
+    yield "</dl>"
 
 
 def _details(column: ColumnAnnotation) -> Iterator[str]:

@@ -12,7 +12,8 @@ from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.model.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
-from aegir.model.swarm import ROWS_AT_ONCE, ByteSpecialist, Contribution, SwarmModel
+from aegir.model.specialists import ByteSpecialist, Contribution
+from aegir.model.swarm import ROWS_AT_ONCE, SwarmModel
 from aegir.model.swarm_file import SwarmWeights, load_swarm, save_specialist, save_swarm
 from aegir.swarm.alignment import AlignmentProjection
 from aegir.swarm.orchestrator import SwarmOrchestrator
@@ -177,7 +178,7 @@ def test_any_number_of_columns_is_read_some_at_a_time():
                 found.vectors[:2], model.read(symbols[:2], np.eye(2, 3, dtype=bool)).vectors
             )
             np.testing.assert_array_equal(found.vectors[rows - 50 - rows % 50], found.vectors[0])
-        assert (found.seconds > 0).all() == (rows > 2)
+        assert (found.times.specialists > 0).all() == (rows > 2)
 
 
 @pytest.fixture
