@@ -14,18 +14,16 @@ Limits: the page holds values of the tables, personal ones too. Hiding them on t
 remove them from the file.
 """
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
-from aegir.answers.printable import escape_controls
 from aegir.answers.routing import RouterScore, woken_first
+from aegir.answers.safe_html import content_policy
+from aegir.answers.safe_html import escape_text as _text
 from aegir.answers.wording import (
     SURE,
     UNSURE,
@@ -63,12 +61,8 @@ NOTE = (
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
     style, script = _resource("html_page.css"), _resource("html_page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash_of(style)}; script-src {_hash_of(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
     lines = [
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style, script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
         f"<title>{_text(_title(annotations))}</title>",
@@ -323,16 +317,6 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
     if len(annotations) == 1:
         return f"What the columns of {annotations[0].table} are"
     return "What the columns of these tables are"
-
-
-def _text(text: str) -> str:
-    """Text that is shown as it stands and never obeyed, inside an element or an attribute in quotes."""
-    return escape(escape_controls(text, keep="\n\t"))
-
-
-def _hash_of(content: str) -> str:
-    digest = hashlib.sha256(content.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @cache

@@ -37,6 +37,10 @@ VERBS = {
         "Check gradient, polarity, independence and scale of each reward.",
     ),
     "runs health": ("runs:health", "Say whether a run is well, from the metrics in its folder."),
+    "runs show": (
+        "runs:show",
+        "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
     "train calibrate": (
         "train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",
