@@ -8,8 +8,7 @@ Text and booleans are no curves; their last values are listed. What cannot be re
 
 import json
 import math
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,18 +130,25 @@ def read_run(folder: RunFolder) -> RunSummary:
 
 def read_curves(history: RunHistory) -> tuple[tuple[Curve, ...], dict[str, str]]:
     """Return the curves by name, in the order of their first steps, and the last value of what is no number."""
-    points: defaultdict[str, list[tuple[int, list[float]]]] = defaultdict(list)
-    texts: dict[str, str] = {}
-    for row in history.steps:
-        for name, value in row.items():
-            if name in ALWAYS:
-                continue
-            numbers = _numbers(value)
-            if numbers is None:
-                texts[name] = value if isinstance(value, str) else json.dumps(value)
-            elif numbers:
-                points[name].append((row["step"], numbers))
-    return tuple(Curve(name, _lines(name, rows)) for name, rows in points.items()), texts
+    names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
+    curves, texts = [], {}
+    for name in names:
+        rows = [row for row in history.steps if name in row]
+        values = [row[name] for row in rows]
+        if {*map(type, values)} <= {int, float}:  # nearly always so; a list per number would take ten times as long
+            steps = np.array([row["step"] for row in rows], np.float64)
+            curves.append(Curve(name, {name: (steps, _drawable(values))}))
+            continue
+        points = [
+            (row["step"], numbers)
+            for row, value in zip(rows, values, strict=True)
+            if (numbers := _numbers(value))
+        ]
+        if points:
+            curves.append(Curve(name, _lines(name, points)))
+        if others := [value for value in values if _numbers(value) is None]:
+            texts[name] = others[-1] if isinstance(others[-1], str) else json.dumps(others[-1])
+    return tuple(curves), texts
 
 
 def read_checks(history: RunHistory) -> tuple[Check, ...]:
@@ -166,8 +172,14 @@ def _numbers(value: Any) -> list[float] | None:
     parts = value if isinstance(value, list) else [value]
     if any(isinstance(part, bool) or not isinstance(part, int | float) for part in parts):
         return None
-    numbers = [as_float(part) for part in parts]
-    return [x if abs(x) <= LARGEST or not math.isfinite(x) else math.inf for x in numbers]
+    return [as_float(part) for part in parts]
+
+
+def _drawable(values: Sequence[float]) -> Floats:
+    """Return the values as an array; those beyond LARGEST are infinite."""
+    array = np.array([*map(as_float, values)], np.float64)
+    array[np.abs(array) > LARGEST] = np.inf
+    return array
 
 
 def _lines(
@@ -177,17 +189,17 @@ def _lines(
     widest = max(len(numbers) for _, numbers in rows)
     steps = np.array([step for step, _ in rows], np.float64)
     if widest == 1:
-        return {name: (steps, np.array([numbers[0] for _, numbers in rows]))}
+        return {name: (steps, _drawable([numbers[0] for _, numbers in rows]))}
     if widest > MOST_LINES:
         parts = {"least": min, "mean": lambda numbers: sum(numbers) / len(numbers), "most": max}
         return {
-            part: (steps, np.array([of(numbers) for _, numbers in rows]))
+            part: (steps, _drawable([of(numbers) for _, numbers in rows]))
             for part, of in parts.items()
         }
     return {
         str(place): (
             np.array([step for step, numbers in rows if len(numbers) > place], np.float64),
-            np.array([numbers[place] for _, numbers in rows if len(numbers) > place]),
+            _drawable([numbers[place] for _, numbers in rows if len(numbers) > place]),
         )
         for place in range(widest)
     }
