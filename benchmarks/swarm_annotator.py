@@ -2,14 +2,13 @@
 
 The byte network that ships is the primary; three small byte networks with random weights are its specialists, and a random
 router wakes each for about half of the columns. Speed is from cells to scores, in CPU seconds. Then one batch is read with all three
-specialists awake: one after the other, and in threads. Three figures of that:
+specialists awake, one after the other and in threads; once with small specialists, once with ones of the primary's layout:
 
     longest chain over sum      router + longest specialist + primary, over router + all specialists + primary, each step
-                                measured without company: what parallel specialists could reach at best
-    threads over one by one     wall time that passed, with a thread per core and with one: what they reach here
-    specialists alone           the same without router, fusion and primary, which no thread can share
+                                measured without company: the critical path over sequential time
+    threads over one by one     wall time that passed, with a thread per core and with one: what is reached here
 
-numpy releases Python's lock inside products and large element-wise loops, and holds it between them, so small arrays gain
+The primary waits for the specialists and no thread can share its work: the smaller they are, the less there is to gain. numpy releases Python's lock inside products and large element-wise loops, and holds it between them, so small arrays gain
 little from threads. Wall time needs a machine that has nothing else to do.
 """
 
@@ -70,7 +69,7 @@ def measure(options: Options) -> tuple[tuple[Measurement, ...], tuple[Target, ..
         [one.table for one in labelled_tables(tables, random.Random(seeds.derive("swarm", number)))]
         for number in range(repeats + 1)
     )
-    parts = _random_parts(seeds.generator("swarm weights"))
+    parts = _random_parts(seeds.generator("swarm weights"), SMALL)
     alone, routed, everyone = (
         _speed(f"numpy: {name}", score, warm_up, measured)
         for name, score in (
@@ -80,16 +79,21 @@ def measure(options: Options) -> tuple[tuple[Measurement, ...], tuple[Target, ..
         )
     )
     symbols, _ = pad(encode_tables(measured[0], parts.primary)[:BATCH])
-    shares = _shares_of_time(parts, symbols, repeats)
+    as_large = replace(parts.primary.architecture, gram_rows=0)
+    large = _random_parts(seeds.generator("large specialists"), as_large)
+    shares = [
+        *_shares_of_time("small specialists", parts, symbols, repeats),
+        *_shares_of_time("specialists of the primary's layout", large, symbols, repeats),
+    ]
     targets = (at_least(routed, 150), *(at_most(share, 0.65) for share in shares))
     return (alone, routed, everyone, *shares), targets
 
 
-def _random_parts(generator: np.random.Generator) -> Parts:
+def _random_parts(generator: np.random.Generator, layout: Architecture) -> Parts:
     with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
         checkpoint = load_checkpoint(shipped)
     specialists = tuple(
-        ByteSpecialist(ByteModel(_random_network(generator))) for _ in range(SPECIALISTS)
+        ByteSpecialist(ByteModel(_random_network(generator, layout))) for _ in range(SPECIALISTS)
     )
     settings = SwarmSettings("", {f"s{number}": "" for number in range(SPECIALISTS)})
     shapes = expected_swarm_shapes(settings, checkpoint.architecture, specialists)
@@ -97,11 +101,11 @@ def _random_parts(generator: np.random.Generator) -> Parts:
     return Parts(ByteModel(checkpoint), specialists, SwarmWeights(settings, tensors))
 
 
-def _random_network(generator: np.random.Generator) -> Checkpoint:
+def _random_network(generator: np.random.Generator, layout: Architecture) -> Checkpoint:
     tensors: Arrays = {
-        name: _random(shape, generator) for name, shape in expected_shapes(SMALL).items()
+        name: _random(shape, generator) for name, shape in expected_shapes(layout).items()
     }
-    return Checkpoint(SMALL, tensors | {GRAM_HASHES: np.zeros(0, np.int32)}, {})
+    return Checkpoint(layout, tensors | {GRAM_HASHES: np.zeros(0, np.int32)}, {})
 
 
 def _random(shape: tuple[int, ...], generator: np.random.Generator) -> F32:
@@ -123,26 +127,19 @@ def _speed(
     return Measurement(name, SPEED, Runs(tuple(speeds)))
 
 
-def _shares_of_time(parts: Parts, symbols: Symbols, repeats: int) -> list[Measurement]:
-    """The longest chain, threads, and threads in specialists alone, each over one after the other."""
+def _shares_of_time(whose: str, parts: Parts, symbols: Symbols, repeats: int) -> list[Measurement]:
+    """The longest chain, and threads, over one after the other."""
     one, threads = parts.swarm(0.0, 1), parts.swarm(0.0, os.cpu_count() or 1)
     one.read(symbols)
-    chain, whole, specialists = [], [], []
+    chain, whole = [], []
     for _ in range(repeats):
         times, elapsed = _timed(lambda: one.read(symbols).times)
         summed = times.router + times.primary + float(times.specialists.sum())
         chain.append(times.critical_path / summed)
-        together, elapsed_together = _timed(lambda: threads.read(symbols).times)
-        whole.append(elapsed_together / elapsed)
-        rest = together.router + together.primary
-        specialists.append((elapsed_together - rest) / float(times.specialists.sum()))
+        whole.append(_timed(lambda: threads.read(symbols).times)[1] / elapsed)
     return [
-        Measurement(f"numpy: {name}", FACTOR, Runs(tuple(runs)))
-        for name, runs in (
-            ("longest chain over sum", chain),
-            ("threads over one by one", whole),
-            ("threads over one by one, specialists alone", specialists),
-        )
+        Measurement(f"numpy: {name}, {whose}", FACTOR, Runs(tuple(runs)))
+        for name, runs in (("longest chain over sum", chain), ("threads over one by one", whole))
     ]
 
 

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.printable import escape_surrogates
 from aegir.answers.routing import RouterScore, Timing
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
@@ -34,14 +35,16 @@ guesses = st.builds(Guess, texts, confidences)
 routings = st.lists(
     st.builds(RouterScore, texts, confidences, st.booleans()),
     max_size=3,
-    unique_by=lambda each: each.specialist,
+    unique_by=lambda each: escape_surrogates(each.specialist),
 ).map(tuple)
 seconds = st.floats(0, 1e6)
 timings = st.builds(
     Timing,
     seconds,
     seconds,
-    st.lists(st.tuples(texts, seconds), max_size=3, unique_by=lambda step: step[0]).map(tuple),
+    st.lists(
+        st.tuples(texts, seconds), max_size=3, unique_by=lambda step: escape_surrogates(step[0])
+    ).map(tuple),
 )
 columns = st.builds(
     ColumnAnnotation,

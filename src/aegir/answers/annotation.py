@@ -93,10 +93,10 @@ class TableAnnotation:
     columns: tuple[ColumnAnnotation, ...]
     annotator: str
     warnings: tuple[str, ...] = ()
-    timing: Timing | None = None
-    """How long the table took; None where it was not measured."""
     preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     """Some cells of each column, of the same rows and cut short, for reports that show the table."""
+    timing: Timing | None = None
+    """How long the table took; None where it was not measured."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:

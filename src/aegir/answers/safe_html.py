@@ -1,7 +1,7 @@
 """What pages share that need nothing beside them and obey nothing that they show.
 
-    escape_text("<b>")                         text inside an element, or inside an attribute in quotes
-    content_policy(style, script)              the page may load nothing, and run no style or script but these
+escape_text("<b>")                         text inside an element, or inside an attribute in quotes
+content_policy(style, script)              the page may load nothing, and run no style or script but these
 """
 
 import base64

@@ -74,7 +74,9 @@ def show(run: Path, out: Path | None, as_json: bool) -> None:
     """
     out = None if out == Path("-") else out
     if out is None and not as_json and sys.stdout.isatty():
-        raise UsageError("the page would be printed to the terminal; give --out page.html, or --json")
+        raise UsageError(
+            "the page would be printed to the terminal; give --out page.html, or --json"
+        )
     summary = read_run(RunFolder(run))
     for note in summary.notes[:NOTES_TOLD]:
         tell(note)

@@ -114,7 +114,11 @@ def _find_lasting_drifts(
     for row in history.steps:
         figures = {name: value for name, value in row.items() if name in ruled}
         for finding in monitor.follow(row["step"], figures) if figures else ():
-            if finding.verdict == "unwell" and finding.before is not None and finding.value is not None:
+            if (
+                finding.verdict == "unwell"
+                and finding.before is not None
+                and finding.value is not None
+            ):
                 latest[finding.column] = (finding, finding.before, finding.value)
     lasting = []
     for name, (finding, before, now) in latest.items():

@@ -87,7 +87,9 @@ def _health(report: HealthReport) -> Iterator[str]:
     yield f'<section class="card {verdict}"><h2>Health: {said}</h2>'
     for findings in (report.unwell, report.warnings):
         if findings:
-            yield "<ul>" + "".join(f"<li>{escape_text(f.sentence)}</li>" for f in findings) + "</ul>"
+            yield (
+                "<ul>" + "".join(f"<li>{escape_text(f.sentence)}</li>" for f in findings) + "</ul>"
+            )
     well = report.select("well")
     if well:
         yield f"<details><summary>{len(well)} checks passed</summary><ul>"

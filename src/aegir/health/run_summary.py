@@ -135,7 +135,10 @@ def read_curves(history: RunHistory) -> tuple[tuple[Curve, ...], dict[str, str]]
     for name in names:
         rows = [row for row in history.steps if name in row]
         values = [row[name] for row in rows]
-        if {*map(type, values)} <= {int, float}:  # nearly always so; a list per number would take ten times as long
+        if {*map(type, values)} <= {
+            int,
+            float,
+        }:  # nearly always so; a list per number would take ten times as long
             steps = np.array([row["step"] for row in rows], np.float64)
             curves.append(Curve(name, {name: (steps, _drawable(values))}))
             continue
@@ -182,19 +185,18 @@ def _drawable(values: Sequence[float]) -> Floats:
     return array
 
 
-def _lines(
-    name: str, rows: list[tuple[int, list[float]]]
-) -> dict[str, tuple[Floats, Floats]]:
+def _lines(name: str, rows: list[tuple[int, list[float]]]) -> dict[str, tuple[Floats, Floats]]:
     """Return one line for single numbers, one per place for short lists, least, mean and most for long ones."""
     widest = max(len(numbers) for _, numbers in rows)
     steps = np.array([step for step, _ in rows], np.float64)
     if widest == 1:
         return {name: (steps, _drawable([numbers[0] for _, numbers in rows]))}
     if widest > MOST_LINES:
-        parts = {"least": min, "mean": lambda numbers: sum(numbers) / len(numbers), "most": max}
+        lists = [numbers for _, numbers in rows]
         return {
-            part: (steps, _drawable([of(numbers) for _, numbers in rows]))
-            for part, of in parts.items()
+            "least": (steps, _drawable([min(numbers) for numbers in lists])),
+            "mean": (steps, _drawable([sum(numbers) / len(numbers) for numbers in lists])),
+            "most": (steps, _drawable([max(numbers) for numbers in lists])),
         }
     return {
         str(place): (

@@ -190,7 +190,9 @@ def load_swarm(path: Path) -> SwarmWeights:
         specialists = {check_name(name): str(sha256) for name, sha256 in given["specialists"]}
         families = {check_name(name): str(of) for name, of in given.get("families", {}).items()}
         if odd := sorted(families.keys() - specialists):
-            raise UsageError(f"{path} names a family of {odd[0]!r}, which is none of its specialists")
+            raise UsageError(
+                f"{path} names a family of {odd[0]!r}, which is none of its specialists"
+            )
         settings = SwarmSettings(**{**given, "specialists": specialists, "families": families})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is an incomplete swarm ({error})") from None

@@ -25,7 +25,8 @@ LEGEND_LINE = 18
 # Wong 2011: distinguishable for colour-blind people.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
-Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Points = Sequence[float] | Floats
+Series = Mapping[str, tuple[Points, Points]]
 
 
 def thin(x: npt.ArrayLike, y: npt.ArrayLike, places: int = WIDTH) -> tuple[Floats, Floats]:
@@ -51,7 +52,9 @@ def thin(x: npt.ArrayLike, y: npt.ArrayLike, places: int = WIDTH) -> tuple[Float
     return xs[places_kept], ys[places_kept]
 
 
-def _first_least(values: Floats, starts: npt.NDArray[np.intp], stops: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _first_least(
+    values: Floats, starts: npt.NDArray[np.intp], stops: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
     """Return the place of the least value of each part, the first of equal ones."""
     least = np.repeat(np.minimum.reduceat(values, starts), stops - starts + 1)
     places = np.flatnonzero(values == least)

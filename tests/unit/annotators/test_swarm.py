@@ -60,9 +60,7 @@ def test_scores_are_those_of_the_swarms_vectors_and_the_primarys_heads(annotator
     (scores,) = annotator.score(TABLES[:1])
     symbols = encode_tables(TABLES[:1], swarm.primary)
     read = swarm.read(pad(symbols)[0])
-    (expected,) = ByteModelAnnotator(swarm.primary).score_vectors(
-        TABLES[:1], symbols, read.vectors
-    )
+    (expected,) = ByteModelAnnotator(swarm.primary).score_vectors(TABLES[:1], symbols, read.vectors)
     np.testing.assert_array_equal(scores.types, expected.types)
     assert scores.routing is not None
     for column, routing in enumerate(scores.routing):
@@ -81,14 +79,14 @@ def test_an_answer_says_who_was_woken_and_no_time_unless_asked(annotator: SwarmA
     assert timed.timing is not None
     assert replace(timed, timing=None).routing == scores.routing
     steps = dict(timed.timing.steps)
-    assert list(steps)[0] == "router"
+    assert next(iter(steps)) == "router"
     assert list(steps)[-2:] == ["primary", "table stage"]
     specialists = [steps[name] for name in steps if name.startswith("specialist ")]
     longest = max(specialists, default=0.0)
     alone = steps["router"] + steps["primary"] + steps["table stage"]
     # the columns are one batch: router, then the longest specialist, then primary and table stage
     assert timed.timing.critical_path == pytest.approx(alone + longest)
-    assert 0 < timed.timing.cost
+    assert timed.timing.cost > 0
 
 
 def test_a_swarm_that_wakes_nobody_scores_as_the_byte_network(folder: Path, tmp_path: Path):
@@ -97,7 +95,9 @@ def test_a_swarm_that_wakes_nobody_scores_as_the_byte_network(folder: Path, tmp_
     set_router(tmp_path, 0.0)
     annotator = load_swarm_annotator(tmp_path)
     for scores, alone in zip(
-        annotator.score(TABLES), ByteModelAnnotator(annotator.swarm.primary).score(TABLES), strict=True
+        annotator.score(TABLES),
+        ByteModelAnnotator(annotator.swarm.primary).score(TABLES),
+        strict=True,
     ):
         assert scores.types.tobytes() == alone.types.tobytes()
         assert scores.relations.tobytes() == alone.relations.tobytes()
@@ -179,13 +179,19 @@ def test_the_ngram_networks_can_be_a_specialist(tmp_path: Path):
 def test_a_swarm_of_other_ngram_weights_or_an_unknown_family_is_refused(tmp_path: Path):
     made = save_random_swarm(tmp_path, small_primary(), {"geo": SMALL}, {"words": "ngrams"})
     weights = load_swarm(made / "swarm.safetensors")
-    other = replace(weights.settings, specialists={**weights.settings.specialists, "words": "0" * 64})
+    other = replace(
+        weights.settings, specialists={**weights.settings.specialists, "words": "0" * 64}
+    )
     save_swarm(made / "swarm.safetensors", SwarmWeights(other, weights.tensors))
-    with pytest.raises(UsageError, match=r"family ngrams has weights with SHA-256 \w+ but the swarm"):
+    with pytest.raises(
+        UsageError, match=r"family ngrams has weights with SHA-256 \w+ but the swarm"
+    ):
         load_swarm_annotator(made)
     other = replace(weights.settings, families={"words": "unheard-of"})
     save_swarm(made / "swarm.safetensors", SwarmWeights(other, weights.tensors))
-    with pytest.raises(UsageError, match=f"unknown family 'unheard-of'; known are {', '.join(FAMILIES)}"):
+    with pytest.raises(
+        UsageError, match=f"unknown family 'unheard-of'; known are {', '.join(FAMILIES)}"
+    ):
         load_swarm_annotator(made)
     with pytest.raises(UsageError, match="family 'unheard-of', which is unknown here"):
         SwarmModel.load(made)
@@ -195,14 +201,19 @@ def test_a_primary_without_calibration_is_refused_with_its_folder(tmp_path: Path
     primary = small_primary()
     bare = Checkpoint(primary.architecture, primary.tensors, {})
     made = save_random_swarm(tmp_path, bare, {"geo": SMALL})
-    with pytest.raises(UsageError, match=rf"the primary of {made} cannot annotate \(the calibration"):
+    with pytest.raises(
+        UsageError, match=rf"the primary of {made} cannot annotate \(the calibration"
+    ):
         load_swarm_annotator(made)
 
 
 def test_without_weights_one_sentence_says_how_to_get_them(tmp_path: Path):
     (tmp_path / "t.csv").write_text("city\nOslo\nRome\n")
     for arguments, sentence in (
-        ((), "no swarm ships with this version of Aegir; name the folder of one with --model FOLDER"),
+        (
+            (),
+            "no swarm ships with this version of Aegir; name the folder of one with --model FOLDER",
+        ),
         (("--model", tmp_path / "t.csv"), "is a file; the annotator 'swarm' takes the folder"),
         (("--model", tmp_path / "nowhere"), "swarm.safetensors cannot be read as a model"),
     ):

@@ -55,7 +55,7 @@ def test_the_page_has_health_checks_curves_settings_and_environment(folder: RunF
     # 1/60 is the last loss, and the least; 1 is the most
     assert "last 0.01667 at step 60 from 0.01667 to 1" in text
     assert "last 0.1, 60, 2 at step 60" in text
-    assert [name for name in re.findall(r'<figure title="([^"]*)"', page)] == [
+    assert re.findall(r'<figure title="([^"]*)"', page) == [
         "loss",
         "parts",
         "reward/mean",
@@ -86,7 +86,9 @@ def test_what_is_unwell_comes_first(folder: RunFolder):
     folder.record(61, loss=math.nan, entropy=0.0)
     page = render_run_page(read_run(folder))
     text = shown(page)
-    assert text.index("Health: unwell") < text.index("loss was nan at step 61") < text.index("Checks")
+    assert (
+        text.index("Health: unwell") < text.index("loss was nan at step 61") < text.index("Checks")
+    )
     assert "1 not finite" in text
     assert "last nan at step 61" in text
 
@@ -116,7 +118,9 @@ def test_100_000_lines_keep_their_extremes_in_a_page_of_a_few_hundred_kilobytes(
     folder = RunFolder.create(tmp_path / "long")
     values = np.sin(np.arange(100_000) / 3)
     values[54_321] = 99.0
-    lines = [f'{{"step": {step}, "loss": {value!r}}}\n' for step, value in enumerate(values.tolist())]
+    lines = [
+        f'{{"step": {step}, "loss": {value!r}}}\n' for step, value in enumerate(values.tolist())
+    ]
     (folder.path / "metrics.jsonl").write_text("".join(lines))
     page = render_run_page(read_run(folder))
     assert len(page) < 100_000
@@ -128,7 +132,9 @@ def test_100_000_lines_keep_their_extremes_in_a_page_of_a_few_hundred_kilobytes(
 
 
 def test_a_heat_map_is_a_table_whose_cells_are_shaded_by_value(folder: RunFolder):
-    heat = HeatMap.of("gain", ["City", "Date"], ["geo", "time"], [[1.0, -0.5], [0.0, None]], "shift")
+    heat = HeatMap.of(
+        "gain", ["City", "Date"], ["geo", "time"], [[1.0, -0.5], [0.0, None]], "shift"
+    )
     save_heat_map(folder.path, heat)
     page = render_run_page(read_run(folder))
     assert "gain: shift" in shown(page)
@@ -183,7 +189,9 @@ def test_the_page_goes_to_a_file_or_to_stdout(folder: RunFolder, tmp_path: Path)
 def test_what_is_no_run_is_refused_in_one_sentence(tmp_path: Path):
     done = run("runs", "show", tmp_path / "nowhere")
     assert done.code == 2
-    assert done.said == [f"aegir: there is no run folder {tmp_path / 'nowhere'}; give the folder of a run"]
+    assert done.said == [
+        f"aegir: there is no run folder {tmp_path / 'nowhere'}; give the folder of a run"
+    ]
     done = run("runs", "show", tmp_path)
     assert done.code == 2
     assert "has no metrics.jsonl" in done.said[0]

@@ -14,13 +14,13 @@ from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.checkpoint import load_checkpoint
 from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
-from aegir.model.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
 from aegir.model.specialists import (
     ByteSpecialist,
     Contribution,
     VectorSpecialist,
     VectorSupplier,
 )
+from aegir.model.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
 from aegir.model.swarm import ROWS_AT_ONCE, SwarmModel
 from aegir.model.swarm_file import SwarmWeights, load_swarm, save_specialist, save_swarm
 from aegir.swarm.alignment import AlignmentProjection
@@ -291,7 +291,9 @@ def test_only_specialists_with_a_file_can_be_saved(tmp_path: Path):
     made = swarm([FrozenSpecialist("geo", byte_model(1))])
     with pytest.raises(UsageError, match="specialist 'geo' has no manifest"):
         save_swarm_folder(tmp_path, made)
-    with pytest.raises(UsageError, match="specialist 'counts' is no byte network and its model nam"):
+    with pytest.raises(
+        UsageError, match="specialist 'counts' is no byte network and its model nam"
+    ):
         save_swarm_folder(tmp_path, swarm([FrozenSpecialist("counts", BytesSeen())]))
 
 

@@ -90,7 +90,9 @@ def test_few_points_stay_as_they_are_in_the_order_of_x():
     assert (xs.tolist(), ys.tolist()) == ([1, 1, 2, 3], [1, 3, 2, 0])
 
 
-@given(st.lists(st.floats(-1e9, 1e9) | st.just(math.nan), min_size=1, max_size=200), st.integers(1, 5))
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.just(math.nan), min_size=1, max_size=200), st.integers(1, 5)
+)
 def test_thinning_never_loses_an_extreme(values: list[float], places: int):
     _, ys = thin(range(len(values)), values, places)
     assert len(ys) <= 5 * places
