@@ -35,7 +35,8 @@ PUBLIC = {
         "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
     "aegir.observe": (
-        "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"
+        "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
+        "save_heat_map"
     ),
     "aegir.swarm": (
         "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
