@@ -249,7 +249,8 @@ def test_several_tables_stand_apart():
 
 def test_a_swarm_has_a_line_that_says_who_was_woken():
     routing = (RouterScore("names", 0.12, False), RouterScore("geo", 0.83, True))
-    table = replace(TABLE, columns=tuple(replace(each, routing=routing) for each in (NAME, CODE)))
+    columns = tuple(replace(each, routing=routing) for each in (NAME, CODE))
+    table = replace(TABLE, columns=columns, warnings=())
     last = render_text([table], colour=False, width=100).splitlines()[-1]
     assert last == "  woken: geo 2 of 2 columns"
     timed = replace(table, timing=Timing(0.0123, 0.0456, ()))
