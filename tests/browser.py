@@ -1,22 +1,27 @@
-"""An installed Chromium for tests of pages, and pages that may ask for nothing."""
+"""Fixtures: an installed Chromium for tests of pages, and pages that may ask for nothing (a plug-in of conftest.py)."""
 
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = ["--disable-background-networking", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
 
-Open = Callable[[str], Page]
+Open = Callable[[str], "Page"]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """An installed Chromium, or the one that Playwright installs."""
+    from playwright.sync_api import Error, sync_playwright  # most tests need none
+
     installed = next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
         try:
@@ -30,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+def open_page(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
     """Open a page from a file; afterwards, check that it asked for nothing and that nothing went wrong in it."""
     page = browser.new_page()
     page.set_default_timeout(10_000)
@@ -42,7 +47,7 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     page.on("dialog", lambda dialog: wrong.append(dialog.message))
     path = tmp_path / "page.html"
 
-    def opened(html: str) -> Page:
+    def opened(html: str) -> "Page":
         path.write_text(html, encoding="utf-8")
         page.goto(path.as_uri())
         return page

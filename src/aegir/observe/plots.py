@@ -22,6 +22,8 @@ from aegir.arrays import Floats
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
 LEGEND_LINE = 18
+HALF_DIGIT = 3.2
+"""Half of the width of a digit of a label, in pixels."""
 # Wong 2011: distinguishable for colour-blind people.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
@@ -151,8 +153,12 @@ class _Frame:
         ]
 
     def x_ticks(self, axis: "_Axis") -> list[str]:
-        places = [(axis.place(tick), tick) for tick in axis.ticks]
-        return [_text(x, self.bottom + 16, _number(tick)) for x, tick in places]
+        """The labels below the axis; a long last one is moved to the left, so that it is not cut."""
+        labels = [(axis.place(tick), _number(tick)) for tick in axis.ticks]
+        return [
+            _text(min(x, self.width - HALF_DIGIT * len(label)), self.bottom + 16, label)
+            for x, label in labels
+        ]
 
     def y_ticks(self, axis: "_Axis") -> list[str]:
         drawn = []

@@ -112,3 +112,10 @@ def test_a_plot_has_the_size_that_is_asked_for():
 def test_a_constant_of_any_size_can_be_drawn():
     for value in (0.0, 1e17, -1e100):
         assert drawn(line_plot("t", {"a": ([0, 1], [value, value])}), "polyline")
+
+
+def test_a_long_last_label_stays_inside():
+    svg = line_plot("t", {"a": ([0, 100_000], [0, 1])})
+    (last,) = (text for text in drawn(svg, "text") if text.text == "100000")
+    # six digits of 6.4 pixels around the middle, in a plot 520 wide: 520 - 3 * 6.4
+    assert last.get("x") == "500.8"
