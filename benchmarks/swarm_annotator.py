@@ -2,7 +2,7 @@
 
 The byte network that ships is the primary; three small byte networks with random weights are its specialists, and a random
 router wakes each for about half of the columns. Speed is from cells to scores, in CPU seconds. Then one batch is read with all three
-specialists awake, one after the other and in threads; once with small specialists, once with ones of the primary's layout:
+specialists activated, one after the other and in threads; once with small specialists, once with ones of the primary's layout:
 
     longest chain over sum      router + longest specialist + primary, over router + all specialists + primary, each step
                                 measured without company: the critical path over sequential time

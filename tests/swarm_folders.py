@@ -71,9 +71,9 @@ def save_random_swarm(
         hashes[name] = manifest.weights_sha256
         specialists.append(ByteSpecialist(ByteModel(checkpoint)))
     for name, family in families.items():
-        stranger = FAMILIES[family]().specialist
-        hashes[name] = stranger.weights_sha256
-        specialists.append(stranger)
+        other = FAMILIES[family]().specialist
+        hashes[name] = other.weights_sha256
+        specialists.append(other)
     loaded = load_checkpoint(folder / "primary.safetensors")
     settings = SwarmSettings(
         weights_sha256(loaded.architecture, loaded.tensors), hashes, families=families

@@ -232,8 +232,8 @@ def _specialists(routing: Sequence[RouterScore]) -> Iterator[str]:
     """The router's score of every specialist, the woken ones first."""
     yield '<h3>Specialists, by the router\'s score</h3><dl class="guesses specialists">'
     for each in woken_first(routing):
-        asleep = "" if each.woken else ' <span class="soft">not woken</span>'
-        yield f"<dt>{_text(each.specialist)}{asleep}</dt><dd>{_sureness(each.score)}</dd>"
+        note = "" if each.woken else ' <span class="soft">not woken</span>'
+        yield f"<dt>{_text(each.specialist)}{note}</dt><dd>{_sureness(each.score)}</dd>"
     yield "</dl>"
 
 

@@ -7,7 +7,7 @@
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
 
 `aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
-swarm_file.py. Specialists of another family are strangers here: the caller says what they are when a swarm is loaded,
+swarm_file.py. Specialists of another family are not known here: the caller says what they are when a swarm is loaded,
 and supplies their vectors when it reads.
 
 Promises
@@ -146,9 +146,9 @@ class SwarmModel:
         specialists: list[SpecialistModel | VectorSpecialist] = []
         for name, sha256 in weights.settings.specialists.items():
             if (family := weights.settings.families.get(name)) is not None:
-                stranger = find(family)
-                _check_hash(f"the model of family {family}", stranger.weights_sha256, sha256)
-                specialists.append(stranger)
+                other = find(family)
+                _check_hash(f"the model of family {family}", other.weights_sha256, sha256)
+                specialists.append(other)
                 continue
             path = folder / f"{name}{ENDING}"
             loaded = load_specialist(path)

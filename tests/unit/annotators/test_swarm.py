@@ -24,7 +24,12 @@ from aegir.model.byte_encoding import pad
 from aegir.model.checkpoint import Checkpoint
 from aegir.model.specialists import VectorSpecialist
 from aegir.model.swarm import SwarmModel
-from aegir.model.swarm_file import SwarmWeights, load_swarm, save_swarm
+from aegir.model.swarm_file import (
+    SwarmWeights,
+    expected_swarm_shapes,
+    load_swarm,
+    save_swarm,
+)
 from aegir.tables.table import Column, Table
 from command_line import run
 from swarm_folders import OTHER, SMALL, save_random_swarm, small_primary
@@ -104,6 +109,14 @@ def test_a_swarm_that_wakes_nobody_scores_as_the_byte_network(folder: Path, tmp_
         assert not any(each.woken for routing in scores.routing or () for each in routing)
 
 
+def test_a_swarm_without_specialists_is_its_primary(tmp_path: Path):
+    annotator = load_swarm_annotator(save_random_swarm(tmp_path, small_primary(), {}))
+    (scores,) = annotator.score(TABLES[:1])
+    (alone,) = ByteModelAnnotator(annotator.swarm.primary).score(TABLES[:1])
+    assert scores.types.tobytes() == alone.types.tobytes()
+    assert scores.routing == ((), ())
+
+
 def test_what_is_not_finite_is_left_out_and_noted(annotator: SwarmAnnotator):
     swarm = annotator.swarm
     broken = SwarmModel(
@@ -127,8 +140,6 @@ def test_what_is_not_finite_is_left_out_and_noted(annotator: SwarmAnnotator):
 
 def _weights_for_a_vector(swarm: SwarmModel, width: int) -> SwarmWeights:
     """Weights of a swarm whose first specialist has vectors of this width alone; its router wakes it everywhere."""
-    from aegir.model.swarm_file import expected_swarm_shapes
-
     specialists = [VectorSpecialist(width, ""), *swarm.specialists[1:]]
     shapes = expected_swarm_shapes(swarm.settings, swarm.primary.architecture, specialists)
     random = np.random.default_rng(0)

@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -195,3 +198,16 @@ def test_what_is_no_run_is_refused_in_one_sentence(tmp_path: Path):
     done = run("runs", "show", tmp_path)
     assert done.code == 2
     assert "has no metrics.jsonl" in done.said[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_page_is_not_printed_to_a_terminal(folder: RunFolder):
+    mine, theirs = os.openpty()
+    command = [sys.executable, "-m", "aegir", "runs", "show", str(folder.path)]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, check=False, text=True)
+    os.close(theirs)
+    os.close(mine)
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "aegir: the page would be printed to the terminal; give --out page.html, or --json"
+    )
