@@ -369,14 +369,15 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
 
 
 def test_the_keys_of_a_swarm_are_there_only_if_there_was_one():
-    assert not {"routing", "routing_scores"} & annotation_as_dict(BOOKS)["columns"][0].keys()
-    assert "timing" not in annotation_as_dict(BOOKS)
+    plain: dict[str, Any] = annotation_as_dict(BOOKS)
+    assert not {"routing", "routing_scores"} & plain["columns"][0].keys()
+    assert "timing" not in plain
     routing = (RouterScore("geo", 0.83126, True), RouterScore("names", 0.12, False))
     steps = (("router", 0.00123456), ("primary", 0.5))
     routed = replace(
         BOOKS, columns=(replace(TITLE, routing=routing),), timing=Timing(0.5012, 0.75, steps)
     )
-    data = annotation_as_dict(routed)
+    data: dict[str, Any] = annotation_as_dict(routed)
     column = data["columns"][0]
     assert column["routing"] == [{"specialist": "geo", "score": 0.8313}]
     assert column["routing_scores"] == {"geo": 0.8313, "names": 0.12}
@@ -391,7 +392,7 @@ def test_the_keys_of_a_swarm_are_there_only_if_there_was_one():
 
 
 def test_routing_that_contradicts_itself_is_refused():
-    data = annotation_as_dict(BOOKS)
+    data: dict[str, Any] = annotation_as_dict(BOOKS)
     for keys, reason in (
         ({"routing": [{"specialist": "geo"}], "routing_scores": {}}, "'geo' is woken but has no"),
         ({"routing_scores": {"geo": 0.5}}, "has no 'routing'"),
