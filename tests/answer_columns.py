@@ -3,6 +3,8 @@
 from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.printable import escape_surrogates
+from aegir.answers.routing import RouterScore, Timing
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
 texts = st.one_of(
@@ -30,6 +32,20 @@ texts = st.one_of(
 )
 confidences = st.floats(0, 1)
 guesses = st.builds(Guess, texts, confidences)
+routings = st.lists(
+    st.builds(RouterScore, texts, confidences, st.booleans()),
+    max_size=3,
+    unique_by=lambda each: escape_surrogates(each.specialist),
+).map(tuple)
+seconds = st.floats(0, 1e6)
+timings = st.builds(
+    Timing,
+    seconds,
+    seconds,
+    st.lists(
+        st.tuples(texts, seconds), max_size=3, unique_by=lambda step: escape_surrogates(step[0])
+    ).map(tuple),
+)
 columns = st.builds(
     ColumnAnnotation,
     index=st.integers(0, 5),
@@ -53,6 +69,7 @@ columns = st.builds(
     type_runners_up=st.lists(guesses, max_size=1).map(tuple),
     relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
     reasons=st.lists(texts, max_size=2).map(tuple),
+    routing=st.none() | routings,
 )
 annotations = st.lists(
     st.builds(
@@ -63,6 +80,7 @@ annotations = st.lists(
         columns=st.lists(columns, max_size=4).map(tuple),
         annotator=texts,
         warnings=st.lists(texts, max_size=1).map(tuple),
+        timing=st.none() | timings,
     ),
     max_size=2,
 )

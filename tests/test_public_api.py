@@ -40,7 +40,8 @@ PUBLIC = {
         "read_log weigh write_log"
     ),
     "aegir.observe": (
-        "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"
+        "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
+        "save_heat_map"
     ),
     "aegir.swarm": (
         "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "

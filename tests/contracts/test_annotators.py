@@ -1,6 +1,7 @@
 """What every annotator promises, checked over every annotator that is registered."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from aegir.annotators.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from command_line import run_process
+from swarm_folders import OTHER, SMALL, save_random_swarm, shipped_network
 
 PARTS = ("types", "relations", "fine", "personal")
+OTHER_PARTS = ("subject", "web", "explanations", "routing", "notes")
 CITIES = ("Oslo", "Rome", "Bonn", "Lima", "Quito", "Hanoi", "Accra")
 PEOPLE = Table(
     "people",
@@ -47,14 +50,26 @@ AWKWARD = {
 
 
 @pytest.fixture(scope="module", params=sorted(ANNOTATORS))
-def annotator(request: pytest.FixtureRequest) -> Annotator:
-    return load_annotator(request.param)
+def annotator(request: pytest.FixtureRequest, model: Path) -> Annotator:
+    return load_annotator(request.param, model if request.param == "swarm" else None)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A swarm: the byte network that ships, with small specialists of random weights and the n-gram networks."""
+    return save_random_swarm(
+        tmp_path_factory.mktemp("swarm"),
+        shipped_network(),
+        {"geo": SMALL, "names": OTHER},
+        {"words": "ngrams"},
+        gates=0.05,
+    )
 
 
 def same_bits(one: TableScores, other: TableScores) -> bool:
     return all(
         part_of(one, part).tobytes() == part_of(other, part).tobytes() for part in PARTS
-    ) and (one.subject, one.web, one.explanations) == (other.subject, other.web, other.explanations)
+    ) and all(getattr(one, part) == getattr(other, part) for part in OTHER_PARTS)
 
 
 def part_of(scores: TableScores, part: str) -> np.ndarray:
@@ -90,9 +105,10 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
     assert not any(part_of(scores, part)[empty].any() for part in PARTS if learnt)
 
 
-def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator):
+def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator, model: Path):
     assert isinstance(annotator, Annotator)
-    assert type(load_annotator(annotator.name)) is type(annotator)
+    again = load_annotator(annotator.name, model if annotator.name == "swarm" else None)
+    assert type(again) is type(annotator)
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
@@ -136,9 +152,10 @@ def test_a_batch_of_many_tables_changes_no_bit(annotator: Annotator):
         assert same_bits(annotator.score([shuffled[number]])[0], together[number])
 
 
-def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator):
+def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator, model: Path):
+    named = [annotator.name, *([model] if annotator.name == "swarm" else [])]
     digests = {
-        run_process(annotator.name, python=PRINT_DIGEST, OPENBLAS_NUM_THREADS=threads).out
+        run_process(*named, python=PRINT_DIGEST, OPENBLAS_NUM_THREADS=threads).out
         for threads in ("1", "4")
     }
     assert len(digests) == 1
@@ -147,6 +164,7 @@ def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator):
 
 PRINT_DIGEST = """
 import hashlib, sys
+from pathlib import Path
 from aegir.annotators.registry import load_annotator
 from aegir.tables.table import Column, Table
 
@@ -157,7 +175,8 @@ columns = tuple(
     Column(f"c{n}", tuple(text(n * 31 + row + 1, 10 * (n + 1)) for row in range(5))) for n in range(40)
 )
 digest = hashlib.sha256()
-for scores in load_annotator(sys.argv[1]).score([Table("wide", columns), Table("t", columns[:12])]):
+annotator = load_annotator(sys.argv[1], *map(Path, sys.argv[2:]))
+for scores in annotator.score([Table("wide", columns), Table("t", columns[:12])]):
     for part in (scores.types, scores.relations, scores.fine, scores.personal):
         digest.update(b"" if part is None else part.tobytes())
 print(digest.hexdigest())

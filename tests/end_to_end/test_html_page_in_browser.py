@@ -1,21 +1,18 @@
 """`aegir annotate --format html` in a real browser: it filters, opens, hides, and obeys no table."""
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.html_page import render_html
+from aegir.answers.routing import RouterScore, Timing
+from browser import Open
 from command_line import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = ["--disable-background-networking", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
 PLAIN = ColumnAnnotation(
     index=0,
     name="city",
@@ -29,47 +26,6 @@ PLAIN = ColumnAnnotation(
     personal=False,
     reasons=("5 of 5 values are cities",),
 )
-
-Open = Callable[[str], Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """An installed Chromium, or the one that Playwright installs."""
-    installed = next(filter(None, map(shutil.which, NAMES)), None)
-    with sync_playwright() as playwright:
-        try:
-            launched = playwright.chromium.launch(executable_path=installed, args=OPTIONS)
-        except Error as error:
-            if installed is None and "Executable doesn't exist" in str(error):
-                pytest.skip("no browser is installed; expected chromium on the path")
-            raise
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open a page from a file; afterwards, check that it asked for nothing and that nothing went wrong in it."""
-    page = browser.new_page()
-    page.set_default_timeout(10_000)
-    asked: list[str] = []
-    wrong: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", lambda dialog: wrong.append(dialog.message))
-    path = tmp_path / "page.html"
-
-    def opened(html: str) -> Page:
-        path.write_text(html, encoding="utf-8")
-        page.goto(path.as_uri())
-        return page
-
-    yield opened
-    page.close()
-    assert asked == [path.as_uri()]
-    assert wrong == []
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +98,23 @@ def test_a_click_opens_the_reasons(open_page: Open, people: str):
     expect(page.locator("details[open]")).to_have_count(23)
     page.get_by_role("button", name="Open or close all").click()
     expect(page.locator("details[open]")).to_have_count(0)
+
+
+def test_a_click_shows_which_specialists_were_woken(open_page: Open):
+    routing = (RouterScore("names", 0.12, False), RouterScore("geo", 0.83, True))
+    timing = Timing(0.0123, 0.0456, (("router", 0.001),))
+    table = TableAnnotation(
+        "t.csv", None, None, (replace(PLAIN, routing=routing),), "swarm", timing=timing
+    )
+    page = open_page(render_html([table]))
+    facts = "woken: geo 1 of 1 column; critical path 0.012 s, cost 0.046 CPU s"
+    expect(page.locator(".facts")).to_contain_text(facts)
+    specialists = page.locator(".specialists")
+    expect(specialists).to_be_hidden()
+    column(page, "city").locator("summary").click()
+    expect(specialists).to_be_visible()
+    expect(specialists.locator("dt")).to_have_text(["geo", "names not woken"])
+    expect(specialists.locator("dd")).to_have_text(["0.83", "0.12"])
 
 
 def test_everything_is_reached_with_the_keyboard(open_page: Open, people: str):

@@ -164,7 +164,7 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, list):
         return [without_surrogates(part) for part in value]
     if isinstance(value, dict):
-        return {key: without_surrogates(part) for key, part in value.items()}
+        return {escape_surrogates(key): without_surrogates(part) for key, part in value.items()}
     return value
 
 

@@ -19,7 +19,7 @@ from typing import overload
 
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.decide import Thresholds, decide
-from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for
+from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for, with_times
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
@@ -78,11 +78,13 @@ def annotate(
     precision: float | None = None,
     model: str | Path | None = None,
     custom_types: bool = True,
+    timing: bool = False,
 ) -> Annotations:
     """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
-    `model` names weights made by `aegir train ngrams`, to be used instead of those that ship;
-    `custom_types` False leaves out the types that were taught with `aegir types learn`.
+    `model` names weights made by `aegir train ngrams`, or the folder of a swarm, to be used instead of those that ship;
+    `custom_types` False leaves out the types that were taught with `aegir types learn`; `timing` measures how long each
+    table takes, which only the annotator `swarm` does.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
@@ -93,6 +95,7 @@ def annotate(
         min_confidence=min_confidence,
         precision=precision,
         custom_types=custom_types,
+        timing=timing,
     )
     expanded = [place for source in sources for place in find_places(source)]
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
@@ -110,13 +113,17 @@ def prepare(
     min_confidence: float = MIN_CONFIDENCE,
     precision: float | None = None,
     custom_types: bool = True,
+    timing: bool = False,
     say: Callable[[str], None] = warnings.warn,
 ) -> tuple[Annotator, Thresholds]:
     """Load an annotator by name, with the types that the user taught, and choose its thresholds.
 
-    `say` is called with a sentence for each taught type that cannot be used.
+    `say` is called with a sentence for each taught type that cannot be used. With `timing`, answers say how long each
+    table took.
     """
     chosen = load_annotator(annotator, None if model is None else Path(model))
+    if timing:
+        chosen = with_times(chosen)
     if custom_types:
         chosen = with_custom_types(chosen, say=say)
     return chosen, choose_thresholds(chosen, min_confidence, precision)

@@ -65,13 +65,26 @@ class ByteModelAnnotator:
     name = "byte_model"
 
     def __init__(self, model: ByteModel) -> None:
+        """Annotate with this network; raise UsageError if it has no head for columns alone, or no calibration."""
+        if model.heads.get(TYPES_HEAD + ALONE) != model.heads.get(TYPES_HEAD):
+            raise UsageError(f"there is no head {TYPES_HEAD + ALONE} for {len(TYPE_NAMES)} types")
         self.model = model
         self.calibration = ByteCalibration.from_json(model.facts.get("calibration"))
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        symbols, vectors = self._read(tables)
+        symbols = encode_tables(tables, self.model)
+        vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
+        for batch in batches_by_length(symbols):
+            padded, _ = pad([symbols[i] for i in batch])
+            vectors[batch] = self.model.vectors(self.model.read(padded))
+        return self.score_vectors(tables, symbols, vectors)
+
+    def score_vectors(
+        self, tables: Sequence[Table], symbols: Sequence[Symbols], vectors: F32
+    ) -> list[TableScores]:
+        """Return the same, given the symbols and the vector (columns, width) of every column: table stage and heads."""
         spans = table_spans(tables)
         likeness = self.model.subject(vectors)
         subjects = [
@@ -150,16 +163,25 @@ class ByteModelAnnotator:
             vectors, np.concatenate([np.zeros(0, np.int64), *roles]), by_table
         )
 
-    def _read(self, tables: Sequence[Table]) -> tuple[list[Symbols], F32]:
-        """Return the symbols and the vector (columns, width) of every column of every table."""
-        reading = self.model.architecture.reading
-        reading = replace(reading, cells=min(reading.cells, CELLS_READ))
-        symbols = [encode_column(column, reading) for table in tables for column in table.columns]
-        vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
-        for batch in _batches(symbols):
-            padded, _ = pad([symbols[i] for i in batch])
-            vectors[batch] = self.model.vectors(self.model.read(padded))
-        return symbols, vectors
+
+def encode_tables(tables: Sequence[Table], model: ByteModel) -> list[Symbols]:
+    """Return the symbols of every column of every table, as the network reads them."""
+    reading = model.architecture.reading
+    reading = replace(reading, cells=min(reading.cells, CELLS_READ))
+    return [encode_column(column, reading) for table in tables for column in table.columns]
+
+
+def batches_by_length(symbols: Sequence[Symbols]) -> Iterator[list[int]]:
+    """Yield the indices of columns to read together, those of similar length in one batch."""
+    batch: list[int] = []
+    for i in sorted(range(len(symbols)), key=lambda i: len(symbols[i])):
+        full = len(batch) == BATCH_COLUMNS or (len(batch) + 1) * len(symbols[i]) > BATCH_SYMBOLS
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
 
 
 def probability_of_web(relations: Probabilities, subject: int | None) -> float:
@@ -178,19 +200,6 @@ def _roles(columns: int, subject: int | None) -> I64:
     return roles
 
 
-def _batches(symbols: Sequence[Symbols]) -> Iterator[list[int]]:
-    """Yield the indices of columns to read together, those of similar length in one batch."""
-    batch: list[int] = []
-    for i in sorted(range(len(symbols)), key=lambda i: len(symbols[i])):
-        full = len(batch) == BATCH_COLUMNS or (len(batch) + 1) * len(symbols[i]) > BATCH_SYMBOLS
-        if batch and full:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
-
-
 def load_byte_model(path: Path | None = None) -> ByteModelAnnotator:
     """Return the annotator with the weights in `path`, or with those that ship with Aegir."""
     return _shipped() if path is None else _load(path)
@@ -203,15 +212,9 @@ def _shipped() -> ByteModelAnnotator:
 
 
 def _load(path: Path) -> ByteModelAnnotator:
-    checkpoint = load_checkpoint(path)
+    model = ByteModel(load_checkpoint(path))
     try:
-        types, alone = (
-            checkpoint.tensors.get(f"heads.{head}.weight")
-            for head in (TYPES_HEAD, TYPES_HEAD + ALONE)
-        )
-        if types is None or alone is None or len(alone) != len(types):
-            raise UsageError(f"there is no head {TYPES_HEAD + ALONE} for {len(TYPE_NAMES)} types")
-        return ByteModelAnnotator(ByteModel(checkpoint))
+        return ByteModelAnnotator(model)
     except UsageError as error:
         raise UsageError(
             f"{path} is a byte network that cannot annotate ({error}); make one with: aegir train export"

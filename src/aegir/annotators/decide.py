@@ -105,7 +105,8 @@ def decide(
             for column in named
         ),
         annotator=annotator,
-        warnings=table.warnings,
+        warnings=(*table.warnings, *scores.notes),
+        timing=scores.timing,
         preview=tuple(
             tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
             for column in table.columns
@@ -154,6 +155,7 @@ def _name_column(
         runners_up=_runners_up(labels, label),
         type_runners_up=_runners_up(type_guesses, type_guess),
         reasons=scores.explanations[index].evidence,
+        routing=None if scores.routing is None else scores.routing[index],
     )
 
 

@@ -31,6 +31,12 @@ def _byte_model(model: Path | None) -> Annotator:
     return load_byte_model(model)
 
 
+def _swarm(model: Path | None) -> Annotator:
+    from aegir.annotators.swarm import load_swarm_annotator
+
+    return load_swarm_annotator(model)
+
+
 def _rules(model: Path | None) -> Annotator:
     from aegir.annotators.rules_annotator import RulesAnnotator
 
@@ -44,6 +50,7 @@ ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
     "byte_model": _byte_model,
     "ngrams": _ngrams,
     "rules": _rules,
+    "swarm": _swarm,
 }
 
 
@@ -66,3 +73,14 @@ def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
         )
     thresholds: Thresholds = points.thresholds(precision)
     return thresholds
+
+
+def with_times(annotator: Annotator) -> Annotator:
+    """Return the annotator that also measures how long each table takes; raise UsageError if it cannot."""
+    timed = getattr(annotator, "timed", None)
+    if timed is None:
+        raise UsageError(
+            f"the annotator {annotator.name!r} measures no times; leave --timing out, or use --annotator swarm"
+        )
+    measuring: Annotator = timed()
+    return measuring

@@ -17,6 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from aegir.answers.routing import Routing, Timing
 from aegir.arrays import F32
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
@@ -76,6 +77,12 @@ class TableScores:
     """(columns,) the probability of personal data; None from an annotator that does not judge it."""
     web: float = 1.0
     """The probability that the table is one of the web's markup rather than an everyday one."""
+    routing: tuple[Routing, ...] | None = None
+    """Per column whom a swarm's router woke; None from an annotator without a router."""
+    timing: Timing | None = None
+    """How long the table took; None where it was not measured."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what had to be left out; they become warnings of the answer."""
 
 
 @runtime_checkable

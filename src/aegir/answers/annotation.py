@@ -7,7 +7,8 @@ A column's answer says the same thing at several levels: `label` is the most spe
 metadata and the service; docs/answers.md explains every field.
 
 Promises
-  - keys come in a fixed order and are all present, so two outputs can be compared line by line;
+  - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
+    (routing.py) are absent where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the
     dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
@@ -18,6 +19,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aegir.answers.routing import (
+    Routing,
+    Timing,
+    routing_as_dict,
+    routing_from_dict,
+    timing_as_dict,
+    timing_from_dict,
+)
 from aegir.errors import UsageError
 
 FORM = 2
@@ -70,6 +79,8 @@ class ColumnAnnotation:
     relation_runners_up: tuple[Guess, ...] = ()
     reasons: tuple[str, ...] = ()
     """Short sentences: which values, rules or headers decided; the strongest first."""
+    routing: Routing | None = None
+    """What the router of a swarm decided about each specialist; None from other annotators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,8 @@ class TableAnnotation:
     warnings: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     """Some cells of each column, of the same rows and cut short, for reports that show the table."""
+    timing: Timing | None = None
+    """How long the table took; None where it was not measured."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
@@ -96,6 +109,7 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "annotator": annotation.annotator,
         "columns": [_column_as_dict(column) for column in annotation.columns],
         "warnings": list(annotation.warnings),
+        **timing_as_dict(annotation.timing),
     }
 
 
@@ -115,6 +129,7 @@ def annotation_from_dict(
             columns=tuple(_column_from_dict(column) for column in data["columns"]),
             annotator=_text(data["annotator"]),
             warnings=tuple(_text(warning) for warning in data["warnings"]),
+            timing=timing_from_dict(data),
         )
     except KeyError as missing:
         raise UsageError(
@@ -165,6 +180,7 @@ def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
         "type_runners_up": _guesses_as_list(column.type_runners_up),
         "relation_runners_up": _guesses_as_list(column.relation_runners_up),
         "reasons": list(column.reasons),
+        **routing_as_dict(column.routing),
     }
 
 
@@ -190,6 +206,7 @@ def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
         type_runners_up=_guesses_from_list(data["type_runners_up"]),
         relation_runners_up=_guesses_from_list(data["relation_runners_up"]),
         reasons=tuple(_text(sentence) for sentence in data["reasons"]),
+        routing=routing_from_dict(data),
     )
 
 

@@ -1,7 +1,7 @@
 """Annotations as one HTML page for a person, which needs nothing beside it: `aegir annotate --format html`.
 
     totals, kinds and a filter at the top; per table some of its rows under the labels, then a line per column that opens
-    to the meaning of the label, the reasons and what was likely next
+    to the meaning of the label, the reasons, what was likely next and which specialists of a swarm were woken
 
 Promises
   - one file: no request is made, no font, no image, no framework; the page can be mailed and opened offline;
@@ -14,17 +14,16 @@ Limits: the page holds values of the tables, personal ones too. Hiding them on t
 remove them from the file.
 """
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
-from aegir.answers.printable import escape_controls
+from aegir.answers.routing import RouterScore, woken_first
+from aegir.answers.safe_html import content_policy
+from aegir.answers.safe_html import escape_text as _text
 from aegir.answers.wording import (
     SURE,
     is_unsure,
@@ -33,6 +32,7 @@ from aegir.answers.wording import (
     shown_label,
     shown_level,
     shown_name,
+    shown_routing,
     shown_type,
     worth_listing,
 )
@@ -60,12 +60,8 @@ NOTE = (
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
     style, script = _resource("html_page.css"), _resource("html_page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash_of(style)}; script-src {_hash_of(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
     lines = [
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style, script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
         f"<title>{_text(_title(annotations))}</title>",
@@ -156,7 +152,10 @@ def _facts(annotation: TableAnnotation) -> str:
         for column in annotation.columns
         if column.index == annotation.subject
     ]
-    return " · ".join([*facts, f"answered by {_text(annotation.annotator)}"])
+    facts.append(f"answered by {_text(annotation.annotator)}")
+    if routed := shown_routing(annotation):
+        facts.append(_text(routed))
+    return " · ".join(facts)
 
 
 def _preview(annotation: TableAnnotation) -> Iterator[str]:
@@ -223,7 +222,18 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
         yield from _guesses("Other types", column.type_runners_up)
     related = "Other relations" if column.relation else "No relation is likely enough, perhaps"
     yield from _guesses(related, column.relation_runners_up)
+    if column.routing:
+        yield from _specialists(column.routing)
     yield f'<p class="soft">{" · ".join(_details(column))}</p>'
+
+
+def _specialists(routing: Sequence[RouterScore]) -> Iterator[str]:
+    """The router's score of every specialist, the woken ones first."""
+    yield '<h3>Specialists, by the router\'s score</h3><dl class="guesses specialists">'
+    for each in woken_first(routing):
+        note = "" if each.woken else ' <span class="soft">not woken</span>'
+        yield f"<dt>{_text(each.specialist)}{note}</dt><dd>{_sureness(each.score)}</dd>"
+    yield "</dl>"
 
 
 def _details(column: ColumnAnnotation) -> Iterator[str]:
@@ -306,16 +316,6 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
     if len(annotations) == 1:
         return f"What the columns of {annotations[0].table} are"
     return "What the columns of these tables are"
-
-
-def _text(text: str) -> str:
-    """Text that is shown as it stands and never read as markup, inside an element or an attribute in quotes."""
-    return escape(escape_controls(text, keep="\n\t"))
-
-
-def _hash_of(content: str) -> str:
-    digest = hashlib.sha256(content.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @cache

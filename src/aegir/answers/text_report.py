@@ -11,7 +11,7 @@
 
 `label` is the most specific name, with the type in brackets where that is another name; `sure` is the probability of the
 label. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
-the next-best labels.
+the next-best labels. Below a table that a swarm has read, a line says which specialists were woken for how many columns.
 
 Promises
   - no line is wider than `width` (kept between 60 and 120 when it comes from the terminal);
@@ -35,6 +35,8 @@ from aegir.answers.wording import (
     shown_label,
     shown_level,
     shown_name,
+    shown_routing,
+    shown_specialists,
     shown_type,
     worth_listing,
 )
@@ -99,6 +101,8 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
         lines.append(painter.row(mark, cells, widths))
         if why:
             lines += chain.from_iterable(starmap(painter.paragraph, _explanation(column)))
+    if routed := shown_routing(annotation):
+        lines.append(painter.line([("  " + routed, "dim")]))
     lines += [painter.line([("note: " + warning, "yellow")]) for warning in annotation.warnings]
     return "\n".join(lines) + "\n"
 
@@ -134,10 +138,12 @@ def _in_one_line(column: ColumnAnnotation) -> str:
 
 
 def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
-    """A bullet and a paragraph per reason, why the column is personal, and what was likely next."""
+    """A bullet and a paragraph per reason, why the column is personal, who was woken, and what was likely next."""
     yield from (("- ", reason) for reason in column.reasons)
     if column.personal_reason:
         yield "personal: ", column.personal_reason
+    if column.routing:
+        yield "specialists: ", shown_specialists(column.routing)
     for start, guesses in (
         ("next best: " if column.label else "perhaps: ", column.runners_up),
         (

@@ -3,7 +3,12 @@
 shown_label(column)     "iso_date", "maybe category" below one half, "unsure (price?)", "no values"
 """
 
-from aegir.answers.annotation import ColumnAnnotation, Guess
+from collections import Counter
+from collections.abc import Sequence
+
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.routing import RouterScore, Timing, woken_first
+from aegir.tables.amounts import amount
 
 SURE, UNSURE = 0.8, 0.5
 """From the first on an answer is sure; below the second it is a `maybe`."""
@@ -43,6 +48,30 @@ def shown_confidence(column: ColumnAnnotation) -> str:
 def shown_level(column: ColumnAnnotation) -> str:
     """How near to a person, `yes` where that is not known, nothing for other columns."""
     return (column.personal_level or "yes") if column.personal else ""
+
+
+def shown_routing(annotation: TableAnnotation) -> str:
+    """Which specialists a swarm woke for how many columns, and its times if measured; nothing for other annotators."""
+    routed = [column.routing for column in annotation.columns if column.routing is not None]
+    if not routed:
+        return ""
+    counts = Counter(each.specialist for routing in routed for each in routing if each.woken)
+    woken = ", ".join(f"{name} {count}" for name, count in counts.most_common()) or "no specialist"
+    times = f"; {shown_timing(annotation.timing)}" if annotation.timing else ""
+    return f"woken: {woken} of {amount(len(routed), 'column')}{times}"
+
+
+def shown_timing(timing: Timing) -> str:
+    """How long a table took."""
+    return f"critical path {timing.critical_path:.3f} s, cost {timing.cost:.3f} CPU s"
+
+
+def shown_specialists(routing: Sequence[RouterScore]) -> str:
+    """Every specialist with the router's score, the woken ones first."""
+    return ", ".join(
+        f"{each.specialist} {each.score:.2f}{'' if each.woken else ' (not woken)'}"
+        for each in woken_first(routing)
+    )
 
 
 def is_unsure(column: ColumnAnnotation) -> bool:

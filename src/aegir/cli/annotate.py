@@ -56,6 +56,11 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
 )
 @click.option(
+    "--timing",
+    is_flag=True,
+    help="Measure how long each table takes (annotator swarm); such output differs from run to run.",
+)
+@click.option(
     "--embed",
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
@@ -73,6 +78,7 @@ def annotate(
     annotator: str,
     model: Path | None,
     no_custom: bool,
+    timing: bool,
     embed: bool,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
@@ -90,6 +96,7 @@ def annotate(
         min_confidence=min_confidence,
         precision=precision,
         custom_types=not no_custom,
+        timing=timing,
         say=tell,
     )
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())

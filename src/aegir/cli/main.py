@@ -62,6 +62,10 @@ VERBS = {
         "Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.",
     ),
     "runs health": ("runs:health", "Say whether a run is well, from the metrics in its folder."),
+    "runs show": (
+        "runs:show",
+        "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
     "train calibrate": (
         "train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",

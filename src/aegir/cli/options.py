@@ -31,15 +31,15 @@ def annotator_options(verb: Verb) -> Verb:
     """--annotator and --model."""
     verb = click.option(
         "--model",
-        type=PathName(dir_okay=False),
-        help="Weights made by `aegir train export` for byte_model, else by `aegir train ngrams`, "
-        "instead of those that ship.",
+        type=PathName(),
+        help="Weights made by `aegir train export` for byte_model, the folder of a swarm for swarm, "
+        "else weights made by `aegir train ngrams`, instead of those that ship.",
     )(verb)
     return click.option(
         "--annotator",
         metavar="NAME",
         default="combined",
-        help="combined (default), byte_model, ngrams or rules.",
+        help="combined (default), byte_model, ngrams, rules or swarm.",
     )(verb)
 
 

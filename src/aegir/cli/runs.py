@@ -1,15 +1,23 @@
 """`aegir runs`: look at training runs."""
 
 import json
+import sys
 from pathlib import Path
 
 import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
+from aegir.errors import UsageError
+from aegir.files import replace_file
 from aegir.health.report import Unwell
 from aegir.health.run_health import check_run
+from aegir.health.run_page import render_run_page
+from aegir.health.run_summary import read_run
 from aegir.run_folder import RunFolder
+
+NOTES_TOLD = 5
+"""Notes on a run that `show` repeats on stderr; the page has them too."""
 
 
 @click.command("health", epilog="Example: aegir runs health runs/tiny --json")
@@ -43,3 +51,40 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
         tell(note)
     if not report.well:
         raise Unwell(report)
+
+
+@click.command("show", epilog="Example: aegir runs show runs/tiny --out tiny.html")
+@click.argument("run", type=PathName())
+@click.option(
+    "--out",
+    "-o",
+    type=PathName(dir_okay=False),
+    help="Write the page to this file, not to stdout.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON object instead of a page: count, last value and range of every metric, checks, health.",
+)
+def show(run: Path, out: Path | None, as_json: bool) -> None:
+    """Draw a run's curves, checks, heat maps and health on one HTML page.
+
+    RUN is a folder with metrics.jsonl, written by any program; it may still be running. The page needs nothing beside it.
+    """
+    out = None if out == Path("-") else out
+    if out is None and not as_json and sys.stdout.isatty():
+        raise UsageError(
+            "the page would be printed to the terminal; give --out page.html, or --json"
+        )
+    summary = read_run(RunFolder(run))
+    for note in summary.notes[:NOTES_TOLD]:
+        tell(note)
+    if len(summary.notes) > NOTES_TOLD:
+        tell(f"and {len(summary.notes) - NOTES_TOLD} more notes like these")
+    text = json.dumps(summary.as_dict()) + "\n" if as_json else render_run_page(summary)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        replace_file(out, text.encode())
+        tell(f"{run} is drawn in {out}")

@@ -94,6 +94,15 @@ class HealthMonitor:
 
     def observe(self, step: int, figures: Mapping[str, Any]) -> HealthReport:
         """The report for one step."""
+        findings = self.follow(step, figures)
+        report = HealthReport((*findings, *list_unchecked(findings, self.rules, "given", step)))
+        self._checks += 1
+        self._unwell += not report.well
+        self._warnings += bool(report.warnings)
+        return report
+
+    def follow(self, step: int, figures: Mapping[str, Any]) -> list[Finding]:
+        """The findings for one step, without what was not given: for reading many steps again, without counting them."""
         judged = list(judge_all(figures, self.rules, step))
         self._climb.update({match.column: value for _, match, value in judged})
         findings: list[Finding] = []
@@ -106,11 +115,7 @@ class HealthMonitor:
             findings.append(self._weigh(finding, match.rule, column))
             if drift := column.update_drift(value, self.settle):
                 findings.append(_describe_drift(finding.column, drift, match, step))
-        report = HealthReport((*findings, *list_unchecked(findings, self.rules, "given", step)))
-        self._checks += 1
-        self._unwell += not report.well
-        self._warnings += bool(report.warnings)
-        return report
+        return findings
 
     @property
     def mastered(self) -> bool:

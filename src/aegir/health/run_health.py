@@ -38,7 +38,8 @@ def check_run(
         name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
     }
     monitor = HealthMonitor(mean_steps, rules=rules)
-    drifts = _find_lasting_drifts(history, monitor, streams)
+    ruled = {name for name, match in matches.items() if match.column is not None}
+    drifts = _find_lasting_drifts(history, monitor, streams, ruled)
     findings = []
     for name, stream in streams.items():
         if not stream:
@@ -103,14 +104,21 @@ def _judge_stream(name: str, stream: Stream, match: Match) -> Finding:
 
 
 def _find_lasting_drifts(
-    history: RunHistory, monitor: HealthMonitor, streams: Mapping[str, Stream]
+    history: RunHistory,
+    monitor: HealthMonitor,
+    streams: Mapping[str, Stream],
+    ruled: Collection[str],
 ) -> list[Finding]:
-    """The last drift of each column, unless its level has returned since."""
+    """The last drift of each column with a rule, unless its level has returned since."""
     latest: dict[str, tuple[Finding, float, float]] = {}
     for row in history.steps:
-        figures = {name: value for name, value in row.items() if name not in ALWAYS}
-        for finding in monitor.observe(row["step"], figures).unwell:
-            if finding.before is not None and finding.value is not None:
+        figures = {name: value for name, value in row.items() if name in ruled}
+        for finding in monitor.follow(row["step"], figures) if figures else ():
+            if (
+                finding.verdict == "unwell"
+                and finding.before is not None
+                and finding.value is not None
+            ):
                 latest[finding.column] = (finding, finding.before, finding.value)
     lasting = []
     for name, (finding, before, now) in latest.items():

@@ -54,8 +54,8 @@ def rows_times(x: F32, weight: F32) -> F32:
 
 
 def _multiply_tiles(x: F32, weight: F32, result: F32) -> None:
-    inputs, outputs = weight.shape
-    tiles, into = x.reshape(-1, TILE, inputs), result.reshape(-1, TILE, outputs)
+    (inputs, outputs), count = weight.shape, len(x) // TILE
+    tiles, into = x.reshape(count, TILE, inputs), result.reshape(count, TILE, outputs)
     panel = PRODUCT_LIMIT // (TILE * min(inputs, DEPTH)) // 16 * 16
     for start in range(0, outputs, panel):
         part = slice(start, start + panel)

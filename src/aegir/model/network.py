@@ -12,7 +12,7 @@ Promises
   - a model is immutable: any number of threads may share one.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -207,9 +207,9 @@ class ByteModel:
         return self.head(RELATIONS_HEAD, embeddings)
 
     @property
-    def heads(self) -> Collection[str]:
-        """The names of its heads."""
-        return self._heads.keys()
+    def heads(self) -> Mapping[str, int]:
+        """The number of outputs of each of its heads."""
+        return {name: head.bias.size for name, head in self._heads.items()}
 
 
 def _groups(counts: Sequence[int]) -> Iterator[list[int]]:

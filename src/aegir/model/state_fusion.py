@@ -69,7 +69,8 @@ def contributed_shape(specialist: Contributor, layer: int, layers: int) -> Shape
 
 def unit_rms(x: F32, axes: int = 1) -> F32:
     """Divide x by its root mean square over the last `axes` axes."""
-    flat = np.ascontiguousarray(x).reshape(*x.shape[: x.ndim - axes], -1)
+    split = x.ndim - axes
+    flat = np.ascontiguousarray(x).reshape(*x.shape[:split], math.prod(x.shape[split:]))
     rms = np.sqrt(np.vecdot(flat, flat) / np.float32(flat.shape[-1]))
     result: F32 = flat / np.maximum(rms, np.float32(RMS_FLOOR))[..., None]
     return result.reshape(x.shape)

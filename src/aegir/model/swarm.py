@@ -6,7 +6,9 @@
     tanh(gate_l) F_l --> the primary reads the column from this state
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
 
-`aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py; files: swarm_file.py.
+`aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
+swarm_file.py. Specialists of another family are not known here: the caller says what they are when a swarm is loaded,
+and supplies their vectors when it reads.
 
 Promises
   - a column's result depends on that column alone, bit for bit;
@@ -15,26 +17,29 @@ Promises
 """
 
 import os
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from aegir.arrays import F32, I64, Floats
+from aegir.arrays import F32, I64
 from aegir.errors import UsageError
-from aegir.model.architecture import StateShape
 from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.checkpoint import load_checkpoint
 from aegir.model.hierarchy import ReaderState
 from aegir.model.network import ByteModel
 from aegir.model.ragged import Flags
+from aegir.model.specialists import (
+    ByteSpecialist,
+    Contribution,
+    SpecialistModel,
+    VectorSpecialist,
+    VectorSupplier,
+)
 from aegir.model.state_fusion import (
     Alignment,
-    Contributor,
     Router,
     StateFusion,
     contributed_shape,
@@ -48,51 +53,21 @@ from aegir.model.swarm_file import (
     load_swarm,
     weights_sha256,
 )
+from aegir.model.swarm_times import Clock, Lap, SwarmTimes
 
 ROWS_AT_ONCE = 256
 """Columns read together: their states take 40 KB each and agent in the layout that ships."""
 SWARM_NAME, PRIMARY_NAME, ENDING = "swarm.safetensors", "primary.safetensors", ".safetensors"
+Find = Callable[[str], VectorSpecialist]
+"""The specialist of a family; raises UsageError for an unknown family."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What a specialist gives for a batch of columns."""
-
-    states: tuple[F32, ...]
-    """(B, H, K, V) for each RWKV layer; none if the model is not recurrent."""
-    vectors: F32 | None
-    """(B, D)"""
-
-
-class SpecialistModel(Contributor, Protocol):
-    """A model that can be a specialist."""
-
-    def contribute(self, symbols: Symbols) -> Contribution:
-        """Read columns (B, T), filled with PAD on the right."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ByteSpecialist:
-    """A byte network as a specialist."""
-
-    model: ByteModel
-
-    @property
-    def state_shapes(self) -> tuple[StateShape, ...]:
-        """(H, K, V) of every RWKV layer."""
-        return self.model.architecture.state_shapes
-
-    @property
-    def vector_width(self) -> int | None:
-        """D of its vectors."""
-        return self.model.architecture.column_width
-
-    def contribute(self, symbols: Symbols) -> Contribution:
-        """Read columns (B, T), filled with PAD on the right."""
-        reading = self.model.read(symbols)
-        states = tuple(block.matrix for block in reading.state.stage.blocks())
-        return Contribution(states, self.model.vectors(reading))
+def refuse_family(family: str) -> VectorSpecialist:
+    """Raise UsageError: without a caller who knows them, there are no other families."""
+    raise UsageError(
+        f"the swarm has a specialist of the family {family!r}, which is unknown here; "
+        "read it with an annotator that supplies its vectors"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +82,7 @@ class SwarmReading:
     """(B, N)"""
     dropped: Flags
     """(B, N) true where a specialist gave a number that is not finite."""
-    seconds: Floats
-    """(N,) spent in each specialist."""
+    times: SwarmTimes
 
 
 class SwarmModel:
@@ -117,7 +91,7 @@ class SwarmModel:
     def __init__(
         self,
         primary: ByteModel,
-        specialists: Sequence[SpecialistModel],
+        specialists: Sequence[SpecialistModel | VectorSpecialist],
         weights: SwarmWeights,
         workers: int | None = None,
     ) -> None:
@@ -129,6 +103,7 @@ class SwarmModel:
             )
         check_tensors(weights, primary.architecture, specialists)
         self.primary, self.specialists = primary, tuple(specialists)
+        self.names = tuple(self.settings.specialists)
         self._workers = max(1, min(len(specialists), workers or os.cpu_count() or 1))
         self._router = Router(tensors["router.weight"])
         layers = list(enumerate(primary.architecture.state_shapes if self.settings.mode else ()))
@@ -157,14 +132,24 @@ class SwarmModel:
         ]
 
     @classmethod
-    def load(cls, folder: Path, workers: int | None = None) -> "SwarmModel":
-        """Read a folder of swarm.safetensors, primary.safetensors and a file NAME.safetensors per specialist."""
+    def load(
+        cls, folder: Path, workers: int | None = None, find: Find = refuse_family
+    ) -> "SwarmModel":
+        """Read a folder of swarm.safetensors, primary.safetensors and a file NAME.safetensors per byte network.
+
+        `find` returns the specialist of another family; its vectors must be supplied to `read`.
+        """
         weights = load_swarm(folder / SWARM_NAME)
         checkpoint = load_checkpoint(folder / PRIMARY_NAME)
         primary_sha256 = weights_sha256(checkpoint.architecture, checkpoint.tensors)
         _check_hash(folder / PRIMARY_NAME, primary_sha256, weights.settings.primary_sha256)
-        specialists = []
+        specialists: list[SpecialistModel | VectorSpecialist] = []
         for name, sha256 in weights.settings.specialists.items():
+            if (family := weights.settings.families.get(name)) is not None:
+                other = find(family)
+                _check_hash(f"the model of family {family}", other.weights_sha256, sha256)
+                specialists.append(other)
+                continue
             path = folder / f"{name}{ENDING}"
             loaded = load_specialist(path)
             _check_hash(path, loaded.manifest.weights_sha256, sha256)
@@ -177,39 +162,84 @@ class SwarmModel:
         parts = [self.primary.routing_hidden(first[part]) for part in _parts(len(symbols))]
         return self._router(np.concatenate(parts))
 
-    def read(self, symbols: Symbols, activation: Flags | None = None) -> SwarmReading:
-        """Read columns (B, T); `activation` (B, N) replaces the router's threshold."""
+    def read(
+        self,
+        symbols: Symbols,
+        activation: Flags | None = None,
+        suppliers: Mapping[str, VectorSupplier] | None = None,
+    ) -> SwarmReading:
+        """Read columns (B, T); `activation` (B, N) replaces the router's threshold.
+
+        `suppliers` has the vectors of each specialist of another family, by the specialist's name.
+        """
+        suppliers = suppliers or {}
+        self._check_suppliers(suppliers)
+        clock = Clock()
         scores = self.score(symbols)
         active = scores > np.float32(self.settings.threshold) if activation is None else activation
         if active.shape != scores.shape:
             raise UsageError(f"activation has shape {active.shape}; expected {scores.shape}")
-        used, seconds = active.copy(), np.zeros(len(self.specialists))
+        used, lap = active.copy(), clock.lap()
+        times = SwarmTimes(lap.wall, np.zeros(len(self.specialists)), 0.0, lap.wall, lap.cpu)
         vectors = np.empty((len(symbols), self.primary.architecture.column_width), np.float32)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
             for part in _parts(len(symbols)):
-                given = self._run(pool, symbols[part], used[part], seconds)
+                given = self._run(pool, symbols, part, used, suppliers)
                 strengths = np.where(used[part], scores[part], np.float32(0))
+                clock.lap()
                 vectors[part] = self._read(symbols[part], given, strengths)
-        return SwarmReading(vectors, active, scores, active & ~used, seconds)
+                times += self._times(given, clock.lap())
+        return SwarmReading(vectors, active, scores, active & ~used, times)
+
+    def _check_suppliers(self, suppliers: Mapping[str, VectorSupplier]) -> None:
+        for name, specialist in zip(self.names, self.specialists, strict=True):
+            if isinstance(specialist, VectorSpecialist) and name not in suppliers:
+                raise UsageError(f"specialist {name!r} has no supplier of its vectors")
 
     def _run(
-        self, pool: Executor, symbols: Symbols, used: Flags, seconds: Floats
+        self,
+        pool: Executor,
+        symbols: Symbols,
+        part: slice,
+        used: Flags,
+        suppliers: Mapping[str, VectorSupplier],
     ) -> dict[int, "_Routed"]:
-        """Return what specialists gave for their rows; clear `used` where it is not finite."""
+        """Return what specialists gave for their rows of a part; clear `used` where it is not finite."""
 
         def run(number: int) -> _Routed:
-            start, rows = time.perf_counter(), np.flatnonzero(used[:, number])
-            longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
-            given = self.specialists[number].contribute(symbols[rows, :longest])
+            clock, rows = Clock(), np.flatnonzero(used[part, number]) + part.start
+            given = self._ask(number, symbols, rows, suppliers)
             finite = _finite(given)
             used[rows, number] = finite
-            seconds[number] += time.perf_counter() - start
             states = tuple(state[finite] for state in given.states)
             vectors = None if given.vectors is None else given.vectors[finite]
-            return _Routed(rows[finite], states, vectors)
+            return _Routed(rows[finite] - part.start, states, vectors, clock.lap())
 
-        numbers = np.flatnonzero(used.any(axis=0)).tolist()
+        numbers = np.flatnonzero(used[part].any(axis=0)).tolist()
         return dict(zip(numbers, pool.map(run, numbers), strict=True))
+
+    def _ask(
+        self,
+        number: int,
+        symbols: Symbols,
+        rows: I64,
+        suppliers: Mapping[str, VectorSupplier],
+    ) -> Contribution:
+        """Return what a specialist gives for these rows."""
+        specialist, name = self.specialists[number], self.names[number]
+        if isinstance(specialist, VectorSpecialist):
+            return specialist.ask(name, suppliers[name], rows)
+        longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
+        return specialist.contribute(symbols[rows, :longest])
+
+    def _times(self, given: Mapping[int, "_Routed"], primary: Lap) -> SwarmTimes:
+        """Return the times of one part: specialists at once, then the primary."""
+        specialists = np.zeros(len(self.specialists))
+        for number, routed in given.items():
+            specialists[number] = routed.time.wall
+        longest = float(specialists.max(initial=0.0))
+        cost = primary.cpu + sum(routed.time.cpu for routed in given.values())
+        return SwarmTimes(0.0, specialists, primary.wall, longest + primary.wall, cost)
 
     def _read(self, symbols: Symbols, given: Mapping[int, "_Routed"], strengths: F32) -> F32:
         """Return the primary's vectors (B, D), read from the fused states, with the specialists' added."""
@@ -257,13 +287,14 @@ class _Routed:
     rows: I64
     states: tuple[F32, ...]
     vectors: F32 | None
+    time: Lap
 
 
-def _check_hash(path: Path, digest: str, expected: str) -> None:
+def _check_hash(path: Path | str, digest: str, expected: str) -> None:
     if digest != expected:
         raise UsageError(
             f"{path} has weights with SHA-256 {digest[:12]} but the swarm was trained with "
-            f"{expected[:12]}; put the file that it was trained with there"
+            f"{expected[:12]}; use the weights that it was trained with"
         )
 
 

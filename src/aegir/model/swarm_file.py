@@ -3,7 +3,8 @@
     specialist    a checkpoint (checkpoint.py) whose facts have a manifest under `specialist`:
                   name, domain, weights_sha256, data (what it was trained on), scores_inside and scores_outside its domain
     swarm         tensors under the parameter names of the torch implementation, float32; metadata: format and settings,
-                  with name and SHA-256 of every specialist and the SHA-256 of the primary
+                  with name and SHA-256 of every specialist and the SHA-256 of the primary; `families` names those
+                  specialists that are no byte networks, which have no file of their own here
 
 The SHA-256 is over the architecture and all weights as they are after loading, so a frozen specialist in memory can be
 compared with its file. Weights that do not have the hash of their manifest, or that are not those a swarm was trained with,
@@ -86,6 +87,8 @@ class SwarmSettings:
     threshold: float = 0.5
     observation: bool = True
     routing_symbols: int = ROUTING_SYMBOLS
+    families: Mapping[str, str] = field(default_factory=dict)
+    """Name to family of the specialists that are no byte networks: their vectors come from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,8 @@ def save_swarm(path: Path, weights: SwarmWeights) -> None:
         **asdict(weights.settings),
         "specialists": list(weights.settings.specialists.items()),
     }
+    if not settings["families"]:
+        del settings["families"]  # a swarm of byte networks alone needs none
     metadata = {"format": SWARM_FORMAT, "settings": json.dumps(settings, sort_keys=True)}
     replace_file(path, safetensors_bytes(weights.tensors, metadata))
 
@@ -180,11 +185,16 @@ def load_swarm(path: Path) -> SwarmWeights:
     try:
         given = json.loads(metadata["settings"])
         names = {each.name for each in fields(SwarmSettings)}
-        if not isinstance(given, dict) or set(given) != names:
+        if not isinstance(given, dict) or {*given, "families"} != names:
             raise UsageError(f"{path} has unknown settings; expected {', '.join(sorted(names))}")
         specialists = {check_name(name): str(sha256) for name, sha256 in given["specialists"]}
-        settings = SwarmSettings(**{**given, "specialists": specialists})
-    except (KeyError, TypeError, ValueError) as error:
+        families = {check_name(name): str(of) for name, of in given.get("families", {}).items()}
+        if odd := sorted(families.keys() - specialists):
+            raise UsageError(
+                f"{path} names a family of {odd[0]!r}, which is none of its specialists"
+            )
+        settings = SwarmSettings(**{**given, "specialists": specialists, "families": families})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is an incomplete swarm ({error})") from None
     for name, tensor in tensors.items():
         if tensor.dtype != np.float32 or not np.isfinite(tensor).all():

@@ -6,6 +6,7 @@ drift_watch          alarms for sudden lasting changes of a stream, with a state
 drift_verdict        whether a stream has changed, with a bound on the chance of ever being wrong
 exact_moments        mean and variance that do not depend on how a stream is cut
 plots                SVG without a library
+heat_map             values by row and column, as a file that `aegir runs show` draws
 """
 
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from aegir.observe.drift_verdict import DriftVerdict
     from aegir.observe.drift_watch import DriftWatch
     from aegir.observe.exact_moments import Moments
+    from aegir.observe.heat_map import HeatMap, save_heat_map
     from aegir.observe.latency_sketch import LatencySketch
     from aegir.observe.performance_tracker import APIPerformanceTracker
     from aegir.observe.prometheus import render_prometheus
@@ -24,9 +26,11 @@ __all__ = [
     "APIPerformanceTracker",
     "DriftVerdict",
     "DriftWatch",
+    "HeatMap",
     "LatencySketch",
     "Moments",
     "render_prometheus",
+    "save_heat_map",
 ]
 __getattr__ = lazy_names(
     __name__,
@@ -34,8 +38,10 @@ __getattr__ = lazy_names(
         "APIPerformanceTracker": "performance_tracker",
         "DriftVerdict": "drift_verdict",
         "DriftWatch": "drift_watch",
+        "HeatMap": "heat_map",
         "LatencySketch": "latency_sketch",
         "Moments": "exact_moments",
         "render_prometheus": "prometheus",
+        "save_heat_map": "heat_map",
     },
 )

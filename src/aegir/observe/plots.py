@@ -2,6 +2,7 @@
 
     line_plot("r_parallel", {"useful": (x, y)}, x_label="share on", y_label="reward")
     bar_plot("gradient norm", {"perf": 0.4, "parallel": 0.2})
+    thin(x, y, places=300)                       # as many points as so many pixels can show, extremes kept
 
 The result is one `<svg>` element as text, for an HTML page or a file of its own. The same numbers give the same text, so
 that a test can detect a stale plot. Points that are not finite leave a gap. Not here: logarithmic axes, movable legends,
@@ -10,29 +11,80 @@ interaction.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.arrays import Floats
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
 LEGEND_LINE = 18
+HALF_DIGIT = 3.2
+"""Half of the width of a digit of a label, in pixels."""
 # Wong 2011: distinguishable for colour-blind people.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
-Series = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Points = Sequence[float] | Floats
+Series = Mapping[str, tuple[Points, Points]]
+
+
+def thin(x: npt.ArrayLike, y: npt.ArrayLike, places: int = WIDTH) -> tuple[Floats, Floats]:
+    """Return (x, y) with at most five points for each of `places` equal parts of x, so that the line looks the same.
+
+    Of each part the first, the lowest, the highest and the last point stay, and the first that is not finite, so that
+    neither a peak nor a gap is lost. Points are sorted by x; those of equal x stay in order.
+    """
+    xs, ys = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    order = np.argsort(xs, kind="stable")
+    xs, ys = xs[order], ys[order]
+    if len(xs) <= 5 * places:
+        return xs, ys
+    part = np.minimum((xs - xs[0]) * (places / max(xs[-1] - xs[0], 1e-300)), places - 1).astype(int)
+    starts = np.flatnonzero(np.diff(part, prepend=-1))
+    stops = np.append(starts[1:], len(xs)) - 1
+    finite = np.isfinite(ys)
+    kept = [starts, stops]
+    for worst, among in ((np.inf, ys), (np.inf, -ys)):
+        kept.append(_first_least(np.where(finite, among, worst), starts, stops))
+    kept.append(_first_least(np.where(finite, 1.0, 0.0), starts, stops))
+    places_kept = np.unique(np.concatenate(kept))
+    return xs[places_kept], ys[places_kept]
+
+
+def _first_least(
+    values: Floats, starts: npt.NDArray[np.intp], stops: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Return the place of the least value of each part, the first of equal ones."""
+    least = np.repeat(np.minimum.reduceat(values, starts), stops - starts + 1)
+    places = np.flatnonzero(values == least)
+    return places[np.searchsorted(places, starts)]
 
 
 def line_plot(
-    title: str, series: Series, *, x_label: str = "", y_label: str = "", dots: bool = False
+    title: str,
+    series: Series,
+    *,
+    x_label: str = "",
+    y_label: str = "",
+    dots: bool = False,
+    size: tuple[int, int] = (WIDTH, HEIGHT),
 ) -> str:
-    """Lines (or dots) through (x, y) points, one colour per series, with a legend below if there are several."""
+    """Lines (or dots) through (x, y) points, one colour per series, with a legend below if there are several.
+
+    `size` is width and height in pixels.
+    """
+    frame = _Frame(*size)
     points = {
         name: [(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
         for name, (xs, ys) in series.items()
     }
     finite = [point for line in points.values() for point in line if _is_finite(point)]
-    x_axis = _Axis([x for x, _ in finite], LEFT, WIDTH - RIGHT)
-    y_axis = _Axis([y for _, y in finite], HEIGHT - BOTTOM, TOP)
-    drawn = [*_frame(title, x_label, y_label), *_x_ticks(x_axis), *_y_ticks(y_axis)]
+    x_axis = _Axis([x for x, _ in finite], LEFT, frame.right)
+    y_axis = _Axis([y for _, y in finite], frame.bottom, TOP)
+    drawn = [*frame.labels(title, x_label, y_label), *frame.x_ticks(x_axis), *frame.y_ticks(y_axis)]
     for number, (name, line) in enumerate(points.items()):
         colour = COLOURS[number % len(COLOURS)]
         for run in _runs(line):
@@ -47,8 +99,8 @@ def line_plot(
                     f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
                 )
         if len(points) > 1:
-            drawn += _legend_entry(number, name, colour)
-    return _svg(title, drawn, legend=len(points) if len(points) > 1 else 0)
+            drawn += frame.legend_entry(number, name, colour)
+    return frame.svg(title, drawn, legend=len(points) if len(points) > 1 else 0)
 
 
 def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "") -> str:
@@ -56,8 +108,9 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
     finite = [
         float(value) for value in values.values() if value is not None and math.isfinite(value)
     ]
-    y_axis = _Axis([0.0, *finite], HEIGHT - BOTTOM, TOP)
-    drawn = [*_frame(title, "", y_label), *_y_ticks(y_axis)]
+    frame = _Frame(WIDTH, HEIGHT)
+    y_axis = _Axis([0.0, *finite], frame.bottom, TOP)
+    drawn = [*frame.labels(title, "", y_label), *frame.y_ticks(y_axis)]
     room = (WIDTH - LEFT - RIGHT) / max(len(values), 1)
     for number, (name, value) in enumerate(values.items()):
         middle, zero = LEFT + room * (number + 0.5), y_axis.place(0.0)
@@ -73,7 +126,65 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
             f'height="{bottom - top:.1f}" fill="{colour}"/>'
         )
         drawn.append(_text(middle, top - 5, f"{value:.3g}"))
-    return _svg(title, drawn)
+    return frame.svg(title, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What is drawn around the points of a plot of this size."""
+
+    width: int
+    height: int
+
+    @property
+    def right(self) -> int:
+        return self.width - RIGHT
+
+    @property
+    def bottom(self) -> int:
+        return self.height - BOTTOM
+
+    def labels(self, title: str, x_label: str, y_label: str) -> list[str]:
+        middle = (TOP + self.bottom) / 2
+        return [
+            _text((LEFT + self.right) / 2, 20, title, size=14, weight="bold"),
+            _text((LEFT + self.right) / 2, self.height - 10, x_label),
+            f'<g transform="rotate(-90 14 {middle:.1f})">{_text(14, middle, y_label)}</g>',
+        ]
+
+    def x_ticks(self, axis: "_Axis") -> list[str]:
+        """The labels below the axis; a long last one is moved to the left, so that it is not cut."""
+        labels = [(axis.place(tick), _number(tick)) for tick in axis.ticks]
+        return [
+            _text(min(x, self.width - HALF_DIGIT * len(label)), self.bottom + 16, label)
+            for x, label in labels
+        ]
+
+    def y_ticks(self, axis: "_Axis") -> list[str]:
+        drawn = []
+        for tick in axis.ticks:
+            y = axis.place(tick)
+            drawn.append(
+                f'<line x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="#dddddd"/>'
+            )
+            drawn.append(_text(LEFT - 6, y + 4, _number(tick), anchor="end"))
+        return drawn
+
+    def legend_entry(self, number: int, name: str, colour: str) -> list[str]:
+        y = self.height + LEGEND_LINE * (number + 1) - 6
+        return [
+            f'<line x1="{LEFT + 8}" y1="{y - 4}" x2="{LEFT + 26}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>',
+            _text(LEFT + 32, y, name, anchor="start"),
+        ]
+
+    def svg(self, title: str, drawn: Sequence[str], legend: int = 0) -> str:
+        height = self.height + LEGEND_LINE * legend
+        body = "\n".join([f'<rect width="{self.width}" height="{height}" fill="#ffffff"/>', *drawn])
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
+            f'height="{height}" font-family="sans-serif" role="img" aria-label="{escape(title)}">\n'
+            f"{body}\n</svg>\n"
+        )
 
 
 class _Axis:
@@ -82,7 +193,8 @@ class _Axis:
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
         if high - low < 1e-12 * max(1.0, abs(low)):
-            low, high = low - 0.5, high + 0.5
+            margin = max(0.5, 1e-9 * abs(low))
+            low, high = low - margin, high + margin
         step = _round_step((high - low) / 5)
         start, stop = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
         self.ticks = [number * step for number in range(start, stop + 1)]
@@ -114,39 +226,6 @@ def _is_finite(point: tuple[float, float]) -> bool:
     return math.isfinite(point[0]) and math.isfinite(point[1])
 
 
-def _frame(title: str, x_label: str, y_label: str) -> list[str]:
-    middle = (TOP + HEIGHT - BOTTOM) / 2
-    return [
-        _text((LEFT + WIDTH - RIGHT) / 2, 20, title, size=14, weight="bold"),
-        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, x_label),
-        f'<g transform="rotate(-90 14 {middle:.1f})">{_text(14, middle, y_label)}</g>',
-    ]
-
-
-def _x_ticks(axis: _Axis) -> list[str]:
-    places = [(axis.place(tick), tick) for tick in axis.ticks]
-    return [_text(x, HEIGHT - BOTTOM + 16, _number(tick)) for x, tick in places]
-
-
-def _y_ticks(axis: _Axis) -> list[str]:
-    drawn = []
-    for tick in axis.ticks:
-        y = axis.place(tick)
-        drawn.append(
-            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#dddddd"/>'
-        )
-        drawn.append(_text(LEFT - 6, y + 4, _number(tick), anchor="end"))
-    return drawn
-
-
-def _legend_entry(number: int, name: str, colour: str) -> list[str]:
-    y = HEIGHT + LEGEND_LINE * (number + 1) - 6
-    return [
-        f'<line x1="{LEFT + 8}" y1="{y - 4}" x2="{LEFT + 26}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>',
-        _text(LEFT + 32, y, name, anchor="start"),
-    ]
-
-
 def _text(
     x: float, y: float, text: str, *, anchor: str = "middle", size: int = 11, weight: str = "normal"
 ) -> str:
@@ -158,13 +237,3 @@ def _text(
 
 def _number(value: float) -> str:
     return f"{value:.6g}" if abs(value) > 1e-12 else "0"
-
-
-def _svg(title: str, drawn: Sequence[str], legend: int = 0) -> str:
-    height = HEIGHT + LEGEND_LINE * legend
-    body = "\n".join([f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>', *drawn])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-        f'height="{height}" font-family="sans-serif" role="img" aria-label="{escape(title)}">\n'
-        f"{body}\n</svg>\n"
-    )

@@ -42,7 +42,11 @@ class ModelOutput:
 
 
 class ColumnModel(Protocol):
-    """A model that reads columns; `fingerprint() -> str`, a hash of its weights, is optional."""
+    """A model that reads columns.
+
+    Optional: `fingerprint() -> str`, a hash of its weights, and `family: str` of a model with vectors alone, under which
+    whoever reads a saved swarm finds that model (`VectorSpecialist` in model/specialists.py).
+    """
 
     symbols: int
     """Size of the vocabulary of `input_ids`."""

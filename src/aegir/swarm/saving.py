@@ -1,9 +1,10 @@
 """A trained swarm as a folder that numpy can run (`SwarmModel.load` of model/swarm.py).
 
-    primary.safetensors   swarm.safetensors   NAME.safetensors per specialist
+    primary.safetensors   swarm.safetensors   NAME.safetensors per byte network
 
-Weights of the primary are rounded as every checkpoint is; specialists are written as they were loaded, with their manifests.
-Limit: only swarms of byte networks can be saved; other models have no file format here.
+Weights of the primary are rounded as every checkpoint is; byte networks are written as they were loaded, with their manifests.
+A specialist whose model has a `family` has no file here: the swarm stores name, family and SHA-256, and whoever reads it
+supplies the vectors of that model.
 """
 
 from collections.abc import Mapping
@@ -33,7 +34,11 @@ def save_swarm_folder(
     orchestrator.check_unchanged()
     model = _byte_network("the primary", orchestrator.primary_model)
     primary = rounded(Checkpoint(model.network.architecture, model.tensors(), facts or {}))
-    specialists = [_as_file(specialist) for specialist in orchestrator.specialists]
+    specialists = [
+        _as_file(specialist)
+        for specialist in orchestrator.specialists
+        if family_of(specialist) is None
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     save_checkpoint(folder / PRIMARY_NAME, primary)
     for file in specialists:
@@ -64,13 +69,33 @@ def swarm_weights(orchestrator: SwarmOrchestrator, primary_sha256: str) -> Swarm
         threshold=orchestrator.router.threshold,
         observation=orchestrator.observation,
         routing_symbols=primary.routing_symbols,
+        families={
+            each.name: family
+            for each in orchestrator.specialists
+            if (family := family_of(each)) is not None
+        },
     )
     return SwarmWeights(settings, orchestrator.swarm_tensors())
 
 
+def family_of(specialist: FrozenSpecialist) -> str | None:
+    """Return the family of a specialist's model; None for a model without one, such as a byte network.
+
+    Raises UsageError for a family with matrix states: vectors are all that can be supplied.
+    """
+    family = getattr(specialist.model, "family", None)
+    if family is not None and specialist.state_shapes:
+        raise UsageError(
+            f"specialist {specialist.name!r} of family {family!r} has matrix states; expected vectors alone"
+        )
+    return None if family is None else str(family)
+
+
 def _byte_network(what: str, model: object) -> ByteColumnModel:
     if not isinstance(model, ByteColumnModel):
-        raise UsageError(f"{what} is no byte network; only those can be saved")
+        raise UsageError(
+            f"{what} is no byte network and its model names no family; expected one of the two"
+        )
     return model
 
 

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from aegir.annotators.byte_model import (
     ByteModelAnnotator,
-    _batches,
+    batches_by_length,
     load_byte_model,
     probability_of_web,
 )
@@ -139,7 +139,7 @@ def test_threads_share_one_annotator(annotator: ByteModelAnnotator):
 
 def test_columns_are_read_in_parts_of_similar_length():
     lengths = [5, 700, 6, 5, 690, 7] * 40
-    parts = list(_batches([np.zeros(length, np.int16) for length in lengths]))
+    parts = list(batches_by_length([np.zeros(length, np.int16) for length in lengths]))
     assert sorted(i for part in parts for i in part) == list(range(len(lengths)))
     for part in parts:
         assert len(part) <= 64

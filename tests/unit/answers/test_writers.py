@@ -18,6 +18,7 @@ from aegir.answers.annotation import (
     annotation_from_dict,
 )
 from aegir.answers.metadata_formats import relative_path, unique_names, without_examples
+from aegir.answers.routing import RouterScore, Timing
 from aegir.answers.writers import CSV_HEADER, FORMATS
 from aegir.errors import UsageError
 from aegir.tables.table import Column
@@ -365,6 +366,41 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
         annotation_from_dict({**data, "columns": ["not a column"]})
     with pytest.raises(UsageError, match="wrong kind"):
         annotation_from_dict({**data, "columns": None})
+
+
+def test_the_keys_of_a_swarm_are_there_only_if_there_was_one():
+    plain: dict[str, Any] = annotation_as_dict(BOOKS)
+    assert not {"routing", "routing_scores"} & plain["columns"][0].keys()
+    assert "timing" not in plain
+    routing = (RouterScore("geo", 0.83126, True), RouterScore("names", 0.12, False))
+    steps = (("router", 0.00123456), ("primary", 0.5))
+    routed = replace(
+        BOOKS, columns=(replace(TITLE, routing=routing),), timing=Timing(0.5012, 0.75, steps)
+    )
+    data: dict[str, Any] = annotation_as_dict(routed)
+    column = data["columns"][0]
+    assert column["routing"] == [{"specialist": "geo", "score": 0.8313}]
+    assert column["routing_scores"] == {"geo": 0.8313, "names": 0.12}
+    assert data["timing"] == {
+        "critical_path": 0.5012,
+        "cost": 0.75,
+        "steps": {"router": 0.001235, "primary": 0.5},
+    }
+    back = annotation_from_dict(data)
+    assert back.columns[0].routing == (RouterScore("geo", 0.8313, True), routing[1])
+    assert annotation_as_dict(back) == data
+
+
+def test_routing_that_contradicts_itself_is_refused():
+    data: dict[str, Any] = annotation_as_dict(BOOKS)
+    for keys, reason in (
+        ({"routing": [{"specialist": "geo"}], "routing_scores": {}}, "'geo' is woken but has no"),
+        ({"routing_scores": {"geo": 0.5}}, "has no 'routing'"),
+        ({"routing": [], "routing_scores": {"geo": "high"}}, "wrong kind"),
+    ):
+        column = {**data["columns"][0], **keys}
+        with pytest.raises(UsageError, match=reason):
+            annotation_from_dict({**data, "columns": [column]})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.routing import RouterScore, Timing
 from aegir.answers.writers import render_text
 
 NAME = ColumnAnnotation(
@@ -252,3 +253,19 @@ def test_several_tables_stand_apart():
     text = render_text([TABLE, TABLE], colour=False, width=100)
     assert text.count("people.csv") == 2
     assert "cut\n\npeople.csv" in text
+
+
+def test_a_swarm_has_a_line_that_says_who_was_woken():
+    routing = (RouterScore("names", 0.12, False), RouterScore("geo", 0.83, True))
+    columns = tuple(replace(each, routing=routing) for each in (NAME, CODE))
+    table = replace(TABLE, columns=columns, warnings=())
+    last = render_text([table], colour=False, width=100).splitlines()[-1]
+    assert last == "  woken: geo 2 of 2 columns"
+    timed = replace(table, timing=Timing(0.0123, 0.0456, ()))
+    last = render_text([timed], colour=False, width=100).splitlines()[-1]
+    assert last == "  woken: geo 2 of 2 columns; critical path 0.012 s, cost 0.046 CPU s"
+    nobody = replace(table, columns=(replace(NAME, routing=routing[:1]),))
+    assert "woken: no specialist of 1 column" in render_text([nobody], colour=False)
+    why = render_text([table], colour=False, width=100, why=True)
+    assert "    specialists: geo 0.83, names 0.12 (not woken)\n" in why
+    assert "woken" not in render_text([TABLE], colour=False)

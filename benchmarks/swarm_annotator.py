@@ -1,0 +1,149 @@
+"""How fast is the swarm in numpy, as annotators run it, and what do threads gain there?
+
+The byte network that ships is the primary; three small byte networks with random weights are its specialists, and a random
+router wakes each for about half of the columns. Speed is from cells to scores, in CPU seconds. Then one batch is read with all three
+specialists activated, one after the other and in threads; once with small specialists, once with ones of the primary's layout:
+
+    longest chain over sum      router + longest specialist + primary, over router + all specialists + primary, each step
+                                measured without company: the critical path over sequential time
+    threads over one by one     wall time that passed, with a thread per core and with one: what is reached here
+
+The primary waits for the specialists and no thread can share its work: the smaller they are, the less there is to gain. numpy releases Python's lock inside products and large element-wise loops, and holds it between them, so small arrays gain
+little from threads. Wall time needs a machine that has nothing else to do.
+"""
+
+import os
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+
+import numpy as np
+
+from aegir.annotators.byte_model import MODEL_FILE, ByteModelAnnotator, encode_tables
+from aegir.annotators.swarm import SwarmAnnotator
+from aegir.arrays import F32
+from aegir.model.architecture import Architecture
+from aegir.model.byte_encoding import Symbols, pad
+from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
+from aegir.model.network import ByteModel
+from aegir.model.safetensors_file import Arrays
+from aegir.model.specialists import ByteSpecialist
+from aegir.model.swarm import SwarmModel
+from aegir.model.swarm_file import SwarmSettings, SwarmWeights, expected_swarm_shapes
+from aegir.model.swarm_times import SwarmTimes
+from aegir.seeding import Seeds
+from aegir.tables.table import Table
+from benchmarks.measuring import Runs, cpu_seconds
+from benchmarks.options import Options
+from benchmarks.result import Measurement, Target, at_least, at_most
+from benchmarks.synthetic_tables import labelled_tables
+
+SPEED, FACTOR = "columns per CPU second", "times"
+SPECIALISTS, BATCH = 3, 64
+SMALL = Architecture(layout=["w1", ["w1"], "w0"], widths=(32, 64), rank=8, column_width=96)
+"""The layout of a specialist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a swarm is made of."""
+
+    primary: ByteModel
+    specialists: tuple[ByteSpecialist, ...]
+    weights: SwarmWeights
+
+    def swarm(self, threshold: float = 0.5, workers: int | None = None) -> SwarmModel:
+        """The swarm; a threshold of 0 wakes everyone."""
+        settings = replace(self.weights.settings, threshold=threshold)
+        weights = SwarmWeights(settings, self.weights.tensors)
+        return SwarmModel(self.primary, self.specialists, weights, workers)
+
+
+def measure(options: Options) -> tuple[tuple[Measurement, ...], tuple[Target, ...]]:
+    """The figures of the swarm in numpy, and their targets."""
+    tables, repeats = (6, 1) if options.quick else (60, options.repeats)
+    seeds = Seeds(options.seed)
+    warm_up, *measured = (
+        [one.table for one in labelled_tables(tables, random.Random(seeds.derive("swarm", number)))]
+        for number in range(repeats + 1)
+    )
+    parts = _random_parts(seeds.generator("swarm weights"), SMALL)
+    alone, routed, everyone = (
+        _speed(f"numpy: {name}", score, warm_up, measured)
+        for name, score in (
+            ("the primary alone", ByteModelAnnotator(parts.primary).score),
+            ("half of the columns routed", SwarmAnnotator(parts.swarm()).score),
+            ("every specialist on every column", SwarmAnnotator(parts.swarm(0.0)).score),
+        )
+    )
+    symbols, _ = pad(encode_tables(measured[0], parts.primary)[:BATCH])
+    as_large = replace(parts.primary.architecture, gram_rows=0)
+    large = _random_parts(seeds.generator("large specialists"), as_large)
+    shares = [
+        *_shares_of_time("small specialists", parts, symbols, repeats),
+        *_shares_of_time("specialists of the primary's layout", large, symbols, repeats),
+    ]
+    targets = (at_least(routed, 150), *(at_most(share, 0.65) for share in shares))
+    return (alone, routed, everyone, *shares), targets
+
+
+def _random_parts(generator: np.random.Generator, layout: Architecture) -> Parts:
+    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+        checkpoint = load_checkpoint(shipped)
+    specialists = tuple(
+        ByteSpecialist(ByteModel(_random_network(generator, layout))) for _ in range(SPECIALISTS)
+    )
+    settings = SwarmSettings("", {f"s{number}": "" for number in range(SPECIALISTS)})
+    shapes = expected_swarm_shapes(settings, checkpoint.architecture, specialists)
+    tensors = {name: _random(shape, generator) for name, shape in shapes.items()}
+    return Parts(ByteModel(checkpoint), specialists, SwarmWeights(settings, tensors))
+
+
+def _random_network(generator: np.random.Generator, layout: Architecture) -> Checkpoint:
+    tensors: Arrays = {
+        name: _random(shape, generator) for name, shape in expected_shapes(layout).items()
+    }
+    return Checkpoint(layout, tensors | {GRAM_HASHES: np.zeros(0, np.int32)}, {})
+
+
+def _random(shape: tuple[int, ...], generator: np.random.Generator) -> F32:
+    return generator.standard_normal(shape, np.float32) / np.float32(np.sqrt(shape[-1]))
+
+
+def _speed(
+    name: str,
+    score: Callable[[Sequence[Table]], object],
+    warm_up: Sequence[Table],
+    measured: Sequence[Sequence[Table]],
+) -> Measurement:
+    score(warm_up)
+    speeds = (
+        sum(len(table.columns) for table in tables)
+        / cpu_seconds(lambda tables=tables: score(tables))
+        for tables in measured
+    )
+    return Measurement(name, SPEED, Runs(tuple(speeds)))
+
+
+def _shares_of_time(whose: str, parts: Parts, symbols: Symbols, repeats: int) -> list[Measurement]:
+    """The longest chain, and threads, over one after the other."""
+    one, threads = parts.swarm(0.0, 1), parts.swarm(0.0, os.cpu_count() or 1)
+    one.read(symbols)
+    chain, whole = [], []
+    for _ in range(repeats):
+        times, elapsed = _timed(lambda: one.read(symbols).times)
+        summed = times.router + times.primary + float(times.specialists.sum())
+        chain.append(times.critical_path / summed)
+        whole.append(_timed(lambda: threads.read(symbols).times)[1] / elapsed)
+    return [
+        Measurement(f"numpy: {name}, {whose}", FACTOR, Runs(tuple(runs)))
+        for name, runs in (("longest chain over sum", chain), ("threads over one by one", whole))
+    ]
+
+
+def _timed(work: Callable[[], SwarmTimes]) -> tuple[SwarmTimes, float]:
+    start = time.perf_counter()
+    times = work()
+    return times, time.perf_counter() - start
