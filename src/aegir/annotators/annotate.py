@@ -169,11 +169,24 @@ def annotate_sources(
     seed: int = 0,
 ) -> Iterator[TableAnnotation | Failure]:
     """One outcome per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
-    waiting: list[Table | Failure] = []
+    for _, outcome in annotate_numbered(sources, annotator, thresholds, rows=rows, seed=seed):
+        yield outcome
+
+
+def annotate_numbered(
+    sources: Iterable[object],
+    annotator: Annotator,
+    thresholds: Thresholds | None = None,
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    """The outcomes of `annotate_sources`, each with the place of its source among the sources."""
+    waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
-    for source in sources:
+    for place, source in enumerate(sources):
         for outcome in _read(source, rows, seed):
-            waiting.append(outcome)
+            waiting.append((place, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
                 yield from _annotate_waiting(waiting, annotator, thresholds)
@@ -199,12 +212,14 @@ def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
 
 
 def _annotate_waiting(
-    waiting: Sequence[Table | Failure], annotator: Annotator, thresholds: Thresholds | None
-) -> Iterator[TableAnnotation | Failure]:
-    tables = [outcome for outcome in waiting if isinstance(outcome, Table)]
+    waiting: Sequence[tuple[int, Table | Failure]],
+    annotator: Annotator,
+    thresholds: Thresholds | None,
+) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
     scores = iter(annotator.score(tables))
-    for outcome in waiting:
+    for place, outcome in waiting:
         if isinstance(outcome, Failure):
-            yield outcome
+            yield place, outcome
         else:
-            yield decide(outcome, next(scores), annotator.name, thresholds)
+            yield place, decide(outcome, next(scores), annotator.name, thresholds)
