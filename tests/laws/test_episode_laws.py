@@ -26,6 +26,9 @@ def decisions(draw: st.DrawFn) -> Decision:
         policy_version=draw(st.text(max_size=3)),
         decided_by=draw(st.text(max_size=3)),
         reason=draw(st.text(max_size=3)),
+        baseline={
+            name: draw(LABELS if name == LABEL else st.integers(0, 9)) for name in draw(some)
+        },
         cost=draw(POSITIVE),
         seconds=draw(POSITIVE),
         gold=tuple(draw(st.lists(st.text(max_size=3), max_size=3))),

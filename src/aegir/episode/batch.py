@@ -50,6 +50,8 @@ class EpisodeBatch:
     """The distinct deciders, which `decider` numbers."""
     decider: Ints
     """(E, D)"""
+    baseline: Ints
+    """(E, D, F) what a static table would have chosen, numbered like `actions`; `ABSENT` where unknown."""
     cost: Floats
     """(E, D)"""
     seconds: Floats
@@ -92,6 +94,7 @@ class EpisodeBatch:
             "features": np.full((*each, len(names)), np.nan),
             "deciders": (("", "", "policy", ""),),
             "decider": np.zeros(each, np.int64),
+            "baseline": np.full(per_factor, ABSENT),
             "cost": np.zeros(each),
             "seconds": np.zeros(each),
             "gold": np.full((*each, 0), NO_CHOICE),
@@ -163,11 +166,7 @@ class EpisodeBatch:
         policy, version, decided_by, reason = self.deciders[self.decider[here]]
         gold = (self._choice(LABEL, int(number)) for number in self.gold[here])
         return Decision(
-            action={
-                factor: self._choice(factor, int(number))
-                for factor, number in zip(self.factors, self.actions[here], strict=True)
-                if number != ABSENT
-            },
+            action=self._choices(self.actions[here]),
             log_probabilities=_present(self.factors, self.log_probabilities[here]),
             propensity=_present("p", [self.propensity[here]]).get("p"),
             features=_present(self.feature_names, self.features[here]),
@@ -175,12 +174,20 @@ class EpisodeBatch:
             policy_version=version,
             decided_by=decided_by,
             reason=reason,
+            baseline=self._choices(self.baseline[here]),
             cost=float(self.cost[here]),
             seconds=float(self.seconds[here]),
             gold=tuple(label for label in gold if label is not None),
             score_gain=_present(self.factors, self.score_gain[here]),
             path_gain=_present(self.factors, self.path_gain[here]),
         )
+
+    def _choices(self, numbers: Ints) -> dict[str, Choice]:
+        return {
+            factor: self._choice(factor, int(number))
+            for factor, number in zip(self.factors, numbers, strict=True)
+            if number != ABSENT
+        }
 
     def _choice(self, factor: str, number: int) -> Choice:
         if number == NO_CHOICE:
@@ -264,20 +271,17 @@ def _pack(episodes: tuple[Episode, ...]) -> EpisodeBatch:
         known = [numbered(LABEL, label) for label in decision.gold]
         return known + [NO_CHOICE] * (labels - len(known))
 
+    def chosen(field: str) -> Any:
+        rows = [
+            [numbered(name, of[name]) if name in of else ABSENT for name in factors]
+            for of in (getattr(each, field) for each in decisions)
+        ]
+        return spread(rows, ABSENT, len(factors))
+
     return EpisodeBatch(
         decided=decided,
         factors=factors,
-        actions=spread(
-            [
-                [
-                    numbered(name, each.action[name]) if name in each.action else ABSENT
-                    for name in factors
-                ]
-                for each in decisions
-            ],
-            ABSENT,
-            len(factors),
-        ),
+        actions=chosen("action"),
         choices={name: names for name, names in choices.items() if names},
         log_probabilities=columns("log_probabilities", factors),
         propensity=spread([_or_nan(each.propensity) for each in decisions], math.nan),
@@ -285,6 +289,7 @@ def _pack(episodes: tuple[Episode, ...]) -> EpisodeBatch:
         features=columns("features", feature_names),
         deciders=deciders or (("", "", "policy", ""),),
         decider=spread([decider[_decider(each)] for each in decisions], 0),
+        baseline=chosen("baseline"),
         cost=spread([each.cost for each in decisions], 0.0),
         seconds=spread([each.seconds for each in decisions], 0.0),
         gold=spread([accepted(each) for each in decisions], NO_CHOICE, labels),
@@ -306,6 +311,7 @@ def _pack(episodes: tuple[Episode, ...]) -> EpisodeBatch:
 def _names(factor: str, decisions: Sequence[Decision]) -> tuple[str, ...]:
     """The names a factor chooses among, sorted; () where it chooses among numbers."""
     chosen = {each.action.get(factor) for each in decisions}
+    chosen |= {each.baseline.get(factor) for each in decisions}
     if factor == LABEL:
         chosen |= {label for each in decisions for label in each.gold}
     names = {choice for choice in chosen if isinstance(choice, str)}

@@ -57,6 +57,8 @@ class Decision:
     decided_by: str = "policy"
     """Who decided in the end: the policy, a static table, a fall-back, a cap."""
     reason: str = ""
+    baseline: Mapping[str, Choice] = field(default_factory=dict)
+    """Factor to what the static table would have chosen, for comparing a policy with it; empty when unknown."""
     cost: float = 0.0
     seconds: float = 0.0
     gold: tuple[int | str, ...] = ()
@@ -67,13 +69,11 @@ class Decision:
     """Factor to the time its choice saved on the critical path."""
 
     def __post_init__(self) -> None:
-        for factor, choice in self.action.items():
-            if isinstance(choice, bool) or not isinstance(choice, int | str | None):
-                raise UsageError(
-                    f"action {factor!r} is {choice!r}; expected a number, name or None"
-                )
-            if isinstance(choice, int) and choice < 0:
-                raise UsageError(f"action {factor!r} is {choice}; expected 0 or more, or None")
+        _check_choices("action", self.action)
+        _check_choices("baseline", self.baseline)
+        for factor in self.baseline:
+            if factor not in self.action:
+                raise UsageError(f"baseline names {factor!r}, which is no factor of the action")
         for name in ("log_probabilities", "features", "score_gain", "path_gain"):
             for key, value in getattr(self, name).items():
                 _require(_is_finite(value), f"{name} of {key!r}", value, "a finite number")
@@ -156,6 +156,14 @@ def _record(item: Decision | Episode | TimedStep) -> dict[str, Any]:
 
 def _read_decision(record: dict[str, Any]) -> Decision:
     return Decision(**{**record, "gold": tuple(record.get("gold", ()))})
+
+
+def _check_choices(name: str, choices: Mapping[str, Choice]) -> None:
+    for factor, choice in choices.items():
+        if isinstance(choice, bool) or not isinstance(choice, int | str | None):
+            raise UsageError(f"{name} {factor!r} is {choice!r}; expected a number, name or None")
+        if isinstance(choice, int) and choice < 0:
+            raise UsageError(f"{name} {factor!r} is {choice}; expected 0 or more, or None")
 
 
 def _is_finite(value: object) -> bool:

@@ -1,0 +1,15 @@
+"""Offline RL for routing: logged decisions, policies learnt from them, off-policy evaluation.
+
+store               append-only log of episodes and of outcomes that arrive later (SQLite, PostgreSQL)
+reward_v1           the reward of a routed column, from its parts
+logged_decisions    a log as flat arrays; JSON lines and Parquet
+policy              the routing policy that ships: numpy, one safetensors file
+cloning             behaviour cloning, calibrated
+q_learning          reward model (alpha = 0) and conservative Q-learning
+fitted_q            fitted Q evaluation in closed form
+estimators          IPS, SNIPS, direct method, doubly robust, switch-DR, with intervals
+evaluation          a policy against the static table, with a verdict
+choosing            which policy, alpha and confidence floor: by the lower bound
+reward_report       distribution and sensitivity of the reward
+synthetic           a made-up world of columns and workers with known truth
+"""

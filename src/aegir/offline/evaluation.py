@@ -1,0 +1,163 @@
+"""Is a policy better than the static table? Answered from a log, without a single call of a worker.
+
+    log ──▶ Comparison(log) ──compare(chosen actions)──▶ estimates of both, their paired difference, support, verdict
+
+What is evaluated is what would be deployed: the policy where it is at least `floor` sure, the static table elsewhere, as one policy.
+The difference is paired: the doubly robust contributions of both are subtracted episode by episode, so that where they agree
+nothing is left, and its interval is that of what they disagree on.
+
+    verdict    better          the guarded lower bound of the difference is above 0
+               not better      it is not
+               too thin        the log cannot say (support.py); no conclusion
+
+    guarded lower bound = lower end of the 95 % interval - unsupported · range of returns
+
+The same log and policy always give the same numbers.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from aegir.arrays import F32, Floats, Ints, softmax
+from aegir.offline.cloning import predict_behaviour
+from aegir.offline.estimators import (
+    Weighted,
+    compute_contributions,
+    estimate_values,
+    require_propensities,
+    weigh,
+)
+from aegir.offline.fitted_q import FittedQ
+from aegir.offline.intervals import Estimate, estimate_mean
+from aegir.offline.learning import LearningSettings
+from aegir.offline.logged_decisions import LoggedDecisions, require_baseline
+from aegir.offline.policy import RoutingPolicy, choose_above_floor
+from aegir.offline.support import Support, measure_support
+
+Verdict = Literal["better", "not better", "too thin"]
+CURVE_POINTS = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A policy beside the static table."""
+
+    policy: dict[str, Estimate]
+    static: dict[str, Estimate]
+    difference: Estimate
+    """Doubly robust, paired."""
+    support: Support
+    disagreement: float
+    """Share of decisions where the two choose differently."""
+
+    @property
+    def lower_bound(self) -> float:
+        """Of the difference: the lower end of its interval, minus the worst case of what was never tried."""
+        return self.difference.low - self.support.worst_case
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.support.complaint:
+            return "too thin"
+        return "better" if self.lower_bound > 0 else "not better"
+
+
+class Comparison:
+    """A log prepared for comparing any number of policies with its static table."""
+
+    def __init__(self, log: LoggedDecisions, settings: LearningSettings | None = None) -> None:
+        settings = settings or LearningSettings()
+        require_propensities(log)
+        require_baseline(log)
+        self.log, self._gamma = log, settings.gamma
+        self._model = FittedQ(log)
+        self._logged_q = self._model.logged_returns(settings.gamma)
+        self.behaviour: F32 = softmax(predict_behaviour(log, settings)[0])
+        self._static_episodes = self._weigh(log.baseline)
+        self._static = compute_contributions(self._static_episodes, ("dr",))["dr"]
+
+    def compare(self, chosen: Ints) -> Compared:
+        """Compare a policy that chooses these actions (N,) with the static table."""
+        episodes = self._weigh(chosen)
+        support = measure_support(
+            self.log, one_hot(chosen, self.log), episodes, self.behaviour
+        )
+        return Compared(
+            policy=estimate_values(episodes),
+            static=estimate_values(self._static_episodes),
+            difference=self.difference(episodes),
+            support=support,
+            disagreement=float((chosen != self.log.baseline).mean()),
+        )
+
+    def lower_bound(self, chosen: Ints) -> tuple[float, Estimate, Support]:
+        """The guarded lower bound of the difference, the difference, and the support; cheaper than `compare`."""
+        episodes = self._weigh(chosen)
+        support = measure_support(self.log, one_hot(chosen, self.log), episodes, self.behaviour)
+        found = self.difference(episodes)
+        return found.low - support.worst_case, found, support
+
+    def difference(self, episodes: Weighted) -> Estimate:
+        """Paired, doubly robust."""
+        own = compute_contributions(episodes, ("dr",))["dr"]
+        return estimate_mean(own - self._static, episodes.groups)
+
+    def _weigh(self, chosen: Ints) -> Weighted:
+        policy = one_hot(chosen, self.log)
+        return weigh(
+            self.log,
+            policy,
+            self._model.evaluate(policy, self._gamma),
+            self._logged_q,
+            self._gamma,
+        )
+
+    def risk_coverage(self, probabilities: F32) -> list["CurvePoint"]:
+        """The difference to the static table as the floor rises and ever fewer decisions are the policy's own."""
+        confidence = probabilities.max(axis=1)
+        floors = np.quantile(confidence, np.linspace(0, 1, CURVE_POINTS))
+        points = []
+        for floor in np.unique(np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))):
+            chosen, own, _ = choose_above_floor(probabilities, self.log.baseline, float(floor))
+            lower, found, _ = self.lower_bound(chosen)
+            points.append(CurvePoint(float(floor), float(own.mean()), found, lower))
+        return points
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One confidence floor."""
+
+    floor: float
+    coverage: float
+    """Share of decisions that are the policy's own."""
+    difference: Estimate
+    lower_bound: float
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "floor": self.floor,
+            "coverage": self.coverage,
+            "difference": self.difference.as_dict(),
+            "lower_bound": self.lower_bound,
+        }
+
+
+def one_hot(chosen: Ints, log: LoggedDecisions) -> Floats:
+    """(N, A) the probabilities of a policy that always chooses these."""
+    policy = np.zeros((len(log), len(log.actions)))
+    policy[np.arange(len(log)), chosen] = 1.0
+    return policy
+
+
+def policy_probabilities(policy: RoutingPolicy, log: LoggedDecisions) -> F32:
+    """(N, A of the log) what a policy says about logged decisions; its features and workers must be those of the log.
+
+    A worker that the policy knows and the log does not gets no column; the log could not say anything about it.
+    """
+    columns = policy.columns_of(log.feature_names, log.name)
+    policy.require_actions(log.actions, log.name)
+    own = policy.probabilities(log.features[:, columns])
+    return own[:, [policy.actions.index(name) for name in log.actions]]

@@ -1,0 +1,109 @@
+"""A small network of dense layers with ReLU between them, its gradient, and Adam: all a routing policy needs to learn.
+
+    h_0 = x,    h_{l+1} = relu(h_l W_l + b_l),    output = h_L W_L + b_L        x (B, F), output (B, A)
+
+All parameters are views of one flat array, so that an optimiser step is a few operations on it. Torch with autograd
+gives the same gradient (tests/unit/offline/test_network.py).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aegir.arrays import F32
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+class Network:
+    """Layers of the sizes (F, hidden…, A), float32."""
+
+    def __init__(self, sizes: Sequence[int], random: np.random.Generator | None = None) -> None:
+        """Weights are drawn from He's distribution, or 0 without a generator; biases are 0."""
+        self.sizes = tuple(sizes)
+        shapes = list(zip(self.sizes[:-1], self.sizes[1:], strict=True))
+        self.flat: F32 = np.zeros(sum(i * o + o for i, o in shapes), np.float32)
+        self.weights, self.biases = _views(self.flat, shapes)
+        if random is not None:
+            for weight in self.weights:
+                weight[:] = random.normal(size=weight.shape) * np.sqrt(2 / weight.shape[0])
+        self._gradient: F32 = np.empty_like(self.flat)
+        self._weight_gradients, self._bias_gradients = _views(self._gradient, shapes)
+
+    def activations(self, x: F32) -> list[F32]:
+        """[x, the output of every layer]; the last one is the network's."""
+        layers = [x]
+        last = len(self.weights) - 1
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            y = layers[-1] @ weight
+            y += bias
+            layers.append(y if number == last else np.maximum(y, 0, out=y))
+        return layers
+
+    def output(self, x: F32) -> F32:
+        """(B, F) -> (B, A)"""
+        return self.activations(x)[-1]
+
+    def gradient(self, layers: Sequence[F32], of_output: F32) -> F32:
+        """Gradient of a loss by `flat`, from the activations and the loss's gradient by the output (B, A).
+
+        The array is reused by the next call.
+        """
+        back = of_output
+        for number in reversed(range(len(self.weights))):
+            np.matmul(layers[number].T, back, out=self._weight_gradients[number])
+            np.sum(back, axis=0, out=self._bias_gradients[number])
+            if number:
+                back = back @ self.weights[number].T
+                back *= layers[number] > 0
+        return self._gradient
+
+    def copy_from(self, other: "Network") -> None:
+        """Take over all parameters."""
+        self.flat[:] = other.flat
+
+
+class Adam:
+    """Adam with decoupled weight decay, on one flat array.
+
+    m ← β1 m + (1 - β1) g,  v ← β2 v + (1 - β2) g²,  θ ← θ - rate (m̂ / (√v̂ + ε) + decay θ)
+    """
+
+    def __init__(self, size: int, weight_decay: float = 0.0) -> None:
+        self._mean: F32 = np.zeros(size, np.float32)
+        self._square: F32 = np.zeros(size, np.float32)
+        self._room: F32 = np.empty(size, np.float32)
+        self._decay = weight_decay
+        self._steps = 0
+
+    def step(self, flat: F32, gradient: F32, rate: float) -> None:
+        """Change the parameters in place."""
+        (first, second), room = BETAS, self._room
+        self._steps += 1
+        self._mean *= np.float32(first)
+        np.multiply(gradient, np.float32(1 - first), out=room)
+        self._mean += room
+        self._square *= np.float32(second)
+        np.multiply(gradient, gradient, out=room)
+        room *= np.float32(1 - second)
+        self._square += room
+        unbiased = 1 - second**self._steps
+        np.sqrt(self._square, out=room)
+        room += np.float32(EPSILON * unbiased**0.5)
+        np.divide(self._mean, room, out=room)
+        room *= np.float32(rate * unbiased**0.5 / (1 - first**self._steps))
+        if self._decay:
+            flat *= np.float32(1 - rate * self._decay)
+        flat -= room
+
+
+def _views(flat: F32, shapes: Sequence[tuple[int, int]]) -> tuple[list[F32], list[F32]]:
+    """Matrices and vectors that share the memory of the flat array."""
+    weights, biases, start = [], [], 0
+    for inputs, outputs in shapes:
+        end = start + inputs * outputs
+        weights.append(flat[start:end].reshape(inputs, outputs))
+        biases.append(flat[end : end + outputs])
+        start = end + outputs
+    return weights, biases

@@ -1,0 +1,272 @@
+"""The decision store: durable, append-only, versioned; what it refuses. SQLite, and PostgreSQL where there is one."""
+
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from aegir.episode import LABEL, Decision, Episode
+from aegir.errors import UsageError
+from aegir.offline.databases import StoreError, connect
+from aegir.offline.migrations import MIGRATIONS
+from aegir.offline.store import DecisionStore
+from store_writer import episode as written_episode
+
+WRITER = Path(__file__).with_name("store_writer.py")
+POSTGRES_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: path.parts)
+
+
+def an_episode(id: str = "", **fields: object) -> Episode:
+    decision = Decision(action={"worker": "ngrams", LABEL: "Date"}, propensity=0.25)
+    return Episode(**{"id": id, "decisions": (decision,), "source": "real", **fields})
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL server in a temporary folder, run by a user without privileges."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'aegir[postgres]'")
+    if not POSTGRES_PROGRAMS:
+        pytest.skip("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql")
+    programs = POSTGRES_PROGRAMS[-1]
+    user = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+    folder = Path(tempfile.mkdtemp(prefix="aegir-postgres-", dir="/tmp"))
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(*command: object) -> None:
+        identity = {"user": user.pw_uid, "group": user.pw_gid} if os.geteuid() == 0 else {}
+        subprocess.run(
+            [str(word) for word in command],
+            check=True,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **identity,
+        )
+
+    data = folder / "data"
+    run(programs / "initdb", "--auth=trust", "--username=aegir", "-D", data)
+    settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
+    control = [programs / "pg_ctl", "-D", data, "-w"]
+    try:
+        run(*control, "-l", folder / "log", "-o", settings, "start")
+        yield f"postgresql://aegir:secret@127.0.0.1:{port}/postgres"
+    finally:
+        run(*control, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Gives the address of an empty store."""
+    if request.param == "sqlite":
+        return lambda: str(tmp_path / "decisions.db")
+    server = request.getfixturevalue("server")
+    import psycopg
+
+    name = f"store_{os.urandom(6).hex()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return lambda: f"{server.rsplit('/', 1)[0]}/{name}"
+
+
+def test_what_was_appended_is_read_in_order(new_store: Callable[[], str]):
+    with DecisionStore.open(new_store()) as store:
+        ids = store.append([an_episode("b"), an_episode("a"), an_episode()])
+        store.append([an_episode("%s ? 'quoted'", source="synthetic")])
+        assert ids[:2] == ("b", "a")
+        assert len(store) == 4
+        assert [each.id for each in store.read()] == [*ids, "%s ? 'quoted'"]
+        assert [each.id for each in store.read("synthetic")] == ["%s ? 'quoted'"]
+        assert [each.id for each in store.read(ids=["a"])] == ["a"]
+    with DecisionStore.open(new_store()) as again:
+        assert next(again.read()) == an_episode("b")
+
+
+def test_appending_again_changes_nothing_and_other_content_is_refused(
+    new_store: Callable[[], str],
+):
+    with DecisionStore.open(new_store()) as store:
+        store.append([an_episode("a")])
+        assert store.append([an_episode("a"), an_episode("b")]) == ("a", "b")
+        assert len(store) == 2
+        with pytest.raises(UsageError, match="has another episode with the id 'a'"):
+            store.append([an_episode("c"), an_episode("a", task="other")])
+        assert len(store) == 2  # all or none
+        with pytest.raises(UsageError, match="same id but different contents"):
+            store.append([an_episode("d"), an_episode("d", task="other")])
+
+
+def test_outcomes_join_later_and_the_most_reliable_counts(new_store: Callable[[], str]):
+    with DecisionStore.open(new_store()) as store:
+        store.append([an_episode("a"), an_episode("b"), an_episode("s", source="synthetic")])
+        store.record_outcome("a", "agreement", accuracy=0.5, by="three annotators")
+        assert next(store.read()).source == "proxy"
+        assert next(store.read()).rewards == {"accuracy": 0.5}
+        store.record_outcome("a", "correction", gold=("Time",), verified=False)
+        store.record_outcome("a", "agreement", accuracy=1.0)
+        store.record_outcome("s", "correction", gold=("Date",))
+        judged = {each.id: each for each in store.read()}
+    assert judged["a"].source == "real"
+    assert judged["a"].rewards == {"accuracy": 0.0, "verified": 0.0}  # Date was answered
+    assert judged["a"].decisions[-1].gold == ("Time",)
+    assert judged["b"] == an_episode("b")
+    assert (judged["s"].source, judged["s"].rewards) == ("synthetic", {"accuracy": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"id": "x", "kind": "correction", "accuracy": 1.0}, "has no episode with the id 'x'"),
+        ({"id": "a", "kind": "rumour", "accuracy": 1.0}, "kind is 'rumour'; expected ground_truth"),
+        ({"id": "a", "kind": "correction", "accuracy": 1.5}, "accuracy is 1.5; expected"),
+        ({"id": "a", "kind": "correction"}, "this outcome says nothing"),
+    ],
+)
+def test_outcomes_that_cannot_be_are_refused(tmp_path: Path, arguments: dict, sentence: str):
+    with DecisionStore.open(tmp_path / "a.db") as store:
+        store.append([an_episode("a")])
+        with pytest.raises(UsageError, match=sentence):
+            store.record_outcome(**arguments)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE episodes SET id = 'b'", "DELETE FROM episodes"])
+def test_rows_can_be_neither_changed_nor_removed(
+    new_store: Callable[[], str], statement: str
+):
+    address = new_store()
+    with DecisionStore.open(address) as store:
+        store.append([an_episode("a")])
+    database = connect(address)
+    with pytest.raises(StoreError, match="append-only"):
+        with database.transaction() as run:
+            run(statement)
+    database.close()
+
+
+def test_an_older_store_is_migrated_and_keeps_its_rows(tmp_path: Path):
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as old:  # as version 1 left it
+        for statement in MIGRATIONS[0]["sqlite"]:
+            old.execute(statement)
+        old.execute("INSERT INTO aegir_schema VALUES (1)")
+        body = an_episode("a").to_json()
+        old.execute("INSERT INTO episodes VALUES (1, 'a', 'real', '2026-01-01', ?)", (body,))
+    old.close()
+    with DecisionStore.open(path) as store:
+        store.record_outcome("a", "ground_truth", gold=("Date",))
+        assert next(store.read()).rewards == {"accuracy": 1.0}
+
+
+def test_a_store_of_a_newer_version_is_refused(new_store: Callable[[], str]):
+    address = new_store()
+    database = connect(address)
+    with database.transaction() as run:
+        run("INSERT INTO aegir_schema (version) VALUES (?)", (99,))
+    database.close()
+    with pytest.raises(UsageError, match="has schema 99, but this version of Aegir reads schemas"):
+        DecisionStore.open(address)
+
+
+def test_files_that_are_no_store_are_refused(tmp_path: Path):
+    text = tmp_path / "text.db"
+    text.write_text("id,name\n" * 100)
+    with pytest.raises(UsageError, match=r"text\.db is damaged, or no SQLite file"):
+        DecisionStore.open(text)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE customers (name TEXT)")
+    connection.close()
+    with pytest.raises(UsageError, match=r"other\.db is a SQLite database, but no decision store"):
+        DecisionStore.open(other)
+    with pytest.raises(UsageError, match="there is no folder"):
+        DecisionStore.open(tmp_path / "none" / "a.db")
+    with pytest.raises(UsageError, match=r"^mysql://u@h/d is no store; expected a file, or"):
+        DecisionStore.open("mysql://u:secret@h/d")
+
+
+def test_a_damaged_row_is_named(tmp_path: Path):
+    path = tmp_path / "a.db"
+    DecisionStore.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO episodes VALUES (1, 'a', 'real', 'now', '{\"format\": 7}')")
+    connection.close()
+    with DecisionStore.open(path) as store, pytest.raises(UsageError, match="row 'a' of .* format"):
+        list(store.read())
+
+
+def test_a_damaged_file_is_one_sentence(tmp_path: Path):
+    path = tmp_path / "a.db"
+    with DecisionStore.open(path) as store:
+        store.append([written_episode(f"a{number}") for number in range(50)])
+    content = bytearray(path.read_bytes())
+    content[4096:20_000] = b"\xff" * (20_000 - 4096)
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"a\.db is damaged, or no SQLite file"):
+        with DecisionStore.open(path) as store:
+            list(store.read())
+
+
+def test_a_locked_store_is_one_sentence(tmp_path: Path):
+    path = tmp_path / "a.db"
+    with DecisionStore.open(path, wait_seconds=0.1) as store:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"a\.db has been locked by another program for 0\.1"):
+            store.append([an_episode()])
+        other.execute("ROLLBACK")
+        other.close()
+        assert store.append([an_episode("a")]) == ("a",)
+
+
+def test_a_server_that_is_not_there_is_one_sentence_without_the_password():
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match=r"^the store postgresql://u@127\.0\.0\.1:1/x failed") as failed:
+        DecisionStore.open("postgresql://u:secret@127.0.0.1:1/x", wait_seconds=0.1)
+    assert "secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize(("where", "kills"), [("sqlite", 30), ("postgres", 4)])
+def test_a_killed_writer_loses_no_acknowledged_row(
+    where: str, kills: int, tmp_path: Path, request: pytest.FixtureRequest
+):
+    server = request.getfixturevalue("server") if where == "postgres" else ""
+    address = server or str(tmp_path / "killed.db")
+    acknowledged = kill_writers(address, kills, random.Random(0))
+    assert len(acknowledged) > kills  # writers were killed at work, not before it
+    with DecisionStore.open(address) as store:
+        found = {each.id: each for each in store.read()}
+    assert acknowledged <= set(found)
+    assert all(each == written_episode(id) for id, each in found.items())  # no torn row
+    assert len(found) % 3 == 0  # no torn transaction either: three rows are one
+
+
+def kill_writers(address: str, kills: int, moments: random.Random) -> set[str]:
+    """Start writers one after the other, SIGKILL each at a random moment; return the ids they were given."""
+    acknowledged: set[str] = set()
+    for number in range(kills):
+        writer = subprocess.Popen(
+            [sys.executable, WRITER, address, f"w{number}"], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        time.sleep(moments.random() * 0.03)
+        os.kill(writer.pid, signal.SIGKILL)
+        lines = (first + writer.stdout.read()).split("\n")
+        writer.stdout.close()
+        writer.wait()
+        acknowledged |= {line for line in lines[:-1] if line}  # the last line may be cut off
+    return acknowledged
