@@ -71,7 +71,7 @@ class Annotations(Sequence[TableAnnotation]):
 
 def annotate(
     *sources: object,
-    annotator: str = DEFAULT,
+    annotator: str | Annotator = DEFAULT,
     rows: int = ROWS,
     seed: int = 0,
     min_confidence: float = MIN_CONFIDENCE,
@@ -81,7 +81,7 @@ def annotate(
 ) -> Annotations:
     """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
-    `model` names weights made by `aegir train ngrams`, to be used instead of those that ship;
+    `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, to be used instead of those that ship;
     `custom_types` False leaves out the types that were taught with `aegir types learn`.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
@@ -104,7 +104,7 @@ def annotate(
 
 
 def prepare(
-    annotator: str = DEFAULT,
+    annotator: str | Annotator = DEFAULT,
     model: str | Path | None = None,
     *,
     min_confidence: float = MIN_CONFIDENCE,
@@ -112,11 +112,13 @@ def prepare(
     custom_types: bool = True,
     say: Callable[[str], None] = warnings.warn,
 ) -> tuple[Annotator, Thresholds]:
-    """Load an annotator by name, with the types that the user taught, and choose its thresholds.
+    """Load an annotator by name, or take the one given, with the types that the user taught; choose its thresholds.
 
     `say` is called with a sentence for each taught type that cannot be used.
     """
-    chosen = load_annotator(annotator, None if model is None else Path(model))
+    chosen = annotator
+    if isinstance(chosen, str):
+        chosen = load_annotator(chosen, None if model is None else Path(model))
     if custom_types:
         chosen = with_custom_types(chosen, say=say)
     return chosen, choose_thresholds(chosen, min_confidence, precision)

@@ -16,6 +16,7 @@ from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.output import write_annotations
+from aegir.cli.routing import RoutingReport, choose_annotator, routing_options
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
@@ -64,6 +65,18 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
+@routing_options
+@click.option(
+    "--explain-routing",
+    is_flag=True,
+    help="Say for every column who answered it, who decided that and why (on stderr).",
+)
+@click.option(
+    "--log-decisions",
+    metavar="STORE",
+    type=PathName(dir_okay=False),
+    help="Store routing decisions in this SQLite file, for `aegir feedback` and `aegir rl`.",
+)
 @click.option(
     "--workers",
     metavar="N",
@@ -84,6 +97,10 @@ def annotate(
     model: Path | None,
     no_custom: bool,
     embed: bool,
+    routing: Path | None,
+    policy: Path | None,
+    explain_routing: bool,
+    log_decisions: Path | None,
     workers: int | None,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
@@ -95,8 +112,11 @@ def annotate(
     out = None if out == Path("-") else out
     files, failures = _find_files(sources)
     kept = _without_output(files, sources, out, format_name)
+    routed = explain_routing or log_decisions is not None
+    wanted = choose_annotator(annotator, model, routing, policy, routed=routed)
+    report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
     chosen, thresholds = prepare(
-        annotator,
+        wanted,
         model,
         min_confidence=min_confidence,
         precision=precision,
@@ -105,7 +125,8 @@ def annotate(
     )
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
     run.tell_failures(failures)
-    count = _count_workers(workers, kept)
+    # Decisions are shown and logged by the process that makes them.
+    count = 1 if routed else _count_workers(workers, kept)
     watched = run.watch(track(kept, "annotating", by_thread=count == 1))
     with ExitStack() as ended_after:
         if count == 1:
@@ -114,7 +135,8 @@ def annotate(
             pool = WorkerPool(chosen, thresholds, workers=count, rows=rows, seed=seed)
             outcomes = ended_after.enter_context(pool).annotate(watched, len(kept))
         try:
-            write_annotations(run.answers(outcomes), format_name, out, why=why)
+            answers = run.answers(report.passing(outcomes))
+            write_annotations(answers, format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None
