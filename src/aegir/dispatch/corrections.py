@@ -92,7 +92,8 @@ def is_right(answered: str | None, correct: str) -> bool:
         return answered == correct
     if answered in FINE_INDEX and correct in TYPE_INDEX:
         return goes_with(answered, correct)
-    return correct in KIND_NAMES and kind_of(answered) == correct
+    is_known = answered in FINE_INDEX or answered in TYPE_INDEX
+    return is_known and correct in KIND_NAMES and kind_of(answered) == correct
 
 
 def _decisions(episodes: Iterable[Episode], run: str | None) -> dict[tuple[str, str], Episode]:
