@@ -48,6 +48,8 @@ NAMES = {head: len(names) - names.count(NONE) for head, names in OUTPUTS.items()
 """Outputs of each head that stand for a name; the last one is none of them."""
 CELLS_READ = 6
 """Cells read per column: most training tables have five rows, and every cell costs time."""
+CONTEXT_CELLS = 2
+"""Cells read of a column that is only context."""
 BATCH_COLUMNS = 64
 BATCH_SYMBOLS = 16_384
 """Columns of similar length are read together, up to this many symbols with padding."""
@@ -71,7 +73,13 @@ class ByteModelAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        symbols, vectors = self._read(tables)
+        return self.score_beside(tables, [(True,) * len(table.columns) for table in tables])
+
+    def score_beside(
+        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+    ) -> list[TableScores]:
+        """Return the same for the columns that are asked about; of the others fewer cells are read, as context."""
+        symbols, vectors = self._read(tables, asked)
         spans = table_spans(tables)
         likeness = self.model.subject(vectors)
         subjects = [
@@ -150,11 +158,19 @@ class ByteModelAnnotator:
             vectors, np.concatenate([np.zeros(0, np.int64), *roles]), by_table
         )
 
-    def _read(self, tables: Sequence[Table]) -> tuple[list[Symbols], F32]:
+    def _read(
+        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+    ) -> tuple[list[Symbols], F32]:
         """Return the symbols and the vector (columns, width) of every column of every table."""
-        reading = self.model.architecture.reading
-        reading = replace(reading, cells=min(reading.cells, CELLS_READ))
-        symbols = [encode_column(column, reading) for table in tables for column in table.columns]
+        whole = self.model.architecture.reading
+        context, full = (
+            replace(whole, cells=min(whole.cells, cells)) for cells in (CONTEXT_CELLS, CELLS_READ)
+        )
+        symbols = [
+            encode_column(column, full if is_asked else context)
+            for table, of_table in zip(tables, asked, strict=True)
+            for column, is_asked in zip(table.columns, of_table, strict=True)
+        ]
         vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
         for batch in _batches(symbols):
             padded, _ = pad([symbols[i] for i in batch])

@@ -96,7 +96,7 @@ class CombinedAnnotator:
         mixed = self._mix(
             few,
             [parts[place].of_scores(learnt[place]) for place in asked],
-            self.byte_model.score(few),
+            self.byte_model.score_beside(few, [parts[place].woken for place in asked]),
         )
         result = list(learnt)
         for place, scores in zip(asked, mixed, strict=True):

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from aegir.annotators.scores import TableScores
-from aegir.arrays import F32, Bools
+from aegir.arrays import Bools
 from aegir.tables.table import Table
 
 PARTS = ("types", "relations", "fine", "personal")
@@ -46,9 +46,15 @@ class Part:
         if len(self.columns) == len(scores.types):
             return scores
         rows = list(self.columns)
-        found = {name: _rows(getattr(scores, name), rows) for name in PARTS}
-        explanations = tuple(scores.explanations[column] for column in rows)
-        return replace(scores, explanations=explanations, subject=None, **found)
+        return replace(
+            scores,
+            types=scores.types[rows],
+            relations=scores.relations[rows],
+            fine=None if scores.fine is None else scores.fine[rows],
+            personal=None if scores.personal is None else scores.personal[rows],
+            subject=None,
+            explanations=tuple(scores.explanations[column] for column in rows),
+        )
 
     def put(self, scores: TableScores, *, into: TableScores) -> TableScores:
         """Return the scores of the whole table, those of the woken columns replaced by `scores` of this part.
@@ -64,10 +70,6 @@ class Part:
                 found[name] = old.copy()
                 found[name][there] = new[here]
         return replace(into, **found)
-
-
-def _rows(part: F32 | None, rows: list[int]) -> F32 | None:
-    return None if part is None else part[rows]
 
 
 def _with_context(woken: Bools, subject: int | None, context: int | None) -> tuple[int, ...]:

@@ -14,10 +14,7 @@ from aegir.offline.store import DecisionStore
 from aegir.tables.amounts import amount
 
 
-@click.command(
-    epilog="Example: aegir annotate lake/ --log-decisions decisions.db && "
-    "aegir feedback corrections.csv --store decisions.db"
-)
+@click.command(epilog="Example: aegir feedback corrections.csv --store decisions.db")
 @click.argument("file", type=PathName(dir_okay=False))
 @click.option(
     "--store",

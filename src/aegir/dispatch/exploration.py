@@ -41,7 +41,7 @@ class Exploration:
         """(B,) choices, and (B, workers) of a policy with nan where it did not decide -> (B, workers)."""
         is_chosen = np.arange(workers) == chosen[:, None]
         if self.kind == "epsilon":
-            return (1 - self.amount) * is_chosen + self.amount / workers
+            return np.asarray((1 - self.amount) * is_chosen + self.amount / workers)
         weights = np.exp((is_chosen - 1.0) / self.amount)
         if by_policy is not None:
             known = ~np.isnan(by_policy).any(axis=1)
@@ -58,4 +58,4 @@ class Exploration:
             numbers.append(random.random(len(table.columns)))
         drawn = np.concatenate(numbers)[:, None]
         below = (np.cumsum(probabilities, axis=1) < drawn).sum(axis=1)
-        return np.minimum(below, probabilities.shape[1] - 1)
+        return np.asarray(np.minimum(below, probabilities.shape[1] - 1), np.int64)
