@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -51,7 +52,7 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
 def collect_decisions(
     tables: Path,
     store: str,
-    exploration: str,
+    exploration: Literal["epsilon", "softmax", "none"],
     how_much: float | None,
     seed: int,
     most: int | None,
@@ -62,7 +63,7 @@ def collect_decisions(
     """Route labelled tables and log every decision with the outcome of all workers."""
     labelled = _read(tables)[:most]
     dispatcher = load_dispatcher(None, routing, policy_from(policy))
-    if exploration == "epsilon" or exploration == "softmax":
+    if exploration != "none":
         amount_of = AMOUNTS[exploration] if how_much is None else how_much
         dispatcher.exploration = Exploration(exploration, amount_of, seed)
     run = new_id()
