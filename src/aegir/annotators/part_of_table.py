@@ -69,7 +69,10 @@ class Part:
             if old is not None and new is not None:
                 found[name] = old.copy()
                 found[name][there] = new[here]
-        return replace(into, **found)
+        explanations = list(into.explanations)
+        for column, place in zip(there.tolist(), here.tolist(), strict=True):
+            explanations[column] = scores.explanations[place]
+        return replace(into, explanations=tuple(explanations), **found)
 
 
 def _with_context(woken: Bools, subject: int | None, context: int | None) -> tuple[int, ...]:

@@ -16,7 +16,14 @@ from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.output import write_annotations
-from aegir.cli.routing import RoutingReport, choose_annotator, routing_options
+from aegir.cli.routing import (
+    RoutingReport,
+    choose_annotator,
+    llm_from,
+    llm_options,
+    routing_options,
+    tell_usage,
+)
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
@@ -66,6 +73,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
 @routing_options
+@llm_options
 @click.option(
     "--explain-routing",
     is_flag=True,
@@ -101,6 +109,9 @@ def annotate(
     policy: Path | None,
     explain_routing: bool,
     log_decisions: Path | None,
+    llm_endpoint: str | None,
+    llm_model: str | None,
+    llm_price: tuple[float, float],
     workers: int | None,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
@@ -113,7 +124,8 @@ def annotate(
     files, failures = _find_files(sources)
     kept = _without_output(files, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
-    wanted = choose_annotator(annotator, model, routing, policy, routed=routed)
+    llm = llm_from(llm_endpoint, llm_model, llm_price)
+    wanted = choose_annotator(annotator, model, routing, policy, llm, routed=routed)
     report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
     chosen, thresholds = prepare(
         wanted,
@@ -125,8 +137,8 @@ def annotate(
     )
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
     run.tell_failures(failures)
-    # Decisions are shown and logged by the process that makes them.
-    count = 1 if routed else _count_workers(workers, kept)
+    # Decisions are shown and logged, and calls are counted, by the process that makes them.
+    count = 1 if routed or llm else _count_workers(workers, kept)
     watched = run.watch(track(kept, "annotating", by_thread=count == 1))
     with ExitStack() as ended_after:
         if count == 1:
@@ -140,6 +152,7 @@ def annotate(
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None
+    tell_usage(llm)
     run.report(out)
 
 

@@ -1,6 +1,7 @@
 """Options about routing that verbs share, and what `annotate` shows and logs of it.
 
-The environment is read here and nowhere below: AEGIR_RL_POLICY=1 switches the policy of AEGIR_RL_CHECKPOINT on.
+The environment is read here and nowhere below: AEGIR_RL_POLICY=1 switches the policy of AEGIR_RL_CHECKPOINT on, and
+AEGIR_LLM_KEY is the key for the endpoint that --llm-endpoint names.
 """
 
 import os
@@ -12,6 +13,8 @@ from typing import Any, TypeVar
 import click
 
 from aegir.annotators.annotate import Failure
+from aegir.annotators.llm.annotator import LlmAnnotator
+from aegir.annotators.llm.client import LlmSettings
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.cli.options import PathName
@@ -24,6 +27,7 @@ from aegir.offline.store import DecisionStore, new_id
 from aegir.tables.amounts import amount
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+LLM_KEY = "AEGIR_LLM_KEY"
 POLICY_SWITCH, POLICY_FILE = "AEGIR_RL_POLICY", "AEGIR_RL_CHECKPOINT"
 ON = ("1", "true", "yes", "on")
 EPISODES_AT_ONCE = 1000
@@ -44,6 +48,53 @@ def routing_options(verb: Verb) -> Verb:
     )(verb)
 
 
+def llm_options(verb: Verb) -> Verb:
+    """--llm-endpoint, --llm-model and --llm-price."""
+    verb = click.option(
+        "--llm-price",
+        nargs=2,
+        type=click.FloatRange(0),
+        default=(0.0, 0.0),
+        metavar="IN OUT",
+        help="What a million tokens cost, sent and received, for the account at the end.",
+    )(verb)
+    verb = click.option("--llm-model", metavar="NAME", help="The model to ask at --llm-endpoint.")(
+        verb
+    )
+    return click.option(
+        "--llm-endpoint",
+        metavar="URL",
+        help="Send columns that stay unsure, five cells of each, to this OpenAI-compatible endpoint; "
+        f"the key, if it needs one, is read from {LLM_KEY}.",
+    )(verb)
+
+
+def llm_from(
+    endpoint: str | None, model: str | None, price: tuple[float, float]
+) -> LlmAnnotator | None:
+    """The language model that is asked for; None if no endpoint is named."""
+    if endpoint is None:
+        if model is not None:
+            raise UsageError(
+                f"--llm-model {model} needs --llm-endpoint, such as http://127.0.0.1:8000/v1"
+            )
+        return None
+    key = os.environ.get(LLM_KEY) or None
+    settings = LlmSettings(endpoint, model or "", key, price_in=price[0], price_out=price[1])
+    return LlmAnnotator(settings)
+
+
+def tell_usage(llm: LlmAnnotator | None) -> None:
+    """Tell what a language model took."""
+    if llm is not None:
+        used = llm.usage
+        tell(
+            f"{llm.settings.model}: {amount(used.calls, 'call')}, {used.retries:,} repeated, "
+            f"{amount(used.failures, 'failure')}, {used.tokens_in:,} tokens sent, {used.tokens_out:,} received, "
+            f"cost {used.cost:.4g}"
+        )
+
+
 def policy_from(option: Path | None) -> LearntPolicy | None:
     """The policy that is asked for by option or environment; tell of one that cannot be used."""
     if option is None and os.environ.get(POLICY_SWITCH, "").lower() not in ON:
@@ -59,15 +110,21 @@ def policy_from(option: Path | None) -> LearntPolicy | None:
 
 
 def choose_annotator(
-    name: str, model: Path | None, routing: Path | None, policy: Path | None, *, routed: bool
+    name: str,
+    model: Path | None,
+    routing: Path | None,
+    policy: Path | None,
+    llm: LlmAnnotator | None = None,
+    *,
+    routed: bool,
 ) -> str | DispatchAnnotator:
     """The annotator to load by name, or the dispatcher where an option or the environment is about routing."""
     learnt = policy_from(policy)
     given = click.get_current_context().get_parameter_source("annotator")
     by_default = given is not click.core.ParameterSource.COMMANDLINE
-    about_routing = routed or routing is not None or policy is not None
+    about_routing = routed or any(option is not None for option in (routing, policy, llm))
     if name == DispatchAnnotator.name or (by_default and (about_routing or learnt is not None)):
-        return load_dispatcher(model, routing, learnt)
+        return load_dispatcher(model, routing, learnt, {llm.name: llm} if llm else {})
     if about_routing:
         raise UsageError(
             f"the annotator {name!r} does not route columns; leave --annotator out, or give "

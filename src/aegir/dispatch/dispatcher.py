@@ -274,18 +274,18 @@ class DispatchAnnotator:
         """Put a worker's answers about some columns into the scores; return the columns (B,) on which it failed."""
         woken = [asked[span] for span in batch.spans]
         failed = np.zeros(len(asked), bool)
-        try:
-            found = self._answers(worker, batch.tables, batch.cheap, woken)
-        except AegirError:
+        if (
+            worker in self.others
+        ):  # one table at a time: a failure must not cost the others their answer
             found = []
-            for place, span in enumerate(batch.spans):
+            for place, each in enumerate(zip(batch.tables, batch.cheap, woken, strict=True)):
                 try:
-                    found += self._answers(
-                        worker, [batch.tables[place]], [batch.cheap[place]], [woken[place]]
-                    )
+                    found += self._answers(worker, *([part] for part in each))
                 except AegirError:
                     found.append(batch.cheap[place])
-                    failed[span] = woken[place]
+                    failed[batch.spans[place]] = woken[place]
+        else:
+            found = self._answers(worker, batch.tables, batch.cheap, woken)
         for place, scores in enumerate(found):
             whole = Part.of(batch.tables[place], scores, woken[place], None)
             if whole.columns:

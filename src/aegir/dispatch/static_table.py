@@ -28,7 +28,7 @@ from aegir.arrays import Bools, Floats, Ints
 from aegir.dispatch.small_yaml import Place, Section, Text, Value, read_small_yaml
 from aegir.errors import UsageError
 
-SHIPPED = "routing.yaml"
+SHIPPED, SHIPPED_WITH_LLM = "routing.yaml", "routing_llm.yaml"
 OTHERWISE = "otherwise"
 VERSION = 1
 _OPERATORS: dict[str, Callable[[Floats, float], Bools]] = {
@@ -128,10 +128,11 @@ class RoutingTable:
 def load_table(
     path: Path | None, features: Sequence[str], workers: Collection[str]
 ) -> RoutingTable:
-    """Read a routing table, or the one that ships; raise for what names other features or workers."""
+    """Read a routing table, or the one that ships for these workers; raise for what names other features or workers."""
     if path is None:
-        text = (files("aegir.dispatch") / SHIPPED).read_text("utf-8")
-        return parse_table(text, SHIPPED, features, workers)
+        name = SHIPPED_WITH_LLM if "llm" in workers else SHIPPED
+        text = (files("aegir.dispatch") / name).read_text("utf-8")
+        return parse_table(text, name, features, workers)
     try:
         text = path.read_text("utf-8")
     except OSError as error:

@@ -92,3 +92,24 @@ def test_decisions_about_labelled_tables_are_collected(tmp_path: Path):
     done = run("rl", "collect", "--tables", tmp_path, "--store", store)
     assert done.code == 2
     assert "has no table with labelled types" in done.err
+
+
+def test_a_language_model_needs_an_endpoint_and_a_name():
+    done = run("annotate", BOOKS, "--llm-model", "m")
+    assert done.code == 2
+    assert "--llm-model m needs --llm-endpoint" in done.err
+    done = run("annotate", BOOKS, "--llm-endpoint", "http://127.0.0.1:9/v1")
+    assert done.code == 2
+    assert "no model of http://127.0.0.1:9/v1 is named" in done.err
+
+
+def test_a_language_model_that_is_not_there_costs_no_answer(tmp_path: Path):
+    routing = tmp_path / "routing.yaml"
+    routing.write_text("rules:\n  - columns > 3 -> llm\n  - otherwise -> ngrams\n")
+    options = ("--llm-endpoint", "http://127.0.0.1:9/v1", "--llm-model", "m", "--routing", routing)
+    done = run("annotate", BOOKS, "--json", *options)
+    assert done.code == 0
+    assert len(json.loads(done.out)["columns"]) == 11
+    assert done.said == [
+        "aegir: m: 3 calls, 2 repeated, 1 failure, 0 tokens sent, 0 received, cost 0"
+    ]
