@@ -274,21 +274,22 @@ class DispatchAnnotator:
         """Put a worker's answers about some columns into the scores; return the columns (B,) on which it failed."""
         woken = [asked[span] for span in batch.spans]
         failed = np.zeros(len(asked), bool)
-        if (
-            worker in self.others
-        ):  # one table at a time: a failure must not cost the others their answer
-            found = []
-            for place, each in enumerate(zip(batch.tables, batch.cheap, woken, strict=True)):
+        found: list[TableScores | None] = []
+        if worker in self.others:
+            # One table at a time: a failure must not cost the others their answer.
+            for table, cheap, awake, span in zip(
+                batch.tables, batch.cheap, woken, batch.spans, strict=True
+            ):
                 try:
-                    found += self._answers(worker, *([part] for part in each))
+                    found += self._answers(worker, [table], [cheap], [awake])
                 except AegirError:
-                    found.append(batch.cheap[place])
-                    failed[batch.spans[place]] = woken[place]
+                    found.append(None)
+                    failed[span] = awake
         else:
-            found = self._answers(worker, batch.tables, batch.cheap, woken)
+            found += self._answers(worker, batch.tables, batch.cheap, woken)
         for place, scores in enumerate(found):
-            whole = Part.of(batch.tables[place], scores, woken[place], None)
-            if whole.columns:
+            if scores is not None and woken[place].any():
+                whole = Part.of(batch.tables[place], scores, woken[place], None)
                 batch.scores[place] = whole.put(scores, into=batch.scores[place])
         return failed
 

@@ -121,6 +121,17 @@ def test_when_every_worker_fails_the_ngrams_answer_stands(shipped: DispatchAnnot
     assert same(broken.score([PEOPLE])[0], plain.score([PEOPLE])[0])
 
 
+def test_a_fallback_that_fails_leaves_the_answer_before_it(shipped: DispatchAnnotator):
+    rules = (
+        "rules:\n  - otherwise -> r\n"
+        "roles:\n  r:\n    primary: combined\n    fallback: extra\n    confidence: 1.1"
+    )
+    (routed,) = dispatcher(shipped, rules, Extra(fails_on="people")).route([PEOPLE])
+    plain = dispatcher(shipped, "rules:\n  - otherwise -> combined")
+    assert workers_of(routed) == [["combined", "extra"]] * 4
+    assert same(routed.scores, plain.score([PEOPLE])[0])
+
+
 @pytest.mark.parametrize(("sure", "chain"), [(0.6, ["extra"]), (0.4, ["extra", "combined"])])
 def test_an_unsure_worker_is_followed_by_the_next(
     shipped: DispatchAnnotator, sure: float, chain: list[str]

@@ -9,6 +9,7 @@ can be used raises `LlmError`: the dispatcher then asks the next worker.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -46,10 +47,8 @@ class LlmAnnotator:
             part = replace(
                 table, columns=table.columns[start : start + COLUMNS_AT_ONCE], subject=None
             )
-            width = len(part.columns)
-            answers += self._client.complete(
-                system_text(), user_text(part), lambda text, width=width: read_answer(text, width)
-            )
+            check = partial(read_answer, columns=len(part.columns))
+            answers += self._client.complete(system_text(), user_text(part), check)
         types = np.zeros((len(answers), len(TYPE_NAMES)), np.float32)
         relations = np.zeros((len(answers), len(RELATION_NAMES)), np.float32)
         explanations = []

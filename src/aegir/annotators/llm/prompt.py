@@ -95,6 +95,7 @@ def _column_answer(entry: dict[str, Any], place: int) -> ColumnAnswer:
         if name is not None and not (isinstance(name, str) and name in known):
             raise ValueError(f"it calls column {place} {str(name)[:SHOWN]!r}, which is no {key}")
     confidence = entry.get("confidence")
-    if type(confidence) not in (int, float) or not 0 <= confidence <= 1:
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if confidence is None or not is_number or not 0 <= confidence <= 1:
         raise ValueError(f"the confidence of column {place} is {str(confidence)[:SHOWN]!r}")
     return ColumnAnswer(entry.get("type"), entry.get("relation"), float(confidence))
