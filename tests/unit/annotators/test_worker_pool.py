@@ -54,7 +54,7 @@ def csv_files(folder: Path, count: int) -> list[str]:
 
 
 def in_pool(annotator: object, files: Sequence[str], workers: int = 2) -> list[Outcome]:
-    with WorkerPool(annotator, workers=workers) as pool:  # type: ignore[arg-type]
+    with WorkerPool(annotator, workers=workers) as pool:
         return list(pool.annotate(files, len(files)))
 
 

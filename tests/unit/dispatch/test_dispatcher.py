@@ -63,7 +63,7 @@ def dispatcher(
 ) -> DispatchAnnotator:
     others = {"extra": extra} if extra else {}
     table = parse_table(rules, "routing.yaml", FEATURES, (*OWN_WORKERS, *others))
-    return DispatchAnnotator(shipped.combined, table, others=others, **options)  # type: ignore[arg-type]
+    return DispatchAnnotator(shipped.combined, table, others=others, **options)
 
 
 def workers_of(routed: RoutedTable) -> list[list[str]]:

@@ -48,4 +48,4 @@ def test_a_draw_depends_on_the_table_not_on_its_neighbours():
 @pytest.mark.parametrize(("kind", "amount"), [("epsilon", 0), ("epsilon", 1.5), ("softmax", -1)])
 def test_an_amount_that_cannot_be_is_refused(kind: str, amount: float):
     with pytest.raises(UsageError, match="the amount of exploration"):
-        Exploration(kind, amount)  # type: ignore[arg-type]
+        Exploration(kind, amount)

@@ -59,7 +59,7 @@ def slow(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
 
 def dripping(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
     """A header that never ends, a byte at a time."""
-    for _ in range(100):
+    for _byte in range(100):
         handler.wfile.write(b"X")
         handler.wfile.flush()
         time.sleep(0.02)
