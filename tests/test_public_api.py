@@ -34,6 +34,11 @@ PUBLIC = {
         "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights "
         "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
+    "aegir.offline": (
+        "Comparison DecisionStore Estimate FittedQ LearningSettings LoggedDecisions RewardWeights RoutingPolicy "
+        "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy learn_values "
+        "read_log weigh write_log"
+    ),
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch LatencySketch Moments render_prometheus"
     ),
@@ -75,13 +80,13 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.swarm\n"
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
         sorted(
             f"aegir.{name}"
-            for name in ["health", "lazy", "observe", "raters", "rewards", "rl", "swarm"]
+            for name in ["health", "lazy", "observe", "offline", "raters", "rewards", "rl", "swarm"]
         )
     )
 

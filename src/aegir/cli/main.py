@@ -42,6 +42,30 @@ VERBS = {
         "rewards:validate",
         "Check gradient, polarity, independence and scale of each reward.",
     ),
+    "rl analyze-rewards": (
+        "rl_data:analyze",
+        "Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything.",
+    ),
+    "rl collect-synth": (
+        "rl_data:collect_synth",
+        "Make up logged decisions in a synthetic world of columns and workers.",
+    ),
+    "rl eval-offline": (
+        "rl_policies:eval_offline",
+        "Evaluate a policy on a log against the static table, without running it.",
+    ),
+    "rl export": (
+        "rl_data:export",
+        "Write the logged decisions of a store, with the outcomes known by now, to a file.",
+    ),
+    "rl train-bc": (
+        "rl_policies:train_bc",
+        "Clone the logged behaviour, with calibrated probabilities.",
+    ),
+    "rl train-cql": (
+        "rl_policies:train_cql",
+        "Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.",
+    ),
     "runs health": ("runs:health", "Say whether a run is well, from the metrics in its folder."),
     "train calibrate": (
         "train_bytes:calibrate",

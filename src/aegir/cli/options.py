@@ -61,3 +61,12 @@ def threshold_options(default: float) -> Callable[[Verb], Verb]:
         )(verb)
 
     return decorate
+
+
+def source_option(verb: Verb) -> Verb:
+    """--data-source."""
+    return click.option(
+        "--data-source",
+        type=click.Choice(["real", "synthetic", "proxy", "all"]),
+        help="Only episodes whose outcome comes from there. Needed where a log mixes sources.",
+    )(verb)

@@ -48,7 +48,7 @@ PACKAGES = (
     "aegir",
     *(
         f"aegir.{name}"
-        for name in ["episode", "rewards", "raters", "health", "rl", "observe", "swarm"]
+        for name in ["episode", "rewards", "raters", "health", "rl", "offline", "observe", "swarm"]
     ),
 )
 """What other programs may import; everything else is private."""

@@ -19,6 +19,8 @@ from aegir.offline.logged_decisions import LoggedDecisions
 from aegir.offline.network import Adam
 from aegir.offline.policy import RoutingPolicy
 
+DECAY_SHARE = np.float32(0.1)
+"""Of the weight decay: what was done is far less noisy than what came of it."""
 LOG_TEMPERATURES = (-2.0, 4.0)
 """Range of the search, natural logarithms."""
 TEMPERATURE_STEPS = 40
@@ -106,7 +108,8 @@ def _fit(
     log: LoggedDecisions, settings: LearningSettings, name: str | int, temperature: float = 1.0
 ) -> RoutingPolicy:
     data, network = Standardised.of(log.features), settings.network(log, "cloning", name)
-    optimiser = Adam(len(network.flat), settings.weight_decay)
+    decay = DECAY_SHARE * settings.weight_decay * network.is_weight
+    optimiser = Adam(len(network.flat), decay)
     for step, rows in settings.minibatches(len(log), "cloning", name):
         layers = network.activations(data.x[rows])
         loss = compute_cloning_loss(layers[-1], log.action[rows])

@@ -232,11 +232,14 @@ class _Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def query(self, statement: str, values: Sequence[Any]) -> Iterator[Row]:
-        with self._errors(), self._connection.transaction():
-            with self._connection.cursor(name="aegir_read") as cursor:  # on the server: flat memory
-                cursor.execute(statement.replace("?", "%s"), values)
-                while rows := cursor.fetchmany(READ_AT_ONCE):
-                    yield from rows
+        with (
+            self._errors(),
+            self._connection.transaction(),
+            self._connection.cursor(name="aegir_read") as cursor,  # on the server: flat memory
+        ):
+            cursor.execute(statement.replace("?", "%s"), values)
+            while rows := cursor.fetchmany(READ_AT_ONCE):
+                yield from rows
 
     def close(self) -> None:
         self._connection.close()

@@ -25,7 +25,7 @@ Papers: Dudík et al. 2011, arXiv:1103.4601 (dr); Jiang and Li 2016, arXiv:1511.
 arXiv:1612.01205 (switch).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,7 @@ class Weighted:
     @property
     def products(self) -> Floats:
         """(E, D) ρ_{0:t}"""
-        return np.cumprod(self.ratio, axis=1)
+        return np.asarray(np.cumprod(self.ratio, axis=1), np.float64)
 
 
 def weigh(
@@ -98,16 +98,18 @@ def require_propensities(log: LoggedDecisions) -> None:
     """Raise unless every decision says with which probability it was made."""
     missing = np.flatnonzero(~np.isfinite(log.propensity) | (log.propensity <= 0))
     if len(missing):
-        id = log.ids[log.episode[missing[0]]]
+        first = log.ids[log.episode[missing[0]]]
         raise UsageError(
-            f"{len(missing):,} of {amount(len(log), 'decision')} of {log.name} have no propensity (first: episode {id!r}), so "
+            f"{len(missing):,} of {amount(len(log), 'decision')} of {log.name} have no propensity (first: episode {first!r}), so "
             "IPS, SNIPS and DR cannot weigh them; log decisions with the probability they were made with"
         )
 
 
-def compute_contributions(episodes: Weighted, names: Sequence[str] = ESTIMATORS) -> dict[str, Floats]:
+def compute_contributions(
+    episodes: Weighted, names: Sequence[str] = ESTIMATORS
+) -> dict[str, Floats]:
     """Estimator to contributions (E,), whose mean is the estimate."""
-    known = {
+    known: dict[str, Callable[[], Floats]] = {
         "ips": lambda: _discounted(episodes, episodes.products * episodes.reward),
         "snips": lambda: _self_normalised(episodes),
         "dm": lambda: episodes.logged_v,
@@ -175,4 +177,4 @@ def _self_normalised(episodes: Weighted) -> Floats:
     means = (normalised * episodes.reward).mean(axis=0)  # of every t
     influence = _discounted(episodes, normalised * (episodes.reward - means))
     estimate = float(means @ episodes.gamma ** np.arange(len(means)))
-    return estimate + influence - influence.mean()
+    return np.asarray(estimate + influence - influence.mean())

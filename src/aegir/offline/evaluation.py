@@ -63,6 +63,34 @@ class Compared:
             return "too thin"
         return "better" if self.lower_bound > 0 else "not better"
 
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        found = self.difference
+        if self.verdict == "too thin":
+            return f"cannot conclude: {self.support.complaint}"
+        if self.verdict == "better":
+            return (
+                f"the policy beats the static table by {found.value:.4f} (95 % interval {found.low:.4f} to "
+                f"{found.high:.4f}, lower bound {self.lower_bound:.4f})"
+            )
+        return (
+            f"the policy is not shown to beat the static table: the difference is {found.value:.4f}, and its lower bound "
+            f"{self.lower_bound:.4f} is not above 0"
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "policy": {name: each.as_dict() for name, each in self.policy.items()},
+            "static": {name: each.as_dict() for name, each in self.static.items()},
+            "difference": self.difference.as_dict(),
+            "lower_bound": self.lower_bound,
+            "disagreement": self.disagreement,
+            "support": self.support.as_dict(),
+        }
+
 
 class Comparison:
     """A log prepared for comparing any number of policies with its static table."""
@@ -81,9 +109,7 @@ class Comparison:
     def compare(self, chosen: Ints) -> Compared:
         """Compare a policy that chooses these actions (N,) with the static table."""
         episodes = self._weigh(chosen)
-        support = measure_support(
-            self.log, one_hot(chosen, self.log), episodes, self.behaviour
-        )
+        support = measure_support(self.log, one_hot(chosen, self.log), episodes, self.behaviour)
         return Compared(
             policy=estimate_values(episodes),
             static=estimate_values(self._static_episodes),
@@ -119,7 +145,9 @@ class Comparison:
         confidence = probabilities.max(axis=1)
         floors = np.quantile(confidence, np.linspace(0, 1, CURVE_POINTS))
         points = []
-        for floor in np.unique(np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))):
+        for floor in np.unique(
+            np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))
+        ):
             chosen, own, _ = choose_above_floor(probabilities, self.log.baseline, float(floor))
             lower, found, _ = self.lower_bound(chosen)
             points.append(CurvePoint(float(floor), float(own.mean()), found, lower))
@@ -161,3 +189,48 @@ def policy_probabilities(policy: RoutingPolicy, log: LoggedDecisions) -> F32:
     policy.require_actions(log.actions, log.name)
     own = policy.probabilities(log.features[:, columns])
     return own[:, [policy.actions.index(name) for name in log.actions]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A policy as it would be deployed, beside the static table, and what other floors would give."""
+
+    log: LoggedDecisions
+    version: str
+    floor: float
+    coverage: float
+    """Share of decisions that are the policy's own; the static table makes the others."""
+    compared: Compared
+    curve: list[CurvePoint]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "policy_version": self.version,
+            "floor": self.floor,
+            "coverage": self.coverage,
+            "data": self.log.name,
+            "data_sha256": self.log.digest,
+            "data_sources": sorted(set(self.log.sources)),
+            "episodes": self.log.episodes,
+            "decisions": len(self.log),
+            "notes": list(self.log.notes),
+            **self.compared.as_dict(),
+            "risk_coverage": [point.as_dict() for point in self.curve],
+        }
+
+
+def evaluate_policy(
+    log: LoggedDecisions, policy: RoutingPolicy, settings: LearningSettings | None = None
+) -> Evaluation:
+    """Evaluate a policy with its floor, and the static table below it, as one policy."""
+    probabilities = policy_probabilities(policy, log)
+    comparison = Comparison(log, settings)
+    chosen, own, _ = choose_above_floor(probabilities, log.baseline, policy.floor)
+    return Evaluation(
+        log,
+        policy.version,
+        policy.floor,
+        float(own.mean()),
+        comparison.compare(chosen),
+        comparison.risk_coverage(probabilities),
+    )

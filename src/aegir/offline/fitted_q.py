@@ -15,7 +15,7 @@ An action that no decision of the other folds took has the mean return as its va
 
 import numpy as np
 
-from aegir.arrays import Floats
+from aegir.arrays import Floats, Ints
 from aegir.offline.learning import Standardised
 from aegir.offline.logged_decisions import LoggedDecisions
 from aegir.seeding import Seeds
@@ -62,7 +62,11 @@ class FittedQ:
                 targets = reward.copy()
                 if policy is not None and len(after) and gamma:
                     targets[goes_on] += gamma * (policy[after] * fitted[after]).sum(axis=1)
-                mean = targets[self._fold != number].mean() if len(self._solvers) > 1 else targets.mean()
+                mean = (
+                    targets[self._fold != number].mean()
+                    if len(self._solvers) > 1
+                    else targets.mean()
+                )
                 coefficients = np.column_stack(
                     [solver @ (targets[rows] - mean) for rows, solver in solvers]
                 )
@@ -71,7 +75,7 @@ class FittedQ:
             values[here] = fitted[here]
         return values
 
-    def _solver(self, number: int, action: int) -> tuple[Floats, Floats]:
+    def _solver(self, number: int, action: int) -> tuple[Ints, Floats]:
         """The rows that train an action outside a fold, and the matrix (P, rows) that maps their targets to coefficients."""
         others = self._fold != number if self._fold.any() else np.ones(len(self._log), bool)
         rows = np.flatnonzero(others & (self._log.action == action))

@@ -2,7 +2,11 @@
 
     estimate = mean_i ψ_i,    se² = G / (G - 1) · Σ_g ( Σ_{i in g} (ψ_i - estimate) )² / n²        G groups, n episodes
 
-    interval = estimate ± t · se        t: quantile of Student's distribution with G - 1 degrees of freedom
+    interval = estimate - t_high · se … estimate - t_low · se
+
+Importance weights are skewed, so Student's quantiles (G - 1 degrees of freedom) miss the truth too often on one side. Up to
+`MOST_RESAMPLED` groups, each end is therefore the farther of Student's and of the quantile of (estimate* - estimate) / se* over
+resampled groups (the bootstrap-t). The same numbers always give the same interval.
 
 With one episode per group this is the usual standard error of a mean. Worked number: ψ = 1, 3 in two groups: estimate 2,
 se² = 2 / 1 · (1 + 1) / 4 = 1. In one group there is no interval: nobody knows how groups differ.
@@ -10,13 +14,19 @@ se² = 2 / 1 · (1 + 1) / 4 = 1. In one group there is no interval: nobody knows
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from aegir.arrays import Floats, Ints
+from aegir.arrays import F32, Floats, Ints
+from aegir.seeding import Seeds
 
 LEVEL = 0.95
+RESAMPLES = 1000
+MOST_RESAMPLED = 1000
+LEAST_RESAMPLED = 10
+"""Groups; with fewer, resamples repeat themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +54,38 @@ def estimate_mean(contributions: Floats, groups: Ints, level: float = LEVEL) -> 
     value, count = float(contributions.mean()), int(groups.max(initial=-1)) + 1
     if count < 2:
         return Estimate(value, math.nan, -math.inf, math.inf)
-    sums = np.bincount(groups, contributions - value, minlength=count)
+    sums = np.bincount(groups, contributions - value, minlength=count).astype(np.float64)
     error = math.sqrt(count / (count - 1) * float(sums @ sums)) / len(contributions)
-    half = student_quantile(0.5 + level / 2, count - 1) * error
-    return Estimate(value, error, value - half, value + half)
+    low = high = student_quantile(0.5 + level / 2, count - 1)
+    if LEAST_RESAMPLED <= count <= MOST_RESAMPLED and error > 0:
+        sizes = np.bincount(groups, minlength=count).astype(np.float64)
+        reach = _resampled_quantiles(sums, sizes, level)
+        low, high = max(low, reach[0]), max(high, reach[1])
+    return Estimate(value, error, value - low * error, value + high * error)
+
+
+def _resampled_quantiles(sums: Floats, sizes: Floats, level: float) -> tuple[float, float]:
+    """How many standard errors the interval reaches down and up (bootstrap-t); `sums` are centred."""
+    groups = len(sums)
+    times = _resamples(groups)
+    # Of every resample: the shift of the estimate, then Σ times (sum - shift · size)², multiplied out.
+    moments = np.column_stack([sums, sizes, sums * sums, sums * sizes, sizes * sizes])
+    total, size, squares, crossed, sizes_squared = (times @ moments).T
+    shift = total / size
+    spread = np.maximum(squares - 2 * shift * crossed + shift**2 * sizes_squared, 0.0)
+    error = np.sqrt(groups / (groups - 1) * spread) / size
+    ratio = shift / np.maximum(error, 1e-12 * max(float(np.abs(shift).max()), 1e-300))
+    lowest, highest = np.quantile(ratio, (0.5 - level / 2, 0.5 + level / 2))
+    return max(float(highest), 0.0), max(-float(lowest), 0.0)
+
+
+@lru_cache(maxsize=8)
+def _resamples(groups: int) -> F32:
+    """(RESAMPLES, groups) how often each group was drawn."""
+    drawn = Seeds(0).generator("resamples", groups).integers(groups, size=(RESAMPLES, groups))
+    drawn += np.arange(RESAMPLES)[:, None] * groups
+    counts = np.bincount(drawn.reshape(-1), minlength=RESAMPLES * groups)
+    return counts.reshape(RESAMPLES, groups).astype(np.float32)
 
 
 def student_quantile(probability: float, freedom: int) -> float:
@@ -68,4 +106,4 @@ def student_quantile(probability: float, freedom: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
+    return float(z + sum(term / n ** (power + 1) for power, term in enumerate(terms)))

@@ -44,7 +44,8 @@ def read_episodes(path: Path) -> list[Episode]:
         for number, line in enumerate(lines, 1)
         if line.strip()
     ]
-    twice = [id for id, count in Counter(each.id for each in episodes).items() if count > 1]
+    counts = Counter(each.id for each in episodes)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise UsageError(
             f"{path} has {amount(len(twice), 'id')} more than once, such as {twice[0]!r}; expected each episode once"

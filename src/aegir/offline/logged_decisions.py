@@ -94,7 +94,7 @@ class LoggedDecisions:
     @property
     def returns(self) -> Floats:
         """(E,) sum of each episode's rewards."""
-        return np.bincount(self.episode, self.reward, minlength=self.episodes)
+        return np.bincount(self.episode, self.reward, self.episodes).astype(np.float64)
 
     @property
     def group_numbers(self) -> Ints:
@@ -187,7 +187,9 @@ def _require_one_source(sources: Sequence[str], name: str, source: LogSource | N
     """(E,) the episodes that are wanted; raise for a log of several sources when none is named."""
     counts = Counter(sources)
     if not counts:
-        raise UsageError(f"{name} is empty; log decisions first, or make some with: aegir rl collect-synth")
+        raise UsageError(
+            f"{name} is empty; log decisions first, or make some with: aegir rl collect-synth"
+        )
     if source is None and len(counts) > 1:
         mixed = " and ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
         raise UsageError(
@@ -231,7 +233,5 @@ def require_baseline(log: LoggedDecisions) -> None:
 def with_constant_baseline(log: LoggedDecisions, worker: str) -> LoggedDecisions:
     """The same log compared with always choosing one worker."""
     if worker not in log.actions:
-        raise UsageError(
-            f"{log.name} has no worker {worker!r}; it has {', '.join(log.actions)}"
-        )
+        raise UsageError(f"{log.name} has no worker {worker!r}; it has {', '.join(log.actions)}")
     return replace(log, baseline=np.full(len(log), log.actions.index(worker)))

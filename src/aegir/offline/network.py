@@ -59,6 +59,14 @@ class Network:
                 back *= layers[number] > 0
         return self._gradient
 
+    @property
+    def is_weight(self) -> F32:
+        """1 where `flat` holds a weight, 0 for a bias: only weights decay."""
+        marks = Network(self.sizes)
+        for weight in marks.weights:
+            weight[:] = 1
+        return marks.flat
+
     def copy_from(self, other: "Network") -> None:
         """Take over all parameters."""
         self.flat[:] = other.flat
@@ -70,11 +78,12 @@ class Adam:
     m ← β1 m + (1 - β1) g,  v ← β2 v + (1 - β2) g²,  θ ← θ - rate (m̂ / (√v̂ + ε) + decay θ)
     """
 
-    def __init__(self, size: int, weight_decay: float = 0.0) -> None:
+    def __init__(self, size: int, weight_decay: float | F32 = 0.0) -> None:
+        """`weight_decay` is one number, or one per parameter."""
         self._mean: F32 = np.zeros(size, np.float32)
         self._square: F32 = np.zeros(size, np.float32)
         self._room: F32 = np.empty(size, np.float32)
-        self._decay = weight_decay
+        self._decay = np.asarray(weight_decay, np.float32)
         self._steps = 0
 
     def step(self, flat: F32, gradient: F32, rate: float) -> None:
@@ -93,8 +102,8 @@ class Adam:
         room += np.float32(EPSILON * unbiased**0.5)
         np.divide(self._mean, room, out=room)
         room *= np.float32(rate * unbiased**0.5 / (1 - first**self._steps))
-        if self._decay:
-            flat *= np.float32(1 - rate * self._decay)
+        if self._decay.any():
+            flat *= 1 - np.float32(rate) * self._decay
         flat -= room
 
 

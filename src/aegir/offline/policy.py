@@ -26,6 +26,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -78,7 +79,9 @@ class RoutingPolicy:
     def values(self, features: npt.NDArray[np.floating[Any]]) -> F32:
         """(B, F) -> (B, A) expected returns; only a policy of kind `values` has them."""
         if self.kind != "values":
-            raise UsageError(f"a policy of kind {self.kind!r} has no values; train-cql makes one that has")
+            raise UsageError(
+                f"a policy of kind {self.kind!r} has no values; train-cql makes one that has"
+            )
         return self.output(features)
 
     def choose(
@@ -164,7 +167,9 @@ class RoutingPolicy:
 def _from_record(record: dict[str, Any], tensors: Arrays) -> RoutingPolicy:
     """Raise KeyError or ValueError unless record and tensors describe a policy."""
     if record["format"] != FORMAT:
-        raise ValueError(f"its format is {record['format']!r}; this version of Aegir reads {FORMAT}")
+        raise ValueError(
+            f"its format is {record['format']!r}; this version of Aegir reads {FORMAT}"
+        )
     layers = range(int(record["layers"]))
     policy = RoutingPolicy(
         kind=record["kind"],
@@ -187,31 +192,40 @@ def _from_record(record: dict[str, Any], tensors: Arrays) -> RoutingPolicy:
 def _check(policy: RoutingPolicy) -> None:
     """Raise ValueError unless kind, shapes and numbers can be used."""
     if policy.kind not in get_args(PolicyKind):
-        raise ValueError(f"its kind is {policy.kind!r}; expected {' or '.join(get_args(PolicyKind))}")
+        raise ValueError(
+            f"its kind is {policy.kind!r}; expected {' or '.join(get_args(PolicyKind))}"
+        )
     sizes = [len(policy.features), *(weight.shape[-1] for weight in policy.weights)]
-    pairs = zip(sizes[:-1], sizes[1:], strict=True)
-    fits = policy.mean.shape == policy.scale.shape == (sizes[0],) and sizes[-1] == len(policy.actions)
-    fits = fits and len(sizes) > 1 and all(
-        weight.shape == pair and bias.shape == pair[1:]
-        for weight, bias, pair in zip(policy.weights, policy.biases, pairs, strict=True)
+    pairs = pairwise(sizes)
+    fits = policy.mean.shape == policy.scale.shape == (sizes[0],) and sizes[-1] == len(
+        policy.actions
+    )
+    fits = (
+        fits
+        and len(sizes) > 1
+        and all(
+            weight.shape == pair and bias.shape == pair[1:]
+            for weight, bias, pair in zip(policy.weights, policy.biases, pairs, strict=True)
+        )
     )
     if not fits:
         raise ValueError("the shapes of its layers do not fit its features and actions")
     arrays = (policy.mean, policy.scale, *policy.weights, *policy.biases)
     if not all(each.dtype == np.float32 and np.isfinite(each).all() for each in arrays):
         raise ValueError("its numbers are not all finite and float32")
-    if not (0 < policy.temperature < math.inf and 0 <= policy.floor <= 1 and (policy.scale > 0).all()):
+    if not (
+        0 < policy.temperature < math.inf and 0 <= policy.floor <= 1 and (policy.scale > 0).all()
+    ):
         raise ValueError("its temperature, floor or scale is out of range")
 
 
 def normalise(features: npt.NDArray[np.floating[Any]], mean: F32, scale: F32) -> F32:
     """Standardised features; a missing one counts as the mean."""
-    return np.nan_to_num((features.astype(np.float32) - mean) / scale, nan=0.0)
+    standard = (features.astype(np.float32) - mean) / scale
+    return np.asarray(np.nan_to_num(standard, nan=0.0), np.float32)
 
 
-def choose_above_floor(
-    probabilities: F32, static: Ints, floor: float
-) -> tuple[Ints, Bools, F32]:
+def choose_above_floor(probabilities: F32, static: Ints, floor: float) -> tuple[Ints, Bools, F32]:
     """(B,) the likeliest action where it is at least `floor` likely, else the static one; who decided; confidence."""
     confidence = probabilities.max(axis=1, initial=0.0)
     own = confidence >= np.float32(floor)

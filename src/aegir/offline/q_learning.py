@@ -49,7 +49,7 @@ def compute_conservative_loss(
     top = values.max(axis=1)
     lengths = top + np.log(np.exp(values - top[:, None]).sum(axis=1))
     penalty = max(float((lengths - values[rows, action]).mean(dtype=np.float64)), 0.0)
-    gradient = np.float32(alpha) * softmax(values) if alpha else np.zeros_like(values)
+    gradient: F32 = np.float32(alpha) * softmax(values) if alpha else np.zeros_like(values)
     gradient[rows, action] += error - np.float32(alpha)
     gradient /= len(action)
     return ConservativeLoss(td + alpha * penalty, td, penalty, gradient)
@@ -78,7 +78,8 @@ def learn_values(
     data, network = Standardised.of(log.features), settings.network(log, "values")
     target = Network(network.sizes)
     reward, following = log.reward.astype(np.float32), log.following
-    optimiser = Adam(len(network.flat), settings.weight_decay)
+    decay = np.float32(settings.weight_decay) * network.is_weight
+    optimiser = Adam(len(network.flat), decay)
     for step, rows in settings.minibatches(len(log), "values"):
         if step % settings.target_period == 0:
             target.copy_from(network)

@@ -1,6 +1,6 @@
 """`reward_v1`: what routing one column earned, from what came of it and what it cost.
 
-    reward = clip(accuracy + 0.05 verified - 0.1 cost - 0.05 seconds - 0.02 retries - 0.1 timeouts - 0.2 failures, -1, 1)
+    reward = clip(accuracy + 0.05 verified - 0.1 cost - 0.05 seconds - 0.02 retries - 0.1 timeouts - 0.2 failures, -1, 1.05)
 
     part        unit                                              default weight    range
     accuracy    share of the column's answer that is right             1             0 to 1
@@ -49,7 +49,7 @@ class RewardWeights:
     timeouts: float = 0.1
     failures: float = 0.2
     low: float = -1.0
-    high: float = 1.0
+    high: float = 1.05
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -57,7 +57,9 @@ class RewardWeights:
             if not (np.isfinite(value) and (value >= 0 or each.name == "low")):
                 raise UsageError(f"reward weight {each.name} is {value}; expected 0 or more")
         if self.low >= self.high:
-            raise UsageError(f"rewards are clipped to {self.low} … {self.high}; expected low < high")
+            raise UsageError(
+                f"rewards are clipped to {self.low} … {self.high}; expected low < high"
+            )
 
     def signed(self, part: str) -> float:
         """The factor of a part in the sum."""

@@ -1,8 +1,8 @@
 """The decision store: an append-only log of episodes, and of the outcomes that arrive later.
 
     with DecisionStore.open("decisions.db") as store:              # or postgresql://user@host/database
-        (id,) = store.append([episode])                            # returns when the row is on the disk
-        store.record_outcome(id, "correction", gold=("Date",))     # later, by whoever knows
+        (name,) = store.append([episode])                          # returns when the row is on the disk
+        store.record_outcome(name, "correction", gold=("Date",))     # later, by whoever knows
         episodes = list(store.read(data_source="real"))            # outcomes joined
 
 Promises
@@ -45,7 +45,9 @@ class DecisionStore:
         self._database = database
 
     @classmethod
-    def open(cls, url_or_path: str | Path, *, wait_seconds: float = WAIT_SECONDS) -> "DecisionStore":
+    def open(
+        cls, url_or_path: str | Path, *, wait_seconds: float = WAIT_SECONDS
+    ) -> "DecisionStore":
         """Open a SQLite file, created if it does not exist, or a PostgreSQL database by its URL."""
         return cls(connect(url_or_path, wait_seconds=wait_seconds))
 
@@ -70,7 +72,8 @@ class DecisionStore:
         now = datetime.now(UTC).isoformat()
         rows = {each.id: (each.id, each.source, now, bodies[each.id]) for each in named}
         with self._database.transaction() as run:
-            new = [rows[id] for id in rows if id not in self._known(run, bodies)]
+            known = self._known(run, bodies)
+            new = [row for name, row in rows.items() if name not in known]
             if new:
                 run(
                     "INSERT INTO episodes (id, data_source, recorded_at, body) VALUES (?, ?, ?, ?)",
@@ -85,17 +88,17 @@ class DecisionStore:
         for start in range(0, len(ids), IDS_AT_ONCE):
             some = tuple(ids[start : start + IDS_AT_ONCE])
             places = ", ".join("?" * len(some))
-            for id, body in run(f"SELECT id, body FROM episodes WHERE id IN ({places})", some):  # noqa: S608
-                if body != bodies[id]:
+            for name, body in run(f"SELECT id, body FROM episodes WHERE id IN ({places})", some):  # noqa: S608
+                if body != bodies[name]:
                     raise UsageError(
-                        f'{self._database.name} has another episode with the id {id!r}; ids are unique, "" asks for a new one'
+                        f'{self._database.name} has another episode with the id {name!r}; ids are unique, "" asks for a new one'
                     )
-                known.add(id)
+                known.add(name)
         return known
 
     def record_outcome(
         self,
-        id: str,
+        episode_id: str,
         kind: OutcomeKind,
         *,
         accuracy: float | None = None,
@@ -107,13 +110,13 @@ class DecisionStore:
         outcome = Outcome(kind, accuracy, tuple(gold), verified, by)
         now = datetime.now(UTC).isoformat()
         with self._database.transaction() as run:
-            rows = run("SELECT data_source FROM episodes WHERE id = ?", (id,))
+            rows = run("SELECT data_source FROM episodes WHERE id = ?", (episode_id,))
             if not rows:
-                raise UsageError(f"{self._database.name} has no episode with the id {id!r}")
+                raise UsageError(f"{self._database.name} has no episode with the id {episode_id!r}")
             source = outcome.source(rows[0][0])
             run(
                 "INSERT INTO outcomes (episode_id, kind, data_source, recorded_at, body) VALUES (?, ?, ?, ?, ?)",
-                (id, kind, source, now, outcome.to_json()),
+                (episode_id, kind, source, now, outcome.to_json()),
             )
 
     def read(self, data_source: Source | None = None, ids: Sequence[str] = ()) -> Iterator[Episode]:
@@ -128,8 +131,8 @@ class DecisionStore:
                 yield episode
 
     def _episode(self, row: Row) -> Episode:
-        id, body, outcome = row
-        where = f"row {id!r} of {self._database.name}"
+        name, body, outcome = row
+        where = f"row {name!r} of {self._database.name}"
         episode = Episode.from_json(body, where)
         return episode if outcome is None else Outcome.from_json(outcome, where).join(episode)
 
@@ -197,9 +200,11 @@ def new_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(8)}"
 
 
-def _require_storable(id: str) -> None:
-    if not id.isprintable():
-        raise UsageError(f"the id {id!r} has characters that cannot be printed; expected plain text")
+def _require_storable(name: str) -> None:
+    if not name.isprintable():
+        raise UsageError(
+            f"the id {name!r} has characters that cannot be printed; expected plain text"
+        )
 
 
 _RELIABILITY = " ".join(f"WHEN '{kind}' THEN {rank}" for rank, kind in enumerate(KINDS))

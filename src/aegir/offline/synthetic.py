@@ -5,7 +5,7 @@ A column has a difficulty that nobody sees and features that say something about
 confidence; below `ACCEPTED` the column is handed on, up to `MOST_TRIES` workers in all, so an episode is a short chain. The last
 answer counts. The static table chooses by complexity and goes one worker up at every further try.
 
-    batch = simulate(explore(0.4), episodes=650, seed=0)     # an EpisodeBatch with exact propensities
+    batch = simulate(explore(0.5), episodes=650, seed=0)     # an EpisodeBatch with exact propensities
     value(policy)                                            # the true value of any way to choose, by simulation
 
 Everything drawn here is marked `synthetic`. The numbers below are invented; no real worker was measured.
@@ -25,9 +25,9 @@ WORKERS = ("byte_model", "llm", "ngrams", "rules", "swarm")
 """Sorted, as in every log."""
 FEATURES = ("complexity", "distinct", "digits", "length", "header", "confidence", "tries")
 BYTES, LLM, NGRAMS, RULES, SWARM = range(5)
-COST = np.array([1.0, 4.0, 0.1, 0.02, 1.5])
+COST = np.array([2.0, 6.0, 0.4, 0.02, 3.0])
 SECONDS = np.array([0.02, 1.5, 0.002, 0.0005, 0.08])
-SKILL = np.array([1.6, 2.6, 0.2, -1.2, 2.3])
+SKILL = np.array([1.8, 3.0, 0.2, -1.0, 2.6])
 LADDER = np.array([RULES, NGRAMS, BYTES, SWARM, LLM])
 """Workers from the cheapest to the dearest."""
 MOST_TRIES = 3
@@ -42,16 +42,14 @@ Choose = Callable[[Floats, Ints, np.random.Generator], tuple[Ints, Floats]]
 
 def static_choice(features: Floats) -> Ints:
     """(B,) the static table: by complexity, and one worker up for every try before."""
-    level = np.digitize(features[:, 0], (0.03, 0.6, 0.93)) + features[:, 6].astype(np.int64)
+    level = np.digitize(features[:, 0], (0.02, 0.4, 0.8)) + features[:, 6].astype(np.int64)
     return LADDER[np.minimum(level, len(LADDER) - 1)]
 
 
 def explore(epsilon: float) -> Choose:
     """The static table, but with probability `epsilon` a worker drawn uniformly."""
 
-    def choose(
-        features: Floats, static: Ints, random: np.random.Generator
-    ) -> tuple[Ints, Floats]:
+    def choose(_: Floats, static: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
         drawn = random.integers(len(WORKERS), size=len(static))
         action = np.where(random.random(len(static)) < epsilon, drawn, static)
         propensity = epsilon / len(WORKERS) + (1 - epsilon) * (action == static)
@@ -60,8 +58,8 @@ def explore(epsilon: float) -> Choose:
     return choose
 
 
-def simulate(choose: Choose, episodes: int, seed: int = 0) -> EpisodeBatch:
-    """Episodes of this world under a way to choose; the same columns for the same seed."""
+def simulate(choose: Choose, episodes: int, seed: int = 0, name: str = "synthetic") -> EpisodeBatch:
+    """Episodes of this world under a way to choose; the same columns for the same seed. `name` begins their ids."""
     random = Seeds(seed).generator("columns")
     groups = random.integers(max(episodes // COLUMNS_PER_TABLE, 1), size=episodes)
     difficulty = random.normal(size=episodes) + 0.5 * random.normal(size=episodes)[groups]
@@ -100,8 +98,8 @@ def simulate(choose: Choose, episodes: int, seed: int = 0) -> EpisodeBatch:
         features=seen,
         cost=cost,
         seconds=seconds,
-        ids=tuple(f"synthetic-{seed}-{number}" for number in range(episodes)),
-        groups=tuple(f"synthetic-{seed}-table-{number}" for number in groups),
+        ids=tuple(f"{name}-{number}" for number in range(episodes)),
+        groups=tuple(f"{name}-table-{number}" for number in groups),
         rewards=parts,
         deciders=(("static_table", "synthetic", "exploration", ""),),
     )
@@ -135,8 +133,8 @@ def _answer(
 ) -> tuple[Floats, Floats, Floats]:
     """(B,) whether the worker is right, its confidence, whether it ran out of time."""
     digits, header, tries = features[:, 2], features[:, 4], features[:, 6]
-    logit = SKILL[worker] - 1.8 * difficulty + 0.6 * header
-    logit += np.where(worker == RULES, 4.0 * (digits - 0.4), 0.0)
+    logit = SKILL[worker] - 1.5 * difficulty + 0.6 * header
+    logit += np.where(worker == RULES, 9.0 * (digits - 0.4), 0.0)
     logit += np.where(worker == NGRAMS, 1.5 * (1 - digits), 0.0)
     logit -= np.where((worker == RULES) | (worker == NGRAMS), 2.0 * tries, 0.0)  # no second look
     right = (random.random(len(worker)) < 1 / (1 + np.exp(-logit))).astype(np.float64)

@@ -153,7 +153,9 @@ def test_arrays_of_another_shape_and_unknown_names_are_refused():
 
 def test_a_baseline_names_factors_of_the_action_only():
     Decision(action={"worker": "swarm"}, baseline={"worker": "rules"})
-    with pytest.raises(UsageError, match=r"^baseline names 'who', which is no factor of the action"):
+    with pytest.raises(
+        UsageError, match=r"^baseline names 'who', which is no factor of the action"
+    ):
         Decision(action={"worker": "swarm"}, baseline={"who": "rules"})
     with pytest.raises(UsageError, match=r"^baseline 'worker' is -1; expected 0 or more, or None"):
         Decision(action={"worker": 1}, baseline={"worker": -1})

@@ -4,14 +4,12 @@ import os
 import pwd
 import random
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,17 +17,17 @@ import pytest
 from aegir.episode import LABEL, Decision, Episode
 from aegir.errors import UsageError
 from aegir.offline.databases import StoreError, connect
+from aegir.offline.log_files import read_episodes, write_log
 from aegir.offline.migrations import MIGRATIONS
 from aegir.offline.store import DecisionStore
-from store_writer import episode as written_episode
 
-WRITER = Path(__file__).with_name("store_writer.py")
+ROOT = Path(__file__).parents[3]
 POSTGRES_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: path.parts)
 
 
-def an_episode(id: str = "", **fields: object) -> Episode:
+def an_episode(name: str = "", **fields: object) -> Episode:
     decision = Decision(action={"worker": "ngrams", LABEL: "Date"}, propensity=0.25)
-    return Episode(**{"id": id, "decisions": (decision,), "source": "real", **fields})
+    return Episode(**{"id": name, "decisions": (decision,), "source": "real", **fields})
 
 
 @pytest.fixture(scope="session")
@@ -130,10 +128,16 @@ def test_outcomes_join_later_and_the_most_reliable_counts(new_store: Callable[[]
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"id": "x", "kind": "correction", "accuracy": 1.0}, "has no episode with the id 'x'"),
-        ({"id": "a", "kind": "rumour", "accuracy": 1.0}, "kind is 'rumour'; expected ground_truth"),
-        ({"id": "a", "kind": "correction", "accuracy": 1.5}, "accuracy is 1.5; expected"),
-        ({"id": "a", "kind": "correction"}, "this outcome says nothing"),
+        (
+            {"episode_id": "x", "kind": "correction", "accuracy": 1.0},
+            "has no episode with the id 'x'",
+        ),
+        (
+            {"episode_id": "a", "kind": "rumour", "accuracy": 1.0},
+            "kind is 'rumour'; expected ground_truth",
+        ),
+        ({"episode_id": "a", "kind": "correction", "accuracy": 1.5}, "accuracy is 1.5; expected"),
+        ({"episode_id": "a", "kind": "correction"}, "this outcome says nothing"),
     ],
 )
 def test_outcomes_that_cannot_be_are_refused(tmp_path: Path, arguments: dict, sentence: str):
@@ -144,16 +148,13 @@ def test_outcomes_that_cannot_be_are_refused(tmp_path: Path, arguments: dict, se
 
 
 @pytest.mark.parametrize("statement", ["UPDATE episodes SET id = 'b'", "DELETE FROM episodes"])
-def test_rows_can_be_neither_changed_nor_removed(
-    new_store: Callable[[], str], statement: str
-):
+def test_rows_can_be_neither_changed_nor_removed(new_store: Callable[[], str], statement: str):
     address = new_store()
     with DecisionStore.open(address) as store:
         store.append([an_episode("a")])
     database = connect(address)
-    with pytest.raises(StoreError, match="append-only"):
-        with database.transaction() as run:
-            run(statement)
+    with pytest.raises(StoreError, match="append-only"), database.transaction() as run:
+        run(statement)
     database.close()
 
 
@@ -204,20 +205,26 @@ def test_a_damaged_row_is_named(tmp_path: Path):
     with sqlite3.connect(path) as connection:
         connection.execute("INSERT INTO episodes VALUES (1, 'a', 'real', 'now', '{\"format\": 7}')")
     connection.close()
-    with DecisionStore.open(path) as store, pytest.raises(UsageError, match="row 'a' of .* format"):
+    with (
+        DecisionStore.open(path) as store,
+        pytest.raises(UsageError, match=r"row 'a' of .* format"),
+    ):
         list(store.read())
 
 
 def test_a_damaged_file_is_one_sentence(tmp_path: Path):
     path = tmp_path / "a.db"
     with DecisionStore.open(path) as store:
-        store.append([written_episode(f"a{number}") for number in range(50)])
+        long = Decision(action={"worker": "ngrams"}, reason="because " * 200)
+        store.append([an_episode(f"a{number}", decisions=(long,)) for number in range(50)])
     content = bytearray(path.read_bytes())
     content[4096:20_000] = b"\xff" * (20_000 - 4096)
     path.write_bytes(content)
-    with pytest.raises(UsageError, match=r"a\.db is damaged, or no SQLite file"):
-        with DecisionStore.open(path) as store:
-            list(store.read())
+    with (
+        pytest.raises(UsageError, match=r"a\.db is damaged, or no SQLite file"),
+        DecisionStore.open(path) as store,
+    ):
+        list(store.read())
 
 
 def test_a_locked_store_is_one_sentence(tmp_path: Path):
@@ -234,39 +241,32 @@ def test_a_locked_store_is_one_sentence(tmp_path: Path):
 
 def test_a_server_that_is_not_there_is_one_sentence_without_the_password():
     pytest.importorskip("psycopg")
-    with pytest.raises(StoreError, match=r"^the store postgresql://u@127\.0\.0\.1:1/x failed") as failed:
+    with pytest.raises(
+        StoreError, match=r"^the store postgresql://u@127\.0\.0\.1:1/x failed"
+    ) as failed:
         DecisionStore.open("postgresql://u:secret@127.0.0.1:1/x", wait_seconds=0.1)
     assert "secret" not in str(failed.value)
 
 
 @pytest.mark.parametrize(("where", "kills"), [("sqlite", 30), ("postgres", 4)])
 def test_a_killed_writer_loses_no_acknowledged_row(
-    where: str, kills: int, tmp_path: Path, request: pytest.FixtureRequest
+    where: str,
+    kills: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    server = request.getfixturevalue("server") if where == "postgres" else ""
-    address = server or str(tmp_path / "killed.db")
-    acknowledged = kill_writers(address, kills, random.Random(0))
+    monkeypatch.syspath_prepend(
+        ROOT
+    )  # benchmarks are not installed; `benchmarks offline` kills 200
+    writers = import_module("benchmarks.killed_writers")
+    address = (
+        request.getfixturevalue("server") if where == "postgres" else str(tmp_path / "killed.db")
+    )
+    acknowledged = writers.kill_writers(address, kills, random.Random(0))
     assert len(acknowledged) > kills  # writers were killed at work, not before it
+    assert writers.count_faults(address, acknowledged) == 0
+    log = tmp_path / "export.jsonl"
     with DecisionStore.open(address) as store:
-        found = {each.id: each for each in store.read()}
-    assert acknowledged <= set(found)
-    assert all(each == written_episode(id) for id, each in found.items())  # no torn row
-    assert len(found) % 3 == 0  # no torn transaction either: three rows are one
-
-
-def kill_writers(address: str, kills: int, moments: random.Random) -> set[str]:
-    """Start writers one after the other, SIGKILL each at a random moment; return the ids they were given."""
-    acknowledged: set[str] = set()
-    for number in range(kills):
-        writer = subprocess.Popen(
-            [sys.executable, WRITER, address, f"w{number}"], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        first = writer.stdout.readline()
-        time.sleep(moments.random() * 0.03)
-        os.kill(writer.pid, signal.SIGKILL)
-        lines = (first + writer.stdout.read()).split("\n")
-        writer.stdout.close()
-        writer.wait()
-        acknowledged |= {line for line in lines[:-1] if line}  # the last line may be cut off
-    return acknowledged
+        write_log(store.read(), log)
+    assert {each.id for each in read_episodes(log)} >= acknowledged

@@ -1,0 +1,149 @@
+"""`aegir rl`, data: make up decisions, export a log, analyse its rewards."""
+
+import json
+from pathlib import Path
+
+import click
+
+from aegir.answers.printable import escape_surrogates
+from aegir.cli.options import PathName, source_option
+from aegir.cli.terminal import say, tell
+from aegir.episode import EpisodeBatch
+from aegir.errors import UsageError
+from aegir.files import replace_file
+from aegir.offline.log_files import read_episodes, write_log
+from aegir.offline.logged_decisions import LogSource
+from aegir.offline.pages import reward_page
+from aegir.offline.reward_report import analyze_rewards
+from aegir.offline.store import DecisionStore
+from aegir.offline.synthetic import explore, simulate
+from aegir.tables.amounts import amount
+
+STORE = "decisions.db"
+store_option = click.option(
+    "--store",
+    metavar="FILE|URL",
+    envvar="AEGIR_STORE",
+    default=STORE,
+    show_default=True,
+    help="SQLite file, or postgresql://user@host/database; also from AEGIR_STORE.",
+)
+
+
+@click.command("collect-synth", epilog="Example: aegir rl collect-synth --rows 650")
+@click.option(
+    "--rows", type=click.IntRange(1), default=650, show_default=True, help="Episodes to make up."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same episodes.")
+@click.option(
+    "--explore",
+    "epsilon",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of decisions drawn uniformly instead of by the static table.",
+)
+@store_option
+@click.option(
+    "--output", type=PathName(dir_okay=False), help="Write a .jsonl or .parquet file instead."
+)
+def collect_synth(rows: int, seed: int, epsilon: float, store: str, output: Path | None) -> None:
+    """Make up logged decisions in a synthetic world of columns and workers.
+
+    Every episode is marked `synthetic` and has exact propensities. The same command adds nothing twice.
+    """
+    name = f"synthetic-{rows}-{epsilon:g}-{seed}"
+    episodes = list(simulate(explore(epsilon), rows, seed, name).episodes())
+    if output is not None:
+        write_into(output, lambda: write_log(episodes, output))
+        return
+    with DecisionStore.open(store) as opened:
+        before = len(opened)
+        opened.append(episodes)
+        added = len(opened) - before
+    tell(f"added {amount(added, 'synthetic episode')} to {store}")
+
+
+@click.command("export", epilog="Example: aegir rl export --output routing.jsonl")
+@store_option
+@click.option(
+    "--output",
+    type=PathName(dir_okay=False),
+    required=True,
+    help="File to write: JSON lines, or Parquet if its name ends in .parquet.",
+)
+@source_option
+def export(store: str, output: Path, data_source: LogSource | None) -> None:
+    """Write the logged decisions of a store, with the outcomes known by now, to a file."""
+    if "://" not in store and not Path(store).exists():
+        raise UsageError(f"there is no store {store}; make one with: aegir rl collect-synth")
+    with DecisionStore.open(store) as opened:
+        episodes = list(opened.read(None if data_source == "all" else data_source))
+    if not episodes:
+        kind = f"{data_source} " if data_source not in (None, "all") else ""
+        raise UsageError(f"{store} has no {kind}episodes to export")
+    write_into(output, lambda: write_log(episodes, output))
+
+
+@click.command(
+    "analyze-rewards",
+    epilog="Example: aegir rl analyze-rewards --data routing.jsonl --out reward_report.json",
+)
+@click.option(
+    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
+)
+@click.option("--out", type=PathName(dir_okay=False), help="Write the report here, as JSON.")
+@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
+@source_option
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
+def analyze(
+    data: Path, out: Path | None, plot: Path | None, data_source: LogSource | None, as_json: bool
+) -> None:
+    """Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything."""
+    batch = EpisodeBatch.from_episodes(read_episodes(data))
+    report = analyze_rewards(batch, str(data), source=data_source)
+    record = report.as_dict()
+    if out is not None:
+        write_text(out, json.dumps(record, indent=2, allow_nan=False) + "\n")
+    if plot is not None:
+        write_text(plot, reward_page(report))
+    if as_json:
+        click.echo(json.dumps(record, allow_nan=False))
+    else:
+        low, high = report.logged.low, report.logged.high
+        say(
+            f"{amount(len(report.totals), 'episode')}, mean reward {report.logged.value:.4f} ({low:.4f} to {high:.4f})"
+        )
+        for part, values in report.parts.items():
+            weighed = report.weights.signed(part) * values.mean()
+            say(f"  {part:<9} mean {values.mean():8.4f}   adds {weighed:+.4f}")
+        for name, found in report.constant.items():
+            say(f"  always {name:<12} {found.value:.4f} ({found.low:.4f} to {found.high:.4f})")
+        if report.by_features is not None:
+            found = report.by_features
+            say(f"  by features         {found.value:.4f} ({found.low:.4f} to {found.high:.4f})")
+    for warning in report.warnings:
+        tell(warning)
+
+
+def write_into(path: Path, write: object) -> None:
+    """Make the folder, write a log, and say what it holds."""
+    make_folder(path)
+    assert callable(write)
+    counts = write()
+    parts = ", ".join(f"{count:,} {source}" for source, count in sorted(counts.items()))
+    tell(f"wrote {amount(sum(counts.values()), 'episode')} ({parts}) to {path}")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, and its folder if there is none."""
+    make_folder(path)
+    replace_file(path, escape_surrogates(text).encode())
+    tell(f"wrote {path}")
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {path.parent}: {error.strerror}") from None

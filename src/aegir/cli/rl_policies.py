@@ -1,0 +1,291 @@
+"""`aegir rl`, policies: train them on a log, and evaluate them without running them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aegir.cli.options import PathName, Verb, source_option
+from aegir.cli.rl_data import make_folder, write_text
+from aegir.cli.terminal import say, tell, track
+from aegir.errors import CheckFailed, UsageError
+from aegir.offline.choosing import ALPHAS, Chosen, candidate_name, choose_policy
+from aegir.offline.cloning import clone_behaviour
+from aegir.offline.evaluation import Evaluation, evaluate_policy
+from aegir.offline.learning import LearningSettings
+from aegir.offline.log_files import read_log
+from aegir.offline.logged_decisions import LoggedDecisions, LogSource, with_constant_baseline
+from aegir.offline.pages import evaluation_page
+from aegir.offline.policy import RoutingPolicy
+from aegir.tables.amounts import amount
+
+HELD_OUT = 0.3
+
+
+def training_options(verb: Verb) -> Verb:
+    """--data, --out, --held-out, --data-source, --steps, --seed, --json."""
+    options: list[Callable[[Verb], Verb]] = [
+        click.option(
+            "--data",
+            type=PathName(dir_okay=False),
+            required=True,
+            help="A log: .jsonl or .parquet.",
+        ),
+        click.option(
+            "--out",
+            type=PathName(dir_okay=False),
+            required=True,
+            help="The policy, a .safetensors file.",
+        ),
+        click.option(
+            "--held-out",
+            type=click.FloatRange(0, 0.9),
+            default=HELD_OUT,
+            show_default=True,
+            help="Share of groups (tables) kept from training, for eval-offline.",
+        ),
+        source_option,
+        click.option(
+            "--steps",
+            type=click.IntRange(1),
+            default=LearningSettings().steps,
+            show_default=True,
+            help="Gradient steps.",
+        ),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Same log and seed, same policy."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object."),
+    ]
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
+@click.command(
+    "train-bc", epilog="Example: aegir rl train-bc --data routing.jsonl --out bc.safetensors"
+)
+@training_options
+def train_bc(
+    data: Path,
+    out: Path,
+    held_out: float,
+    data_source: LogSource | None,
+    steps: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Clone the logged behaviour, with calibrated probabilities."""
+    log, part = _training_part(data, data_source, held_out)
+    cloned = clone_behaviour(part, LearningSettings(steps=steps, seed=seed))
+    policy = _save(cloned.policy, out, log, held_out)
+    if as_json:
+        click.echo(
+            json.dumps({"version": policy.version, "episodes": part.episodes, **cloned.figures})
+        )
+    else:
+        say(
+            f"{policy.version}: {cloned.accuracy:.1%} of held-out decisions predicted, log loss {cloned.log_loss:.3f}, "
+            f"calibration error {cloned.calibration_error:.3f}"
+        )
+
+
+@click.command(
+    "train-cql", epilog="Example: aegir rl train-cql --data routing.jsonl --out cql.safetensors"
+)
+@training_options
+@click.option(
+    "--alpha",
+    "alphas",
+    type=click.FloatRange(0),
+    multiple=True,
+    help="Weight of the conservative term; several may be given. Default: 0, 0.1, 0.5 and 2.",
+)
+@click.option(
+    "--gamma",
+    type=click.FloatRange(0, 1),
+    default=LearningSettings().gamma,
+    show_default=True,
+    help="Discount between the decisions of a chain.",
+)
+@click.option(
+    "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
+)
+def train_cql(
+    data: Path,
+    out: Path,
+    held_out: float,
+    data_source: LogSource | None,
+    steps: int,
+    seed: int,
+    as_json: bool,
+    alphas: tuple[float, ...],
+    gamma: float,
+    hidden: str,
+) -> None:
+    """Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.
+
+    Alpha and confidence floor are those with the best lower bound of the difference to the static table.
+    """
+    log, part = _training_part(data, data_source, held_out)
+    settings = LearningSettings(steps=steps, seed=seed, gamma=gamma, hidden=_sizes(hidden))
+    chosen = choose_policy(part, settings, alphas or ALPHAS, track=track)
+    policy = _save(chosen.policy, out, log, held_out)
+    if as_json:
+        trials = [trial.as_dict() for trial in chosen.trials]
+        click.echo(
+            json.dumps(
+                {"version": policy.version, "chosen": chosen.best.as_dict(), "trials": trials}
+            )
+        )
+        return
+    _show_trials(chosen)
+    say(
+        f"{policy.version}: {chosen.best.name}, floor {policy.floor:.3f}, trained on {amount(part.episodes, 'episode')}"
+    )
+
+
+@click.command(
+    "eval-offline",
+    epilog="Example: aegir rl eval-offline --data routing.jsonl --checkpoint cql.safetensors --out evaluation.json",
+)
+@click.option(
+    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
+)
+@click.option(
+    "--checkpoint", type=PathName(dir_okay=False), required=True, help="The policy to evaluate."
+)
+@click.option("--out", type=PathName(dir_okay=False), help="Write the evaluation here, as JSON.")
+@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
+@click.option(
+    "--baseline", metavar="WORKER", help="Compare with always choosing this worker instead."
+)
+@click.option(
+    "--groups",
+    type=click.Choice(["auto", "held-out", "all"]),
+    default="auto",
+    show_default=True,
+    help="Episodes to evaluate on; auto: held-out ones if the policy was trained on this log, else all.",
+)
+@source_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the whole evaluation as one JSON object."
+)
+def eval_offline(
+    data: Path,
+    checkpoint: Path,
+    out: Path | None,
+    plot: Path | None,
+    baseline: str | None,
+    groups: str,
+    data_source: LogSource | None,
+    as_json: bool,
+) -> None:
+    """Evaluate a policy on a log against the static table, without running it.
+
+    Leaves with 3 when the policy is not shown to be better, or when the log says too little about it.
+    """
+    policy = RoutingPolicy.load(checkpoint)
+    log = _evaluation_part(read_log(data, source=data_source), policy, groups)
+    if baseline is not None:
+        log = with_constant_baseline(log, baseline)
+    evaluation = evaluate_policy(log, policy)
+    record = evaluation.as_dict()
+    if out is not None:
+        write_text(out, json.dumps(record, indent=2, allow_nan=False) + "\n")
+    if plot is not None:
+        write_text(plot, evaluation_page(evaluation))
+    if as_json:
+        click.echo(json.dumps(record, allow_nan=False))
+    else:
+        _show(evaluation)
+    if evaluation.compared.verdict != "better":
+        raise CheckFailed(evaluation.compared.sentence)
+
+
+def _training_part(
+    data: Path, source: LogSource | None, held_out: float
+) -> tuple[LoggedDecisions, LoggedDecisions]:
+    """The whole log, and the part of it to train on."""
+    log = read_log(data, source=source)
+    for note in log.notes:
+        tell(note)
+    part = log.select(~log.held_out(held_out))
+    if len(set(part.groups)) < 3:
+        raise UsageError(
+            f"{data} leaves {amount(len(set(part.groups)), 'group')} of episodes to train on; at least 3 are needed, so log more "
+            "or lower --held-out"
+        )
+    return log, part
+
+
+def _save(policy: RoutingPolicy, out: Path, log: LoggedDecisions, held_out: float) -> RoutingPolicy:
+    """Save a policy with the hash of the whole log it comes from."""
+    how = {**policy.training, "log_sha256": log.digest, "held_out": held_out}
+    policy = replace(policy, training=how)
+    make_folder(out)
+    policy.save(out)
+    tell(f"wrote {out}")
+    return policy
+
+
+def _evaluation_part(log: LoggedDecisions, policy: RoutingPolicy, groups: str) -> LoggedDecisions:
+    """The episodes that the policy was not trained on."""
+    for note in log.notes:
+        tell(note)
+    share = float(policy.training.get("held_out", 0.0))
+    same = policy.training.get("log_sha256") == log.digest
+    if groups == "all" or (groups == "auto" and not same):
+        if same:
+            tell("the policy was trained on most of these episodes: its figures are too good")
+        return log
+    part = log.select(log.held_out(share))
+    if not part.episodes:
+        raise UsageError(
+            f"{log.name} has no held-out episodes for this policy; train with --held-out {HELD_OUT}, or evaluate on another log"
+        )
+    tell(f"evaluating on the {amount(part.episodes, 'episode')} kept from training")
+    return part
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(size) for size in text.split(",") if size.strip())
+    except ValueError:
+        raise UsageError(f"--hidden is {text!r}; expected sizes such as 64,64") from None
+
+
+def _show_trials(chosen: Chosen) -> None:
+    say("difference to the static table, on groups a policy was not trained on; best floor of each")
+    for alpha in dict.fromkeys(trial.alpha for trial in chosen.trials):
+        best = chosen.best_of(candidate_name(alpha))
+        mark = "*" if best == chosen.best else " "
+        found = best.difference
+        say(
+            f"{mark} {best.name:<18} {found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})  lower bound "
+            f"{best.lower_bound:+.4f}  floor {best.floor:.3f}  own decisions {best.coverage:.0%}"
+        )
+
+
+def _show(evaluation: Evaluation) -> None:
+    compared, support = evaluation.compared, evaluation.compared.support
+    say(f"{'':<8} {'policy':>8} {'95 % interval':>18}   {'static':>8} {'95 % interval':>18}")
+    rows: list[tuple[str, Any, Any]] = [
+        (name, compared.policy[name], compared.static[name]) for name in compared.policy
+    ]
+    for name, own, static in rows:
+        cells = "   ".join(
+            f"{found.value:8.4f} {f'{found.low:.4f} to {found.high:.4f}':>18}"
+            for found in (own, static)
+        )
+        say(f"{name:<8} {cells}")
+    say(
+        f"{amount(support.episodes, 'episode')} in {amount(support.groups, 'group')}, effective {support.effective:.0f}, largest "
+        f"weight {support.largest_weight:.1f}, mean weight {support.mean_weight:.2f}, unsupported {support.unsupported:.1%}; "
+        f"{evaluation.coverage:.0%} of decisions are the policy's own, {compared.disagreement:.0%} differ"
+    )
+    if compared.verdict == "better":
+        say(compared.sentence)
