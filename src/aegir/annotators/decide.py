@@ -38,7 +38,7 @@ from aegir.vocabulary.terms import (
 RUNNERS_UP = 3
 NAMED = 0.7
 """Probability from which a fine type is named: one in eleven is then wrong, one in eight from 0.6 on."""
-RELATED = 0.55
+RELATED = 0.6
 """Probability from which a relation of an everyday table is given."""
 SURE_RELATION = 0.95
 """Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""

@@ -26,9 +26,9 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
-from aegir import errors
 from aegir.annotators.annotate import Failure
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.tables.reader_process import close_idle_readers
 
 Outcome = TableAnnotation | Failure
@@ -39,6 +39,7 @@ CAN_FORK = sys.platform == "linux"
 SECONDS_TO_END = 5.0
 """How long a worker may take to end by itself before it is killed."""
 READ_AT_ONCE = 1 << 16
+_ERRORS = {each.__name__: each for each in (AegirError, UsageError, UnreadableTable, CheckFailed)}
 _GUESSES = ("runners_up", "type_runners_up", "relation_runners_up")
 
 
@@ -109,7 +110,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
 def outcome_from_json(data: dict[str, Any]) -> Outcome:
     """Return what `outcome_as_json` was given."""
     if "kind" in data:
-        return Failure(data["source"], data["reason"], getattr(errors, data["kind"]))
+        return Failure(data["source"], data["reason"], _ERRORS.get(data["kind"], AegirError))
     return TableAnnotation(
         **data
         | {

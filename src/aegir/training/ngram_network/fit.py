@@ -20,6 +20,7 @@ from aegir.arrays import F32, I64, Bools
 from aegir.training.ngram_network.batches import Batches, HeaderNames
 from aegir.training.ngram_network.columns import F16, TARGETS, Columns, choose_buckets
 from aegir.training.ngram_network.distillation import NOISE
+from aegir.training.ngram_network.embedding_rows import RowAdam
 from aegir.training.ngram_network.torch_network import EMBEDDING_SPREAD, Sizes, TorchNetwork
 
 LOSS_WEIGHTS = {"types": 1.0, "fine": 1.0, "relations": 0.7, "personal": 2.0, "web": 0.1}
@@ -111,7 +112,7 @@ class Fit:
         sparse = [p for name, p in self.network.named_parameters() if _is_sparse(name)]
         optimisers: list[torch.optim.Optimizer] = [
             torch.optim.AdamW(dense, weight_decay=settings.weight_decay),
-            torch.optim.SparseAdam(sparse),
+            RowAdam(sparse),
         ]
         self.network.train()
         for step in range(steps):

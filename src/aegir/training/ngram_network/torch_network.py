@@ -15,13 +15,14 @@ from aegir.annotators.ngrams.column_inputs import FACTS
 from aegir.annotators.ngrams.layers import HashedLinear
 from aegir.annotators.ngrams.network import HEADER_VECTORS, HEADS, LAYERS, NORMS, NgramNetwork
 from aegir.arrays import F32, I64
+from aegir.training.ngram_network.embedding_rows import sum_rows
 
 EMBEDDING_SPREAD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """Rows of weighed n-grams for `nn.EmbeddingBag`."""
+    """Rows of weighed n-grams for `sum_rows`."""
 
     features: Tensor
     offsets: Tensor
@@ -61,10 +62,10 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
     def __init__(self, header_rows: int, value_rows: int, sizes: Sizes, dropout: float) -> None:
         super().__init__()
         wide = sizes.embedding
-        self.headers = nn.EmbeddingBag(max(header_rows, 1), wide, mode="sum", sparse=True)
-        self.values = nn.EmbeddingBag(max(value_rows, 1), wide, mode="sum", sparse=True)
-        for bag in (self.headers, self.values):
-            nn.init.normal_(bag.weight, std=EMBEDDING_SPREAD)
+        self.headers = nn.Embedding(max(header_rows, 1), wide)
+        self.values = nn.Embedding(max(value_rows, 1), wide)
+        for rows in (self.headers, self.values):
+            nn.init.normal_(rows.weight, std=EMBEDDING_SPREAD)
         self.facts = nn.Linear(FACTS + 1, sizes.facts)
         self.own = nn.Linear((HEADER_VECTORS + 1) * wide + sizes.facts, sizes.width)
         self.own_norm = nn.LayerNorm(sizes.width)
@@ -121,9 +122,8 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
         return NgramNetwork.of(tensors)
 
 
-def _embed(layer: nn.EmbeddingBag, bag: Bag) -> Tensor:
-    embedded: Tensor = layer(bag.features, bag.offsets, per_sample_weights=bag.weights)
-    return embedded
+def _embed(layer: nn.Embedding, bag: Bag) -> Tensor:
+    return sum_rows(layer.weight, bag.features, bag.offsets, bag.weights)
 
 
 def _rounded(weights: F32, buckets: I64, importance: F32) -> HashedLinear:

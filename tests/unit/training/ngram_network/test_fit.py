@@ -236,7 +236,7 @@ def test_the_loss_is_that_worked_out_by_hand():
     targets["personal"][:] = 1
     weights["personal"] = torch.tensor([0.5, 0.0])
     # 83 equally likely types; sigma(0) = 1/2, of which half a column counts
-    expected = np.log(83) + 0.8 * 0.5 * np.log(2)
+    expected = np.log(83) + 2.0 * 0.5 * np.log(2)
     assert compute_loss(outputs, targets, weights).item() == pytest.approx(expected, rel=1e-5)
 
 
