@@ -81,9 +81,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 )
 @click.option(
     "--log-decisions",
-    metavar="STORE",
-    type=PathName(dir_okay=False),
-    help="Store routing decisions in this SQLite file, for `aegir feedback` and `aegir rl`.",
+    metavar="FILE|URL",
+    help="Store routing decisions in this SQLite file or PostgreSQL database, for `aegir feedback` and `aegir rl`.",
 )
 @click.option(
     "--workers",
@@ -108,7 +107,7 @@ def annotate(
     routing: Path | None,
     policy: Path | None,
     explain_routing: bool,
-    log_decisions: Path | None,
+    log_decisions: str | None,
     llm_endpoint: str | None,
     llm_model: str | None,
     llm_price: tuple[float, float],

@@ -7,6 +7,7 @@ import click
 
 from aegir.annotators.custom_types.store import type_files, types_folder
 from aegir.cli.options import PathName
+from aegir.cli.rl_data import store_option
 from aegir.cli.terminal import say
 from aegir.dispatch.corrections import read_corrections, record_corrections
 from aegir.errors import UsageError
@@ -16,11 +17,7 @@ from aegir.tables.amounts import amount
 
 @click.command(epilog="Example: aegir feedback corrections.csv --store decisions.db")
 @click.argument("file", type=PathName(dir_okay=False))
-@click.option(
-    "--store",
-    required=True,
-    help="The SQLite file, or PostgreSQL URL, with the decisions of the run.",
-)
+@store_option
 @click.option("--run", help="The run that is corrected [default: the last one with the table].")
 @click.option("--by", default="user", show_default=True, help="Who says so.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per correction.")

@@ -8,6 +8,7 @@ import click
 
 from aegir.annotators.gold_labels import within_vocabulary
 from aegir.cli.options import PathName
+from aegir.cli.rl_data import store_option
 from aegir.cli.routing import policy_from, routing_options
 from aegir.cli.terminal import say, track
 from aegir.dispatch.collecting import OF_WORKER, TABLES_AT_ONCE, collect
@@ -32,9 +33,7 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
     type=PathName(),
     help="A folder of labelled tables (JSON lines), or a file.",
 )
-@click.option(
-    "--store", required=True, help="SQLite file, made if it is not there, or PostgreSQL URL."
-)
+@store_option
 @click.option(
     "--exploration",
     type=click.Choice(["epsilon", "softmax", "none"]),

@@ -136,7 +136,7 @@ def choose_annotator(
 class RoutingReport:
     """Shows and logs how the columns of each table were routed, beside its answer."""
 
-    def __init__(self, annotator: str | Annotator, *, explain: bool, store: Path | None) -> None:
+    def __init__(self, annotator: str | Annotator, *, explain: bool, store: str | None) -> None:
         self.explain, self.path = explain, store
         self.run = new_id()
         self._routed: deque[RoutedTable] = deque()
