@@ -137,14 +137,15 @@ def test_tables_of_a_database_that_were_answered_before_a_kill_are_not_answered_
     ]
 
 
-def test_workers_killed_from_outside_cost_no_answer(tmp_path: Path):
+@pytest.mark.parametrize("moment", [0, 20, 59])
+def test_a_worker_killed_from_outside_costs_no_answer(tmp_path: Path, moment: int):
     files = csv_files(tmp_path, 60)
     rules = load_annotator("rules")
     outcomes = []
     with WorkerPool(rules, workers=3) as pool:
         for number, outcome in enumerate(pool.annotate(files, len(files))):
             outcomes.append(outcome)
-            if number in (5, 25, 45):  # far enough apart: no file meets two of them
+            if number == moment:
                 os.kill(pool.pids[0], signal.SIGKILL)
     assert outcomes == list(annotate_sources(files, rules))
 
