@@ -19,8 +19,9 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
-from aegir.dispatch.dispatcher import DispatchAnnotator, RoutedTable, load_dispatcher
+from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
 from aegir.dispatch.learnt_policy import LearntPolicy
+from aegir.dispatch.routed_table import RoutedTable
 from aegir.episode import Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore, new_id

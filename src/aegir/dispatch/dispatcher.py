@@ -16,7 +16,6 @@ Promises
   - every decision can be asked for: who decided, why, with which propensity, from which features, at which cost.
 """
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,101 +34,13 @@ from aegir.dispatch.choices import FREE, Choices, choose_workers
 from aegir.dispatch.exploration import Exploration
 from aegir.dispatch.features import CONFIDENCE, FEATURES, column_features, confidence_of
 from aegir.dispatch.learnt_policy import LearntPolicy
+from aegir.dispatch.routed_table import RoutedTable, Step
 from aegir.dispatch.static_table import Role, RoutingTable, load_table
-from aegir.episode import LABEL, Decision, Episode, Source
 from aegir.errors import AegirError
-from aegir.offline.logged_decisions import WORKER
 from aegir.tables.table import Table
 
 COMBINED, BYTE_MODEL = "combined", "byte_model"
 OWN_WORKERS = (BYTE_MODEL, COMBINED, FREE)
-
-
-@dataclass(slots=True)
-class Step:
-    """One worker asked about one column."""
-
-    worker: str
-    tries: int
-    confidence: float
-    """Before this worker was asked."""
-    failed: bool = False
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RoutedTable:
-    """A table, its scores, and how every column was routed."""
-
-    table: Table
-    scores: TableScores
-    steps: tuple[tuple[Step, ...], ...]
-    """Per column the workers that were asked, in order."""
-    features: Floats
-    """(columns, FEATURES)"""
-    first: int
-    """Where its columns begin among those of the batch that `choices` is about."""
-    choices: Choices
-    routing: RoutingTable
-    policy: LearntPolicy | None
-
-    def episodes(
-        self, labels: Sequence[str | None] | None = None, source: Source = "real", run: str = ""
-    ) -> tuple[Episode, ...]:
-        """Return one episode per column; its id is RUN/TABLE/PLACE, and `labels` are the answers that were given."""
-        return tuple(
-            Episode(
-                id=f"{run}/{self.table.name}/{place}" if run else "",
-                decisions=tuple(
-                    self._decision(place, at, labels) for at in range(len(self.steps[place]))
-                ),
-                source=source,
-                group=self.table.name,
-                task=self.table.columns[place].name or f"column {place}",
-                rewards={"failures": float(failures)}
-                if (failures := self._failures(place))
-                else {},
-            )
-            for place in range(len(self.steps))
-        )
-
-    def _failures(self, place: int) -> int:
-        return sum(step.failed for step in self.steps[place])
-
-    def _decision(self, place: int, at: int, labels: Sequence[str | None] | None) -> Decision:
-        step, column = self.steps[place][at], self.first + place
-        action: dict[str, int | str | None] = {WORKER: step.worker}
-        if labels is not None and at == len(self.steps[place]) - 1:
-            action[LABEL] = labels[place]
-        features = dict(zip(FEATURES, self.features[place].tolist(), strict=True))
-        features |= {"tries": float(step.tries), "confidence": step.confidence}
-        propensity = float(self.choices.propensity[column]) if at == 0 else 1.0
-        shares = self.choices.shares
-        share = 0.0 if shares is None else shares[column, self.choices.asked[column]]
-        own = at == 0 and self.choices.by_policy[column] and share > 0
-        version = self.policy.version if self.policy else ""
-        static = self.choices.workers[self.choices.static[column]]
-        return Decision(
-            action=action,
-            log_probabilities={WORKER: min(math.log(share), 0.0)} if own else {},
-            propensity=None if math.isnan(propensity) else propensity,
-            features=features,
-            policy="learnt policy" if version else "static table",
-            policy_version=version,
-            decided_by=self.choices.decided_by(column) if at == 0 else "fallback",
-            reason=self._reason(column, place, at),
-            baseline={WORKER: static} if at == 0 else {WORKER: step.worker},
-            cost=self.routing.cost(step.worker),
-            seconds=step.seconds,
-        )
-
-    def _reason(self, column: int, place: int, at: int) -> str:
-        if at == 0:
-            return self.choices.reason(column, self.routing, self.policy)
-        before = self.steps[place][at - 1]
-        if before.failed:
-            return f"{before.worker} failed"
-        return f"{before.worker} was {self.steps[place][at].confidence:.2f} sure"
 
 
 @dataclass(slots=True, eq=False)

@@ -8,10 +8,11 @@ import pytest
 
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.dispatch.choices import choose_workers
-from aegir.dispatch.dispatcher import OWN_WORKERS, DispatchAnnotator, RoutedTable, load_dispatcher
+from aegir.dispatch.dispatcher import OWN_WORKERS, DispatchAnnotator, load_dispatcher
 from aegir.dispatch.exploration import Exploration
 from aegir.dispatch.features import FEATURES, column_features
 from aegir.dispatch.learnt_policy import LearntPolicy
+from aegir.dispatch.routed_table import RoutedTable
 from aegir.dispatch.static_table import parse_table
 from aegir.errors import AegirError
 from aegir.tables.table import Column, Table
