@@ -32,6 +32,7 @@ BENCHMARKS = (
     "drift",
     "health",
     "policy_loss",
+    "offline",
     "time_mix",
     "byte_model",
     "swarm",

@@ -1,17 +1,21 @@
 """The pages on curriculum, learning rules, health and speed: their code runs, their tables are those of the code."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from aegir.health.rules import RULES, match_rule
 from aegir.rl import curriculum_strategies
+from command_line import run
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("name", ["curriculum", "health", "learning-rules", "observe"])
+@pytest.mark.parametrize(
+    "name", ["curriculum", "health", "learning-rules", "observe", "offline-rl"]
+)
 def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = dict(curriculum_strategies.STRATEGIES)
     monkeypatch.setattr(curriculum_strategies, "STRATEGIES", known)
@@ -26,6 +30,20 @@ def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -
         assert float(page["solved"]) > 0.7  # five seeds: 0.90 to 0.98; chance gives 0.33
         shown = str(page["shown"]).splitlines()
         assert "\n".join(f"    {line}" for line in shown) in text
+
+
+def test_the_session_on_the_page_on_offline_rl_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With fewer rows; what it prints is checked elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "offline-rl.md").read_text(encoding="utf-8").replace("4000", "650")
+    commands = [shlex.split(line[2:]) for line in text.splitlines() if line.startswith("$ aegir")]
+    assert [words[2] for words in commands][-1] == "eval-offline"
+    for words in commands:
+        done = run(*words[1:])
+        assert done.code in ((0, 3) if words[2] == "eval-offline" else (0,)), done.err
+    assert (tmp_path / "evaluation.html").exists()
 
 
 def test_the_page_on_health_has_a_row_for_every_column() -> None:

@@ -242,3 +242,10 @@ def test_taught_types_need_enough_groups(benchmark_module: Any, tmp_path: Path) 
     write_wards(tmp_path, 8)
     with pytest.raises(UsageError, match="bed occurs in 8 groups, and 9 are needed"):
         taught.run(asked)
+
+
+def test_the_benchmark_of_offline_rl_runs_without_its_references(benchmark_module: Any) -> None:
+    result = benchmark_module("offline").run(benchmark_module("options").Options(quick=True))
+    names = {one.name for one in result.measurements}
+    assert {"aegir, cloning", "aegir, CQL", "aegir, four estimators", "coverage of dr"} <= names
+    assert all(one.value > 0 for one in result.measurements)

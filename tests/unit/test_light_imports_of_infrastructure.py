@@ -24,6 +24,7 @@ MODULES = [
     "aegir.health.run_health",
     "aegir.plugins.atropos",
     "aegir.plugins.verifiers",
+    "aegir.offline.policy",
     "aegir.rl.curriculum",
     "aegir.run_folder",
 ]

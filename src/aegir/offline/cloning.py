@@ -73,7 +73,7 @@ def clone_behaviour(log: LoggedDecisions, settings: LearningSettings | None = No
     probabilities = softmax(logits)
     right = probabilities.argmax(axis=1) == log.action
     return Cloned(
-        _fit(log, settings, "all", temperature),
+        fit_clone(log, settings, "all", temperature),
         compute_cloning_loss(logits, log.action).total,
         float(right.mean()),
         expected_calibration_error(probabilities.max(axis=1).tolist(), right.tolist()),
@@ -85,7 +85,7 @@ def predict_behaviour(
 ) -> tuple[F32, float]:
     """(N, A) calibrated logits, each row by a network that has not seen its group, and the temperature."""
     settings = settings or LearningSettings()
-    logits = predict_held_out(log, lambda part, fold: _fit(part, settings, fold).output)
+    logits = predict_held_out(log, lambda part, fold: fit_clone(part, settings, fold).output)
     temperature = fit_temperature(logits, log.action)
     return logits / np.float32(temperature), temperature
 
@@ -104,9 +104,10 @@ def fit_temperature(logits: F32, action: Ints) -> float:
     return float(np.exp((low + high) / 2))
 
 
-def _fit(
+def fit_clone(
     log: LoggedDecisions, settings: LearningSettings, name: str | int, temperature: float = 1.0
 ) -> RoutingPolicy:
+    """Train one network on all decisions of a log; `name` seeds it."""
     data, network = Standardised.of(log.features), settings.network(log, "cloning", name)
     decay = DECAY_SHARE * settings.weight_decay * network.is_weight
     optimiser = Adam(len(network.flat), decay)

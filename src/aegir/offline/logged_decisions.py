@@ -99,7 +99,8 @@ class LoggedDecisions:
     @property
     def group_numbers(self) -> Ints:
         """(E,) groups as numbers from 0 on."""
-        return np.unique(np.array(self.groups, object), return_inverse=True)[1].reshape(-1)
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(self.groups))}
+        return np.fromiter((numbers[name] for name in self.groups), np.int64, len(self.groups))
 
     @property
     def digest(self) -> str:
