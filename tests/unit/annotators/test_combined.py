@@ -159,6 +159,7 @@ def test_japanese_postal_codes_of_an_everyday_table_are_not_taken_for_telephones
     annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 0.0, 0.0))
     scores = score_at(annotator, codes, 0.1)
     assert scores.types[0, TYPE_INDEX["telephone"]] == 0
+    assert scores.fine is not None
     assert scores.fine[0, FINE_INDEX["telephone_number"]] == 0
 
 
