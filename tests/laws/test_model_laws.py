@@ -4,14 +4,17 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aegir.model.byte_encoding import PAD, SYMBOLS, Symbols, pad
+from aegir.model.architecture import Reading
+from aegir.model.byte_encoding import PAD, SYMBOLS, Symbols, decode_column, encode_column, pad
 from aegir.model.hierarchy import state_from_arrays, state_to_arrays
+from aegir.tables.table import Column, clean_cell
 from byte_models import LAYOUTS, closest_call, random_model
 
 MODELS = {layout: random_model(layout) for layout in LAYOUTS}
 UNDECIDED = 1e-5
 """Rounding may turn a boundary over where its probability is this near to one half."""
 
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
 layouts = st.sampled_from(sorted(LAYOUTS))
 symbol = st.one_of(
     st.integers(0, SYMBOLS - 1).filter(lambda one: one != PAD), st.sampled_from([*b"aA0 .", 258])
@@ -21,6 +24,14 @@ batches = st.lists(st.lists(symbol, max_size=60), min_size=1, max_size=4).filter
 
 def padded(rows: list[list[int]]) -> Symbols:
     return pad([np.array(row, np.int16) for row in rows])[0]
+
+
+@given(name=st.none() | texts, cells=st.lists(texts, max_size=8))
+def test_what_is_encoded_whole_is_decoded_again(name: str | None, cells: list[str]) -> None:
+    column = Column(name, tuple(cells))
+    found = decode_column(encode_column(column, Reading(cells=8)))
+    assert found.name == ((name or "").strip() or None)
+    assert found.values == tuple(clean_cell(cell) for cell in column.present)
 
 
 @settings(max_examples=40)

@@ -25,11 +25,12 @@ def updates(draw):
 
 @given(updates(), st.floats(0, 10))
 def test_the_conservative_penalty_is_never_negative(update, alpha):
-    loss = compute_conservative_loss(*update, alpha)
+    values, action, targets = update
+    loss = compute_conservative_loss(values, action, targets, alpha)
     assert loss.penalty >= 0
     assert loss.total == pytest.approx(loss.td + alpha * loss.penalty)
     # The penalty's gradient adds up to 0 in every row: it moves values apart, not up or down.
-    plain = compute_conservative_loss(*update, 0.0)
+    plain = compute_conservative_loss(values, action, targets, 0.0)
     assert (loss.gradient - plain.gradient).sum(axis=1) == pytest.approx(0, abs=1e-5)
 
 

@@ -114,9 +114,9 @@ class ByteModelAnnotator:
     ) -> Probabilities:
         """Return (columns, names) of a head; the rest to 1 is none of them, and a column without values has 0."""
         logits = self.model.head(head, embeddings)
-        found: Probabilities = softmax(logits / np.float32(temperature))[:, : NAMES[head]]
-        found[empty] = 0
-        return found
+        probabilities: Probabilities = softmax(logits / np.float32(temperature))[:, : NAMES[head]]
+        probabilities[empty] = 0
+        return probabilities
 
     def _mix_again(
         self,

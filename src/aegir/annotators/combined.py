@@ -1,7 +1,7 @@
 """The default annotator: a mixture of n-grams and byte network, on tables of the web corrected by rules.
 
     asked      the byte network reads a table only if the n-grams leave the type of one of its columns unsure
-    mixture    mixing.py: log P = a log P(n-grams) + b log P(byte network); fine types speak for types, too
+    mixture    mixing.py: log P = a log P(n-grams) + b log P(byte network); fine types count for types, too
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
 
@@ -24,12 +24,20 @@ from aegir.annotators.part_of_table import Part
 from aegir.annotators.rules.headers import TELEPHONES
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
+from aegir.annotators.scores import (
+    LIKELY,
+    NO_VALUES,
+    Explanation,
+    Probabilities,
+    TableScores,
+    explain_networks,
+    table_spans,
+)
 from aegir.arrays import F32, Bools, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
 from aegir.tables.table import Table
-from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
@@ -107,9 +115,8 @@ class CombinedAnnotator:
         self, tables: Sequence[Table], learnt: Sequence[TableScores], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
         """Return scores to which the rules were applied."""
-        trust = self._mixture.rule_trust
         return [
-            trust_fine(self._apply_rules(scores, verdicts[span]), verdicts[span], trust)
+            self._apply_rules(scores, verdicts[span])
             for scores, span in zip(learnt, table_spans(tables), strict=True)
         ]
 
@@ -119,7 +126,7 @@ class CombinedAnnotator:
         ngrams: Sequence[TableScores],
         byte_model: Sequence[TableScores],
     ) -> list[TableScores]:
-        """Mix the probabilities of both models; subject and explanations are those of the n-grams."""
+        """Mix the probabilities of both models; the subject is that of the n-grams."""
         if not tables:
             return []
         mixing = self._mixture.mixing
@@ -140,10 +147,11 @@ class CombinedAnnotator:
                 scores,
                 types=types[span],
                 relations=relations[span],
+                explanations=_explain_mixture(table, scores, types[span], fine[span]),
                 fine=fine[span],
                 personal=personal[span],
             )
-            for scores, span in zip(ngrams, table_spans(tables), strict=True)
+            for table, scores, span in zip(tables, ngrams, table_spans(tables), strict=True)
         ]
 
     def _apply_rules(self, learnt: TableScores, verdicts: Sequence[Verdict]) -> TableScores:
@@ -155,16 +163,20 @@ class CombinedAnnotator:
         fine = learnt.fine
         if fine is not None and learnt.web < LIKELY:
             fine = rule_out_phone_names(fine, verdicts)
-        before, after = learnt.types.argmax(axis=1), types.argmax(axis=1)
+        ruled = trust_fine(
+            replace(learnt, types=types, relations=relations, fine=fine),
+            verdicts,
+            self._mixture.rule_trust,
+        )
         explanations = tuple(
-            _explain(_heeded(verdict, now), explanation, None if was == now else TYPE_NAMES[was])
-            for verdict, explanation, was, now in zip(
-                verdicts, learnt.explanations, before, after, strict=True
+            _explain(
+                _without_others(verdict, int(types[row].argmax())),
+                learnt.explanations[row],
+                _overruled(learnt, ruled, row),
             )
+            for row, verdict in enumerate(verdicts)
         )
-        return replace(
-            learnt, types=types, relations=relations, fine=fine, explanations=explanations
-        )
+        return replace(ruled, explanations=explanations)
 
 
 def is_unsure(types: Probabilities) -> bool:
@@ -280,8 +292,43 @@ def rule_out_relations(
     return result
 
 
-def _heeded(verdict: Verdict, answered: int) -> Verdict:
-    """Return the verdict without a finding that speaks for other types than the likeliest: it is no reason for that."""
+def _explain_mixture(
+    table: Table, ngrams: TableScores, types: Probabilities, fine: Probabilities
+) -> tuple[Explanation, ...]:
+    """Explain what both models read; on tables of the web, what the n-grams read where that is the same type."""
+    if ngrams.web < LIKELY:
+        return explain_networks(table.columns, types, fine)
+    return tuple(
+        explanation
+        if first == both or not row.any()
+        else Explanation(
+            evidence=(f"reads like {TYPE_NAMES[both]}, by n-grams alone like {TYPE_NAMES[first]}",)
+        )
+        for row, explanation, first, both in zip(
+            types,
+            ngrams.explanations,
+            ngrams.types.argmax(axis=1).tolist(),
+            types.argmax(axis=1).tolist(),
+            strict=True,
+        )
+    )
+
+
+def _overruled(learnt: TableScores, ruled: TableScores, row: int) -> str | None:
+    """Return what the models read a column like, if the rules made another type or fine type likelier."""
+    was, now = int(learnt.types[row].argmax()), int(ruled.types[row].argmax())
+    if was != now:
+        return TYPE_NAMES[was]
+    if learnt.web >= LIKELY or learnt.fine is None or ruled.fine is None:
+        return None
+    named = int(learnt.fine[row].argmax())
+    if learnt.fine[row, named] < LIKELY or named == int(ruled.fine[row].argmax()):
+        return None
+    return FINE_NAMES[named]
+
+
+def _without_others(verdict: Verdict, answered: int) -> Verdict:
+    """Return the verdict without a finding that supports other types than the likeliest: it is no reason for that."""
     if not verdict.argues_for or TYPE_NAMES[answered] in verdict.argues_for:
         return verdict
     return replace(verdict, evidence=verdict.evidence[1:])
@@ -290,10 +337,12 @@ def _heeded(verdict: Verdict, answered: int) -> Verdict:
 def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:
     """Give the rules' reasons, then the models' reasons or the type of theirs that was overruled."""
     rules = explain_verdict(verdict)
+    if rules.evidence and learnt.evidence == (NO_VALUES,):  # the rules say so, too
+        return rules
     if overruled is None:
         return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
     if overruled in verdict.vetoes:
-        reason = f"the model's first guess, {overruled}, was ruled out"
+        reason = f"the models' first guess, {overruled}, was ruled out"
     else:
-        reason = f"the model's first guess was {overruled}"
+        reason = f"the models' first guess was {overruled}"
     return Explanation(rules.fine_type, (*rules.evidence, reason))

@@ -16,7 +16,7 @@ from itertools import islice
 import numpy as np
 
 from aegir.annotators.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.annotators.subject import describes, find_subject
+from aegir.annotators.subject import describes, find_subject, repeats
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
@@ -301,11 +301,18 @@ def _relations(
 
 
 def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
-    """Return the column that names the row: the one stated, or chosen on web tables unless it only describes a row."""
+    """Return the column that names the row: the one stated, or on web tables the one chosen if it can name a row.
+
+    Web tables without headers repeat their subject: a row may be one of several lines about it.
+    """
     chosen = scores.subject
     if table.subject is not None:
         return chosen
-    if scores.web >= LIKELY and (chosen is None or not describes(columns[chosen])):
+    has_headers = any(column.name for column in table.columns)
+    if scores.web >= LIKELY and (
+        chosen is None
+        or not (describes(columns[chosen]) or (has_headers and repeats(table.columns[chosen])))
+    ):
         return chosen
     return find_subject(table, columns)
 
@@ -333,7 +340,7 @@ def _personal_meaning(
     if scores.personal is not None and scores.web < LIKELY:
         if scores.personal[named.index] < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
             return None
-        return personal_meaning(named.type, named.fine_type, relation)
+        return personal_meaning(named.type, named.fine_type, relation, named.kind)
     types = scores.types[named.index]
     by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
     if by_type < LIKELY and not is_personal(None, named.fine_type, relation):

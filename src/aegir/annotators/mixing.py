@@ -34,7 +34,7 @@ class Weights:
     fine: tuple[float, float]
     personal: tuple[float, float, float]
     via_fine: float = 0.0
-    """v: how far fine types speak for types."""
+    """v: the weight of the types that fine types imply."""
     sharpness: float = 1.0
     """s: the power to which the types' probabilities are then raised."""
 

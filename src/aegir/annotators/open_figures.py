@@ -51,12 +51,14 @@ class TypeFigures:
     def of(cls, columns: Sequence[JudgedColumn]) -> "TypeFigures":
         """Measure the columns whose types are labelled."""
         judged = [column for column in columns if column.type_right is not None]
-        answers = [(one.answer.type_confidence, bool(one.type_right)) for one in judged]
+        answers = [(column.answer.type_confidence, bool(column.type_right)) for column in judged]
         return cls(
             columns=len(judged),
-            right=share(one.type_right for one in judged),
-            none_precision=share(one.type_right for one in judged if one.answer.type is None),
-            none_recall=share(one.type_right for one in judged if not one.labels.types),
+            right=share(column.type_right for column in judged),
+            none_precision=share(
+                column.type_right for column in judged if column.answer.type is None
+            ),
+            none_recall=share(column.type_right for column in judged if not column.labels.types),
             confidence=ConfidenceFigures.of(answers, len(judged)),
         )
 
@@ -77,9 +79,11 @@ class FineFigures:
         judged = [column for column in columns if column.labels.fine is not None]
         return cls(
             columns=len(judged),
-            given=share(one.fine_right is not None for one in judged),
-            precision=share(one.fine_right for one in judged if one.fine_right is not None),
-            right=share(one.fine_right for one in judged),
+            given=share(column.fine_right is not None for column in judged),
+            precision=share(
+                column.fine_right for column in judged if column.fine_right is not None
+            ),
+            right=share(column.fine_right for column in judged),
         )
 
 
@@ -101,12 +105,12 @@ class LabelFigures:
         """Measure the columns whose labels settle what is right."""
         judged = [column for column in columns if column.label_right is not None]
         given = [column for column in judged if column.answer.label is not None]
-        answers = [(one.answer.confidence, bool(one.label_right)) for one in given]
-        right_as = [one.label_level if one.label_right else "wrong" for one in judged]
+        answers = [(column.answer.confidence, bool(column.label_right)) for column in given]
+        right_as = [column.label_level if column.label_right else "wrong" for column in judged]
         return cls(
             columns=len(judged),
-            given=share(one.answer.label is not None for one in judged),
-            right=share(one.label_right for one in judged),
+            given=share(column.answer.label is not None for column in judged),
+            right=share(column.label_right for column in judged),
             right_as_fine=share(level == "fine" for level in right_as),
             right_as_type=share(level == "type" for level in right_as),
             right_as_kind=share(level == "kind" for level in right_as),
@@ -158,9 +162,11 @@ class RelationFigures:
         related = [column for column in judged if column.labels.relations]
         return cls(
             columns=len(judged),
-            precision=share(one.relation_right for one in judged if one.relation_said),
-            recall=share(one.relation_right and one.relation_said for one in related),
-            false_given=share(one.relation_said for one in judged if not one.labels.relations),
+            precision=share(column.relation_right for column in judged if column.relation_said),
+            recall=share(column.relation_right and column.relation_said for column in related),
+            false_given=share(
+                column.relation_said for column in judged if not column.labels.relations
+            ),
         )
 
 
@@ -178,8 +184,8 @@ class PersonalFigures:
         judged = [column for column in columns if column.labels.personal is not None]
         return cls(
             columns=len(judged),
-            precision=share(one.labels.personal for one in judged if one.answer.personal),
-            recall=share(one.answer.personal for one in judged if one.labels.personal),
+            precision=share(column.labels.personal for column in judged if column.answer.personal),
+            recall=share(column.answer.personal for column in judged if column.labels.personal),
         )
 
 

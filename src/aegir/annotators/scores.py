@@ -33,6 +33,7 @@ HEADER_SHOWN = 60
 """Characters of a header that a reason quotes."""
 CELLS_CHECKED = 5
 """Cells searched for a letter."""
+NO_VALUES = "there are no values to judge by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +141,21 @@ def explain_networks(
 
 def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:
     if not column.present:
-        return ("there are no values to judge by",)
+        return (NO_VALUES,)
     header = (column.name or "").strip()[:HEADER_SHOWN]
     parts = f"header {header!r}, values and table" if header else "values and table"
     best, named = int(np.argmax(types)), int(np.argmax(fine))
     if fine[named] >= LIKELY:
-        return (f"{parts} read like {FINE_NAMES[named]}",)
+        return (f"reads like {FINE_NAMES[named]} by {parts}",)
     if types[best] >= max(1 - float(types.sum()), 0.0):
-        return (f"{parts} read like {TYPE_NAMES[best]}",)
-    return (f"{parts} read like none of the 82 types",)
+        return (f"reads like {TYPE_NAMES[best]} by {parts}",)
+    return (f"reads like none of the {len(TYPE_NAMES)} types by {parts}",)
 
 
 def _evidence(alone: F32, final: Probabilities) -> tuple[str, ...]:
     if not final.any():
-        return ("there are no values to judge by",)
+        return (NO_VALUES,)
     first, last = TYPE_NAMES[int(np.argmax(alone))], TYPE_NAMES[int(np.argmax(final))]
     if first == last:
         return (f"the values read like {last}",)
-    return (f"the values alone read like {first}; with header and table around them, {last}",)
+    return (f"reads like {last} with header and table, like {first} by its values alone",)

@@ -82,6 +82,11 @@ def is_description(kind: str | None, *names: str | None) -> bool:
     return not _DESCRIPTIONS.isdisjoint(names)
 
 
+def repeats(column: Column) -> bool:
+    """Return whether fewer than half of a column's cells differ."""
+    return 2 * len(set(column.present)) < len(column.present)
+
+
 def _leads(answer: ColumnAnnotation) -> bool:
     return answer.kind == "time" or answer.label in _LEADING or answer.type in _LEADING
 

@@ -138,7 +138,7 @@ def _check_form(data: object, where: str) -> None:
     form = data.get("form")
     if type(form) is int and form == FORM:
         return
-    came = "has no form" if form is None else f"is of form {form!r}"
+    came = "is of an earlier version" if form is None else f"is of form {form!r}"
     raise UsageError(
         f"{where} {came}, but form {FORM} is expected; run `aegir annotate` on its table again"
     )

@@ -5,7 +5,7 @@
 
 Promises
   - one file: no request is made, no font, no image, no framework; the page can be mailed and opened offline;
-  - nothing from a table is obeyed: every text is escaped, and a content security policy allows only the style and the
+  - nothing from a table is executed: every text is escaped, and a content security policy allows only the style and the
     script of html_page.css and html_page.js, by their hashes;
   - without scripts all is readable, only the filter is missing; every part is reached with the keyboard;
   - the page depends on nothing but the annotations.
@@ -27,7 +27,6 @@ from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.printable import escape_controls
 from aegir.answers.wording import (
     SURE,
-    UNSURE,
     is_unsure,
     maybe,
     shown_confidence,
@@ -219,10 +218,10 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
         level = f"{column.personal_level}: " if column.personal_level else ""
         said = column.personal_reason or "likely to hold personal data"
         yield f"<h3>Personal data</h3><p>{_text(level + said)}</p>"
-    yield from _guesses("Or" if column.label else "Perhaps", column.runners_up)
+    yield from _guesses("Next best" if column.label else "Perhaps", column.runners_up)
     if column.type_runners_up != column.runners_up:
         yield from _guesses("Other types", column.type_runners_up)
-    related = "Other relations" if column.relation else "No relation is likely enough; perhaps"
+    related = "Other relations" if column.relation else "No relation is likely enough, perhaps"
     yield from _guesses(related, column.relation_runners_up)
     yield f'<p class="soft">{" · ".join(_details(column))}</p>'
 
@@ -287,7 +286,7 @@ def _badge(column: ColumnAnnotation) -> str:
 
 def _sureness(confidence: float) -> str:
     """A bar and the number it stands for."""
-    trust = "sure" if confidence >= SURE else "fair" if confidence >= UNSURE else "weak"
+    trust = "sure" if confidence >= SURE else "weak" if maybe(confidence) else "fair"
     return (
         '<span class="sureness"><svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" '
         'aria-hidden="true"><rect class="track" width="100" height="10" rx="4"/>'
@@ -310,7 +309,7 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
 
 
 def _text(text: str) -> str:
-    """Text that is shown as it stands and never obeyed, inside an element or an attribute in quotes."""
+    """Text that is shown as it stands and never read as markup, inside an element or an attribute in quotes."""
     return escape(escape_controls(text, keep="\n\t"))
 
 

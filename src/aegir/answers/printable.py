@@ -1,6 +1,6 @@
 r"""Text from tables, file names and error messages, made safe to print and to write.
 
-    escape_controls("a\x1b[31m")          a\x1b[31m       for terminals: nothing is obeyed, nothing is hidden
+    escape_controls("a\x1b[31m")          a\x1b[31m       for terminals: nothing is interpreted, nothing is hidden
     escape_surrogates("caf\udce9.csv")    caf\xe9.csv     for files: valid Unicode
     escape_formula("=1+1")                '=1+1           for spreadsheets: nothing is computed
 

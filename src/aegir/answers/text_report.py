@@ -50,8 +50,8 @@ MARK = 2
 INDENT = 4
 """How far reasons stand in below their column."""
 LEAST_ROOM_FOR_REASONS = 24
-DANGLING = {"such", "as"}
-"""Words a cut sentence should not end in: the example that follows them is gone."""
+DANGLING = frozenset(("and", "as", "by", "header", "like", "reads", "such", "with"))
+"""Words a cut sentence should not end in: what they announce is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +138,15 @@ def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
     yield from (("- ", reason) for reason in column.reasons)
     if column.personal_reason:
         yield "personal: ", column.personal_reason
-    for what, given, guesses in (
-        ("", column.label, column.runners_up),
-        ("relation ", column.relation, column.relation_runners_up),
+    for start, guesses in (
+        ("next best: " if column.label else "perhaps: ", column.runners_up),
+        (
+            "other relations: " if column.relation else "no relation, perhaps: ",
+            column.relation_runners_up,
+        ),
     ):
         if likely := worth_listing(guesses):
-            listed = ", ".join(f"{guess.label} {guess.confidence:.2f}" for guess in likely)
-            yield what + ("or: " if given else "perhaps: "), listed
+            yield start, ", ".join(f"{guess.label} {guess.confidence:.2f}" for guess in likely)
 
 
 def _choose_widths(
@@ -273,7 +275,7 @@ class _Painter:
 
 
 def _printable(text: str) -> str:
-    """The text on one line: blanks for line breaks, `?` for what a terminal might obey."""
+    """The text on one line: blanks for line breaks, `?` for what a terminal might interpret."""
     flat = escape_surrogates(text)
     flat = " ".join(flat.splitlines()) if "\n" in flat or "\r" in flat else flat
     return "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in flat)

@@ -47,12 +47,12 @@ def shown_level(column: ColumnAnnotation) -> str:
 
 def is_unsure(column: ColumnAnnotation) -> bool:
     """Whether the answer is less likely than not."""
-    return column.label is None or column.confidence < UNSURE
+    return column.label is None or bool(maybe(column.confidence))
 
 
 def maybe(confidence: float) -> str:
-    """What stands before a name that is less likely than not."""
-    return "maybe " if confidence < UNSURE else ""
+    """What stands before a name that is less likely than not, by the two digits that are shown."""
+    return "maybe " if round(confidence, 2) < UNSURE else ""
 
 
 def worth_listing(guesses: tuple[Guess, ...]) -> list[Guess]:

@@ -46,7 +46,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.option(
     "--why",
     is_flag=True,
-    help="Print every reason whole, and the next-best answers; other formats always hold them.",
+    help="In the text report, print every reason whole and the next-best answers.",
 )
 @click.option(
     "--out",

@@ -137,7 +137,7 @@ def _report_lines(name: str, report: Report, validation: Validation | None) -> l
     so_far = ", ".join(f"{label} ({count})" for label, count in list(report.so_far.items())[:3])
     lines = [
         f"{name}: learnt from {columns} of {files}{cut}",
-        f"  taken so far for {so_far or 'nothing'}",
+        f"  answered so far  {so_far or 'nothing'}",
     ]
     held_out = "held out by column" if report.columns > 1 else "held out, but all from one column"
     lines += [

@@ -23,7 +23,11 @@ from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
+from aegir.tables.amounts import amount
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+NAMES_LISTED = 5
+"""How many names outside the vocabulary are shown."""
 
 
 @click.command("eval", epilog="Example: aegir eval tables.jsonl.gz --at-least 0.8")
@@ -119,19 +123,18 @@ def _show(result: Evaluation) -> None:
     console.print(classes)
     points = Table("abstain below", "coverage", "precision", box=None)
     for point in result.operating_points:
-        points.add_row(f"{point.threshold}", f"{point.coverage:.3f}", f"{point.precision:.3f}")
+        precision = f"{point.precision:.3f}" if point.coverage else "-"
+        points.add_row(f"{point.threshold}", f"{point.coverage:.3f}", precision)
     console.print(points)
     console.print(
-        f"{result.task} with {result.annotator}: {result.columns} labelled columns "
-        f"in {result.tables} tables\n"
+        f"{result.task} with {result.annotator}: {amount(result.columns, 'labelled column')} "
+        f"in {amount(result.tables, 'table')}\n"
         f"micro F1 {result.f1.micro_f1:.4f}   macro F1 {result.f1.macro_f1:.4f}   "
         f"ECE {result.ece:.4f}   abstained {result.f1.abstained}   "
         f"{result.columns_per_cpu_second:.0f} columns per CPU second",
         soft_wrap=True,
     )
     if result.unknown_labels:
-        names = ", ".join(result.unknown_labels[:5])
-        say(
-            f"{len(result.unknown_labels)} gold labels are not in the vocabulary "
-            f"and count as missed: {names}…"
-        )
+        listed = ", ".join(result.unknown_labels[:NAMES_LISTED])
+        more = ", …" if len(result.unknown_labels) > NAMES_LISTED else ""
+        say(f"labels that are not in the vocabulary count as missed: {listed}{more}")

@@ -12,6 +12,7 @@ from aegir.annotators.open_evaluation import OpenEvaluation
 from aegir.annotators.open_figures import PartFigures, Share
 from aegir.answers.printable import escape_controls
 from aegir.cli.terminal import say
+from aegir.tables.amounts import amount
 
 COLUMNS_WORTH_A_LINE = 30
 """Domains with fewer labelled columns are only in the JSON object."""
@@ -46,8 +47,12 @@ def _points_table(result: OpenEvaluation) -> Table:
     table.add_column("precision")
     both = (part.confidence.operating_points for part in (result.type, result.label))
     for of_type, of_label in zip(*both, strict=True):
-        shares = (of_type.coverage, of_type.precision, of_label.coverage, of_label.precision)
-        table.add_row(f"{of_type.threshold}", *map(_shown, shares))
+        shares = [
+            _shown(share)
+            for point in (of_type, of_label)
+            for share in (point.coverage, point.precision if point.coverage else None)
+        ]
+        table.add_row(f"{of_type.threshold}", *shares)
     return table
 
 
@@ -55,7 +60,8 @@ def _summary(result: OpenEvaluation) -> list[str]:
     kind, fine, label, relation = result.type, result.fine, result.label, result.relation
     personal, subject, misleading = result.personal, result.subject, result.misleading
     lines = [
-        f"open with {result.annotator}: {result.columns} labelled columns in {result.tables} tables",
+        f"open with {result.annotator}: {amount(result.columns, 'labelled column')} "
+        f"in {amount(result.tables, 'table')}",
         f"type        right {_shown(kind.right)}   ECE {kind.confidence.ece:.3f}   none of them: "
         f"precision {_shown(kind.none_precision)}, recall {_shown(kind.none_recall)}",
         f"fine name   given {_shown(fine.given)}   of these right {_shown(fine.precision)}",

@@ -84,6 +84,10 @@ VERBS = {
         "train_bytes:pretrain",
         "Teach the byte network to read: next bytes and headers of unlabelled tables.",
     ),
+    "train specialist": (
+        "train_specialist:specialist",
+        "Train a small network for one domain, to be a frozen specialist of a swarm.",
+    ),
     "train supervised": (
         "train_bytes:supervised",
         "Teach the byte network what columns are: types, fine types, relations, personal data.",

@@ -37,7 +37,7 @@ hidden `.aegir-….partial` file, which the next run that writes into the same f
 An answer that is there already also stays when no table could be annotated.
 
 A file name that is not UTF-8 is shown, in every format and message, with `\\xNN` for each byte that cannot be decoded.
-Control characters in names and values are written as escapes (`\\x1b`, `\\n`), so that no terminal obeys them; the readable
+Control characters in names and values are written as escapes (`\\x1b`, `\\n`), so that no terminal interprets them; the readable
 report shows `?` instead. With `--format csv`, line feeds and tabs inside a cell stay, and a cell that a spreadsheet would
 take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a line feed, also behind blanks) gets an apostrophe in front:
 `=1+1` becomes `'=1+1`. Plain numbers such as `-12.5` are left alone. The other formats hold the text as it is.

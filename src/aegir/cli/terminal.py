@@ -1,6 +1,6 @@
 """What the command line prints for people: lines on stdout, sentences on stderr, a progress bar for long work.
 
-Names and texts may come from anywhere: a line break would fake a line, an escape sequence would be obeyed by the
+Names and texts may come from anywhere: a line break would fake a line, an escape sequence would be interpreted by the
 terminal. So every line is printed with its control characters written as escapes.
 """
 

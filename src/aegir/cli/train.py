@@ -82,7 +82,7 @@ def training_packages() -> Iterator[None]:
     "--encoder/--no-encoder",
     default=True,
     show_default=True,
-    help="Let word embeddings begin with what a sentence encoder knows (needs the extra `distil`).",
+    help="Initialise word embeddings from a sentence encoder (needs the extra `distil`).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
 def ngrams(
@@ -157,7 +157,7 @@ def data_report(
             data = data or tuple(map(Path, settings.data.folders))
             teacher = settings.data.teacher
         tables = build_tables(data, switches, seed or 0, teacher)
-    if sentence := unknown_names_sentence(count_unknown_names(one.labelled for one in tables)):
+    if sentence := unknown_names_sentence(count_unknown_names(table.labelled for table in tables)):
         say(sentence, err=True)
     report = EngineReport.of(tables)
     say(*([json.dumps(asdict(report))] if as_json else str(report).split("\n")))

@@ -249,6 +249,8 @@ class TrainingProgress:
             for head in OUTPUTS
             if totals[f"{head}/count"]
         ]
+        if totals["teacher/count"]:
+            parts.append(f"teacher {1 - totals['teacher/loss'] / totals['teacher/count']:.2f}")
         if totals["next/count"]:
             parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
         if len(self._recent) > 1:

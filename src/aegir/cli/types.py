@@ -11,7 +11,7 @@ import click
 
 from aegir.annotators.custom_types.store import CustomType, load_types, types_folder
 from aegir.answers.writers import quoted_json
-from aegir.cli.terminal import say
+from aegir.cli.terminal import say, tell
 from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below, tree_path_of
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
@@ -58,7 +58,7 @@ def list_types(
     """
     chosen = {Kind.level: kinds, "column type": types, "fine type": fine, "relation": relations}
     levels = {level for level, wanted in {**chosen, CustomType.level: custom}.items() if wanted}
-    entries: list[Entry] = [*_tree(load_types(types_folder())), *RELATIONS.values()]
+    entries: list[Entry] = [*_tree(load_types(types_folder(), tell)), *RELATIONS.values()]
     entries = [
         entry
         for entry in entries
@@ -80,7 +80,7 @@ def list_types(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, its place in the tree."""
-    taught = load_types(types_folder())
+    taught = load_types(types_folder(), tell)
     entries: Sequence[Entry] = [each for each in taught if each.name == name] or meanings_of(name)
     if as_json:
         _print_json(entries)

@@ -66,7 +66,9 @@ def check_numbers(
             or (below is not None and value >= below)
         )
         if broken:
-            words = " and ".join(f"{word} {one}" for word, one in bounds.items() if one is not None)
+            words = " and ".join(
+                f"{word} {bound}" for word, bound in bounds.items() if bound is not None
+            )
             raise UsageError(f"{name} is {value}; expected a number {words}")
 
 

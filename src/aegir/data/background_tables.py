@@ -58,20 +58,20 @@ KINDS = [
 
 def background_tables(seed: int = SEED) -> list[LabelledTable]:
     """Return pages, records and everyday tables; a column is labelled with its type or fine type, if it has one."""
-    pages = [one.labelled for one in synthetic_tables(PAGES, seed)]
+    pages = [made.labelled for made in synthetic_tables(PAGES, seed)]
     whole = [_with_headers(page, _stream(seed, "page", i)) for i, page in enumerate(pages)]
     whole += [_record(i, _stream(seed, "record", i)) for i in range(RECORDS)]
     parts = [
         part
-        for i, one in enumerate(whole)
-        for part in (_columns_of(one) if i % ALONE == 0 else [one])
+        for i, table in enumerate(whole)
+        for part in (_columns_of(table) if i % ALONE == 0 else [table])
     ]
     return [*parts, *everyday_tables(_stream(seed, "everyday"))]
 
 
 def write_background(tables: list[LabelledTable]) -> bytes:
     """The tables as gzipped JSON lines."""
-    lines = "".join(json.dumps(_as_line(one), ensure_ascii=False) + "\n" for one in tables)
+    lines = "".join(json.dumps(_as_line(table), ensure_ascii=False) + "\n" for table in tables)
     return gzip.compress(lines.encode(), 9, mtime=0)
 
 
@@ -79,11 +79,11 @@ def _stream(seed: int, *names: str | int) -> Random:
     return Random(Seeds(seed).derive("background", *names))  # noqa: S311 (no secret)
 
 
-def _columns_of(one: LabelledTable) -> list[LabelledTable]:
+def _columns_of(labelled: LabelledTable) -> list[LabelledTable]:
     """Every column as a table by itself."""
     return [
-        LabelledTable(Table(f"{one.table.name}/{i}", (column,)), (one.labels[i],), {})
-        for i, column in enumerate(one.table.columns)
+        LabelledTable(Table(f"{labelled.table.name}/{i}", (column,)), (labelled.labels[i],), {})
+        for i, column in enumerate(labelled.table.columns)
     ]
 
 
@@ -151,13 +151,13 @@ def _spaced(name: str) -> str:
     return "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
 
 
-def _as_line(one: LabelledTable) -> dict[str, object]:
+def _as_line(labelled: LabelledTable) -> dict[str, object]:
     return {
-        "id": one.table.name,
+        "id": labelled.table.name,
         "columns": [
             {"name": column.name, "values": column.values}
             | ({"cta": labels.type} if labels.fine is None else {"fine": labels.fine})
-            for column, labels in zip(one.table.columns, one.labels, strict=True)
+            for column, labels in zip(labelled.table.columns, labelled.labels, strict=True)
         ],
     }
 

@@ -136,7 +136,7 @@ class _Sources:
 
     def entities(self) -> list[TrainingTable]:
         sites = {site_of(table.labelled.table.name) for table in self.gold()}
-        entities = [one for path in self.files(ENTITIES.file) for one in read_entities(path)]
+        entities = [entity for path in self.files(ENTITIES.file) for entity in read_entities(path)]
         return rebuild_tables(entities, self._seed, {site for site in sites if site})
 
     def pseudo(self) -> list[TrainingTable]:
@@ -153,11 +153,11 @@ class _Sources:
 
     def files(self, name: str) -> list[Path]:
         """Return the file of that name in each folder that has it."""
-        found = [folder / name for folder in self._data if (folder / name).is_file()]
-        if not found:
+        paths = [folder / name for folder in self._data if (folder / name).is_file()]
+        if not paths:
             places = ", ".join(map(str, self._data))
             raise UsageError(f"no {name} in {places}; switch its source off or name its folder")
-        return found
+        return paths
 
 
 def _made(wanted: bool | int) -> int:

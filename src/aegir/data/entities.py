@@ -90,7 +90,7 @@ class Entity:
 
 def read_entities(path: Path) -> list[Entity]:
     """Return the distinct entities of a file that are of the kinds in KINDS."""
-    found: dict[Entity, None] = {}
+    entities: dict[Entity, None] = {}
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
@@ -98,13 +98,13 @@ def read_entities(path: Path) -> list[Entity]:
                 if record["type"] in KINDS:
                     cells = ((name, _cut(str(text))) for name, text in record["props"].items())
                     filled = tuple((name, text) for name, text in cells if text)
-                    found[Entity(record["type"], _as_site(record["site"]), filled)] = None
+                    entities[Entity(record["type"], _as_site(record["site"]), filled)] = None
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"cannot read entities from {path} ({error!r}); expected gzipped lines of "
             '{"type", "site", "props"}'
         ) from None
-    return list(found)
+    return list(entities)
 
 
 def rebuild_tables(
@@ -165,7 +165,7 @@ def _table(name: str, kind: str, rows: Sequence[Entity]) -> LabelledTable | None
     return LabelledTable(
         Table(name, tuple(Column(None, cells) for _, cells in columns), subject=subject),
         # A relation needs the subject beside it.
-        tuple(labels if subject == 0 else [replace(one, relations=None) for one in labels]),
+        tuple(labels if subject == 0 else [replace(label, relations=None) for label in labels]),
         {"source": "schema.org markup", "sites": sorted({entity.site for entity in rows})},
     )
 

@@ -57,7 +57,7 @@ def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
     """Return the tables with at least one column whose header settles its type."""
     per_type: Counter[str] = Counter()
     per_header: Counter[str] = Counter()
-    found = []
+    labelled = []
     for i in Seeds(seed).generator("header types").permutation(len(tables)):
         meanings = {
             place: meaning
@@ -72,15 +72,15 @@ def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
             per_header.update(meaning.header for meaning in meanings.values())
             known = [meanings.get(place) for place in range(len(tables[i].columns))]
             labels = [ColumnLabels.of(m.type, m.relation) if m else UNLABELLED for m in known]
-            found.append(_labelled(tables[i], labels, HEADER_TYPES))
-    return found
+            labelled.append(_labelled(tables[i], labels, HEADER_TYPES))
+    return labelled
 
 
 def header_tables(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
     """Return the tables whose columns are labelled with their own headers."""
     common = frozenset(common_headers(tables))
     taken: Counter[str] = Counter()
-    found = []
+    labelled = []
     for i in Seeds(seed).generator("header tables").permutation(len(tables)):
         labels = []
         for column in tables[i].columns:
@@ -90,8 +90,8 @@ def header_tables(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
         if any(labels):
             taken.update(header for header in labels if header)
             named = [ColumnLabels.of(h and f"header:{h}") for h in labels]
-            found.append(_labelled(tables[i], named, HEADERS))
-    return found
+            labelled.append(_labelled(tables[i], named, HEADERS))
+    return labelled
 
 
 def common_headers(tables: Sequence[Table]) -> list[str]:

@@ -73,8 +73,10 @@ class HeldOutGroups:
         self._stated = _StatedGroups(held_out)
         self._marks = {mark for labelled in held_out for mark in _marks(labelled, self._stated)}
 
-    def __contains__(self, labelled: LabelledTable) -> bool:
-        return any(mark in self._marks for mark in _marks(labelled, self._stated))
+    def __contains__(self, labelled: object) -> bool:
+        return isinstance(labelled, LabelledTable) and any(
+            mark in self._marks for mark in _marks(labelled, self._stated)
+        )
 
 
 class SameTables:
@@ -116,8 +118,8 @@ class _StatedGroups:
         folders = _folders(name)
         last_parts = (folder.rpartition("/")[2] for folder in folders)
         keys = {"", _without_digits(name), *folders, *last_parts}
-        found = (self._groups.get((repository, key), ()) for key in keys)
-        return {group for groups in found for group in groups}
+        matches = (self._groups.get((repository, key), ()) for key in keys)
+        return {group for groups in matches for group in groups}
 
 
 def _folders(name: str) -> list[str]:

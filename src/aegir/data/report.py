@@ -67,9 +67,9 @@ class EngineReport:
             f"{'relations':>9} {'other':>7}"
         ]
         lines += [
-            f"{one.name:40} {one.kind:10} {one.tables:7} {one.cta:7} {one.none:7} {one.fine:7} "
-            f"{one.cpa:9} {one.auxiliary:7}"
-            for one in self.sources
+            f"{source.name:40} {source.kind:10} {source.tables:7} {source.cta:7} {source.none:7} {source.fine:7} "
+            f"{source.cpa:9} {source.auxiliary:7}"
+            for source in self.sources
         ]
         enough = len(self.types) - len(self.scarce_types())
         lines += ["", f"{enough} of {len(self.types)} types have {ENOUGH_COLUMNS} columns or more"]

@@ -215,7 +215,8 @@ def _with_types(labelled: LabelledTable, translation: Mapping[str, str]) -> Labe
     )
     labels = zip(labelled.labels, types, strict=True)
     return replace(
-        labelled, labels=tuple(replace(one, types=translated or None) for one, translated in labels)
+        labelled,
+        labels=tuple(replace(given, types=translated or None) for given, translated in labels),
     )
 
 

@@ -269,10 +269,10 @@ def _per_token(advantages: Floats, log_ratios: Floats) -> Floats:
 
 
 def _check_same_length(
-    one: str, first: npt.NDArray[Any], other: str, second: npt.NDArray[Any]
+    name: str, first: npt.NDArray[Any], other_name: str, second: npt.NDArray[Any]
 ) -> None:
     if len(first) != len(second):
-        raise UsageError(f"{len(first)} {one} but {len(second)} {other}; expected as many")
+        raise UsageError(f"{len(first)} {name} but {len(second)} {other_name}; expected as many")
 
 
 def _correlation(rewards: Floats, nuisance: Floats) -> Figures:

@@ -53,6 +53,20 @@ def encode_column(column: Column, reading: Reading, header: bool = True) -> Symb
     return np.array([*parts, END], np.int16)
 
 
+def decode_column(symbols: Symbols) -> Column:
+    """Return the column that symbols (T,) were encoded from; what was cut stays cut, and PAD says nothing."""
+    markers = np.flatnonzero(symbols >= 256)
+    name, cells = None, []
+    for at, end in zip(markers, [*markers[1:], len(symbols)], strict=True):
+        if symbols[at] in (HEADER, VALUE):
+            text = symbols[at + 1 : end].astype(np.uint8).tobytes().decode("utf-8", "ignore")
+            if symbols[at] == HEADER:
+                name = text
+            else:
+                cells.append(text)
+    return Column(name, tuple(cells))
+
+
 def _cut(text: str, limit: int) -> list[int]:
     """Return the bytes of a text, at most `limit` of them; CUT follows if some are missing."""
     raw = text.encode("utf-8", "replace")

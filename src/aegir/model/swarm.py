@@ -259,10 +259,10 @@ class _Routed:
     vectors: F32 | None
 
 
-def _check_hash(path: Path, found: str, expected: str) -> None:
-    if found != expected:
+def _check_hash(path: Path, digest: str, expected: str) -> None:
+    if digest != expected:
         raise UsageError(
-            f"{path} has weights with SHA-256 {found[:12]} but the swarm was trained with "
+            f"{path} has weights with SHA-256 {digest[:12]} but the swarm was trained with "
             f"{expected[:12]}; put the file that it was trained with there"
         )
 

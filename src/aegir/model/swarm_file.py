@@ -151,10 +151,10 @@ def load_specialist(path: Path) -> SpecialistFile:
         manifest = SpecialistManifest(**{**given, "data": tuple(given.get("data", ()))})
     except (TypeError, AttributeError) as error:
         raise UsageError(f"{path} has an unusable manifest ({error})") from None
-    found = weights_sha256(checkpoint.architecture, checkpoint.tensors)
-    if found != manifest.weights_sha256:
+    digest = weights_sha256(checkpoint.architecture, checkpoint.tensors)
+    if digest != manifest.weights_sha256:
         raise UsageError(
-            f"{path} has weights with SHA-256 {found[:12]} but its manifest says "
+            f"{path} has weights with SHA-256 {digest[:12]} but its manifest says "
             f"{str(manifest.weights_sha256)[:12]}; they were altered, fetch or train the specialist again"
         )
     return SpecialistFile(manifest, checkpoint)
@@ -201,8 +201,8 @@ def check_tensors(
         kind = "lacks" if odd[0] in expected else "has an unknown"
         raise UsageError(f"the swarm {kind} tensor {odd[0]}; it was made for other models")
     for name, shape in expected.items():
-        if (found := weights.tensors[name].shape) != shape:
-            raise UsageError(f"tensor {name} of the swarm has shape {found}; expected {shape}")
+        if (given := weights.tensors[name].shape) != shape:
+            raise UsageError(f"tensor {name} of the swarm has shape {given}; expected {shape}")
 
 
 def expected_swarm_shapes(

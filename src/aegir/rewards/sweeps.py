@@ -61,7 +61,7 @@ def sweep_parallel(weights: ParallelWeights | None = None) -> tuple[Sweep, Sweep
     """r_parallel over the share of columns with a specialist, and over the share of activations that help."""
     served = np.arange(COLUMNS) < np.arange(COLUMNS + 1)[:, None]  # (21, 20)
     even = np.eye(SPECIALISTS)[np.arange(COLUMNS) % SPECIALISTS]  # (20, 4)
-    one = np.eye(SPECIALISTS)[np.zeros(COLUMNS, int)]
+    single = np.eye(SPECIALISTS)[np.zeros(COLUMNS, int)]
     shares = served.mean(1).tolist()
 
     def line(pattern: Floats, on: Floats, gain: Floats) -> Line:
@@ -69,7 +69,7 @@ def sweep_parallel(weights: ParallelWeights | None = None) -> tuple[Sweep, Sweep
         return shares, rewards.tolist()
 
     everywhere, steps = np.ones((COLUMNS + 1, COLUMNS, 1)), served[..., None].astype(float)
-    in_turn, same = (np.tile(pattern, (COLUMNS + 1, 1, 1)) for pattern in (even, one))
+    in_turn, same = (np.tile(pattern, (COLUMNS + 1, 1, 1)) for pattern in (even, single))
     use = {
         "four specialists in turn": line(in_turn, steps, in_turn),
         "always the same one": line(same, steps, same),

@@ -24,10 +24,10 @@ from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES, has_known_suffi
 
 def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
     """Expand files, folders and patterns; `UsageError` for what leads to no table."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for given in paths:
-        found.update(dict.fromkeys(_expand(given)))
-    return list(found)
+        files.update(dict.fromkeys(_expand(given)))
+    return list(files)
 
 
 def _expand(given: str | Path) -> list[Path]:

@@ -141,8 +141,8 @@ def _find_records(document: Any, depth: int = 0) -> list[Mapping[str, Any]] | No
         return objects if objects and len(objects) >= len(document) / 2 else None
     if not isinstance(document, dict) or depth == SEARCH_DEPTH:
         return None
-    found = [_find_records(value, depth + 1) for value in document.values()]
-    candidates = [records for records in found if records]
+    below = [_find_records(value, depth + 1) for value in document.values()]
+    candidates = [records for records in below if records]
     if candidates and not _is_columns(document):
         return max(candidates, key=len)
     return _records_by_key(document)

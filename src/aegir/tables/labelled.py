@@ -134,6 +134,11 @@ def _parse(line: str, where: str) -> LabelledTable:
     columns = record.get("columns") if isinstance(record, dict) else None
     if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
         raise UsageError(f'{where} has no list of columns; expected {{"id", "columns": […]}}')
+    if "annotator" in record and not any("values" in column for column in columns):
+        raise UsageError(
+            f"{where} is an answer of `aegir annotate`, which has no values; expected a labelled "
+            "table: columns with values and their right names"
+        )
     subject = record.get("subject")
     if subject is not None and not (isinstance(subject, int) and 0 <= subject < len(columns)):
         raise UsageError(f"{where}: subject is {subject!r}; expected a column number or null")

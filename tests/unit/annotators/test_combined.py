@@ -11,7 +11,9 @@ from aegir.annotators.calibration import ByteCalibration, Mixture
 from aegir.annotators.combined import (
     CombinedAnnotator,
     _explain,
-    _heeded,
+    _explain_mixture,
+    _overruled,
+    _without_others,
     apply_verdicts,
     reweigh_relations,
     rule_out_phone_names,
@@ -23,7 +25,7 @@ from aegir.annotators.mixing import Mixing, Weights
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
 from aegir.annotators.ngrams.model import NgramModel
 from aegir.annotators.rules.judge import Verdict, judge_columns
-from aegir.annotators.scores import Explanation, TableScores
+from aegir.annotators.scores import NO_VALUES, Explanation, Probabilities, TableScores
 from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.tables.table import Column, Table
@@ -181,36 +183,77 @@ def test_a_byte_network_without_all_parts_is_refused():
         replace(whole, tensors=tensors)
 
 
-def test_a_guess_that_the_rules_ruled_out_is_told() -> None:
+def test_a_guess_that_the_rules_ruled_out_is_mentioned() -> None:
     verdict = Verdict(vetoes=frozenset({"telephone"}), evidence=("4 of 4 values are numbers",))
-    told = _explain(verdict, LEARNT, "telephone").evidence
-    assert told == (
+    assert _explain(verdict, LEARNT, "telephone").evidence == (
         "4 of 4 values are numbers",
-        "the model's first guess, telephone, was ruled out",
+        "the models' first guess, telephone, was ruled out",
     )
 
 
-def test_a_finding_that_speaks_for_another_type_is_no_reason():
+def test_a_finding_that_supports_another_type_is_no_reason():
     degrees = Table("t", (Column("f1", tuple(f"0.{n}871" for n in range(11, 20))),))
     annotator = combined(Mixture(Mixing(EVERYDAY, EVERYDAY), NO_TRUST, 0.0, 0.0))
     (verdict,) = judge_columns(degrees.columns)
     assert verdict.argues_for == {"CoordinateAT"}
     scores = score_at(annotator, degrees, 0.1)
     answered = TYPE_NAMES[int(scores.types[0].argmax())]
-    told = verdict.evidence[0] in scores.explanations[0].evidence
-    assert told == (answered == "CoordinateAT")
-    assert _heeded(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
-    assert verdict.evidence[0] not in _heeded(verdict, TYPE_INDEX["Number"]).evidence
+    given = verdict.evidence[0] in scores.explanations[0].evidence
+    assert given == (answered == "CoordinateAT")
+    assert _without_others(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
+    assert verdict.evidence[0] not in _without_others(verdict, TYPE_INDEX["Number"]).evidence
 
 
-def test_a_guess_that_was_outweighed_is_told_apart() -> None:
-    assert _explain(Verdict(), LEARNT, "Number").evidence == ("the model's first guess was Number",)
+def test_a_guess_that_was_outweighed_is_mentioned() -> None:
+    assert _explain(Verdict(), LEARNT, "Number").evidence == ("the models' first guess was Number",)
 
 
 def test_where_both_agree_each_gives_its_reason() -> None:
     assert _explain(Verdict(evidence=("why",)), LEARNT, None).evidence == (
         "why",
         "header points to price",
+    )
+
+
+def explained(
+    web: float, fine: str = "iso_date"
+) -> tuple[TableScores, Probabilities, Probabilities]:
+    """Scores of n-grams that read one column as a Date and `fine`, with types and fine types of a mixture: City, city."""
+    types, names = (
+        np.zeros((2, 1, len(all_names)), np.float32) for all_names in (TYPE_NAMES, FINE_NAMES)
+    )
+    types[0, 0, TYPE_INDEX["Date"]] = types[1, 0, TYPE_INDEX["addressLocality"]] = 0.9
+    names[0, 0, FINE_INDEX[fine]] = names[1, 0, FINE_INDEX["city"]] = 0.9
+    relations = np.zeros((1, len(RELATION_NAMES)), np.float32)
+    ngrams = TableScores(types[0], relations, None, (LEARNT,), fine=names[0], web=web)
+    return ngrams, types[1], names[1]
+
+
+def test_reasons_name_what_both_models_read_not_the_ngrams_alone():
+    table = Table("t", (Column("ort", ("Eastmere",)),))
+    for web, reason in (
+        (0.1, "reads like city by header 'ort', values and table"),
+        (0.9, "reads like addressLocality, by n-grams alone like Date"),
+    ):
+        (explanation,) = _explain_mixture(table, *explained(web))
+        assert explanation.evidence == (reason,)
+    ngrams, _, fine = explained(web=0.9)
+    assert _explain_mixture(table, ngrams, ngrams.types, fine) == (LEARNT,)
+
+
+def test_a_fine_type_that_the_rules_replaced_was_a_first_guess():
+    learnt, types, fine = explained(web=0.1)
+    assert _overruled(learnt, learnt, 0) is None
+    assert _overruled(learnt, replace(learnt, types=types), 0) == "Date"
+    assert _overruled(learnt, replace(learnt, fine=fine), 0) == "iso_date"
+    unlikely = replace(learnt, fine=learnt.fine * np.float32(0.5))  # 0.45
+    assert _overruled(unlikely, replace(learnt, fine=fine), 0) is None
+
+
+def test_missing_values_are_mentioned_once() -> None:
+    (verdict,) = judge_columns([Column("x", ("", " "))])
+    assert _explain(verdict, Explanation(None, (NO_VALUES,)), None).evidence == (
+        "every value is missing",
     )
 
 

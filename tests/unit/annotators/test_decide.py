@@ -220,6 +220,13 @@ def test_on_everyday_tables_the_learnt_probability_decides_what_is_personal():
     assert [column.personal for column in web] == [False, True]  # by what the types mean
 
 
+def test_a_column_of_which_only_the_kind_is_known_is_personal_by_its_kind():
+    fine = [{"salary": 0.4, "currency_amount": 0.4}, {}]  # money 0.8
+    pay = decide(TABLE, everyday([{}, {}], fine, personal=[0.9, 0]), "fake").columns[0]
+    assert (pay.label, pay.personal_level) == ("money", "about")
+    assert pay.personal_reason == "what a person earns, pays or owns"
+
+
 def test_a_key_of_persons_is_personal_whatever_was_learnt():
     fine = [{"payment_card": 0.9}, {"city": 0.9}]
     asked = everyday([{}, {}], fine, personal=[0.1, 0.1])
@@ -289,6 +296,13 @@ def test_the_subject_chosen_on_a_web_table_is_kept_unless_it_describes_a_row():
     asked = everyday([{"Duration": 0.9}, {}], [{}, {"title": 0.9}], [{}, {}], web=0.9)
     assert decide(table, replace(asked, subject=1), "fake").subject == 1
     assert decide(table, replace(asked, subject=0), "fake").subject is None
+
+
+def test_a_subject_that_repeats_names_no_row_of_a_table_with_headers():
+    asked = replace(everyday([{}, {}], [{"last_name": 0.9}, {}], [{}, {}], web=0.9), subject=0)
+    for name, subject in (("customer", None), (None, 0)):
+        table = Table("t", (Column(name, ("Lund", "Lund", "Lund")), Column(None, ("a", "a", "b"))))
+        assert decide(table, asked, "fake").subject == subject
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_values_and_what_stands_around_them_are_told_apart():
     assert same.evidence == ("the values read like email",)
     (other,) = explain_scores(types("Number", 3.0), types("price", 0.9))
     assert other.evidence == (
-        "the values alone read like Number; with header and table around them, price",
+        "reads like price with header and table, like Number by its values alone",
     )
     (empty,) = explain_scores(types("Number", 3.0), types("price", 0.0))
     assert empty.evidence == ("there are no values to judge by",)
@@ -37,20 +37,29 @@ def test_values_and_what_stands_around_them_are_told_apart():
 @pytest.mark.parametrize(
     ("column", "type_share", "fine_share", "reason"),
     [
-        (Column("cost", ("1",)), 0.9, 0.8, "header 'cost', values and table read like item_price"),
-        (Column(" ", ("1",)), 0.9, 0.8, "values and table read like item_price"),
-        (Column(None, ("1",)), 0.9, 0.4, "values and table read like price"),
-        (Column(None, ("1",)), 0.4, 0.4, "values and table read like none of the 82 types"),
+        (
+            Column("cost", ("1",)),
+            0.9,
+            0.8,
+            "reads like item_price by header 'cost', values and table",
+        ),
+        (Column(" ", ("1",)), 0.9, 0.8, "reads like item_price by values and table"),
+        (Column(None, ("1",)), 0.9, 0.4, "reads like price by values and table"),
+        (Column(None, ("1",)), 0.4, 0.4, "reads like none of the 82 types by values and table"),
         (Column("cost", ("", " ")), 0.9, 0.8, "there are no values to judge by"),
     ],
 )
 def test_networks_read_header_values_and_table_together(column, type_share, fine_share, reason):
-    (told,) = explain_networks([column], types("price", type_share), fine("item_price", fine_share))
-    assert told.evidence == (reason,)
+    (explanation,) = explain_networks(
+        [column], types("price", type_share), fine("item_price", fine_share)
+    )
+    assert explanation.evidence == (reason,)
 
 
 def test_a_long_header_is_quoted_in_part():
-    (told,) = explain_networks(
+    (explanation,) = explain_networks(
         [Column("x" * 1000, ("1",))], types("price", 0.9), fine("item_price", 0.8)
     )
-    assert told.evidence == (f"header '{'x' * 60}', values and table read like item_price",)
+    assert explanation.evidence == (
+        f"reads like item_price by header '{'x' * 60}', values and table",
+    )

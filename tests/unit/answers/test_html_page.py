@@ -100,7 +100,7 @@ def test_a_page_says_what_the_annotation_says():
         f"email_address : {FINE_TYPES['email_address'].definition}",
         "Why 2 of 2 values are e-mail addresses, such as 'ann@example.org' the header says so",
         "Personal data direct: reaches a person",
-        "Or URL 0.03 Other relations url 0.05",
+        "Next best URL 0.03 Other relations url 0.05",
         "column 1 · kind person · stored as string · type email 0.97 · relation email",
         "column_2 maybe category 0.41",
         "none of the column types 0.80",

@@ -135,7 +135,7 @@ def test_an_embedded_annotation_of_another_form_is_refused_with_its_file(tmp_pat
     with pytest.raises(UsageError) as refused:
         embedded_annotation(path)
     assert str(refused.value) == (
-        f"the annotation in {path} has no form, but form 2 is expected; "
+        f"the annotation in {path} is of an earlier version, but form 2 is expected; "
         "run `aegir annotate` on its table again"
     )
     update_parquet_metadata(path, {ANNOTATION_KEY: "[1"})

@@ -370,7 +370,7 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
 @pytest.mark.parametrize(
     ("form", "came"),
     [
-        ({}, "has no form"),
+        ({}, "is of an earlier version"),
         ({"form": 1}, "is of form 1"),
         ({"form": 3}, "is of form 3"),
         ({"form": "2"}, "is of form '2'"),

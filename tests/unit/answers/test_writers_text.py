@@ -95,6 +95,14 @@ def test_the_report_reads_like_this():
     )
 
 
+def test_maybe_goes_by_the_number_that_is_shown():
+    for confidence, shown in ((0.4949, "maybe category  0.49"), (0.4951, "category  0.50")):
+        text = render_text(
+            [replace(TABLE, columns=(replace(FLAG, confidence=confidence),))], colour=False
+        )
+        assert f"  {shown} " in text
+
+
 def test_asked_why_it_prints_every_reason_whole_and_the_next_best_answers():
     name = replace(
         NAME,
@@ -118,16 +126,16 @@ def test_asked_why_it_prints_every_reason_whole_and_the_next_best_answers():
         "      as 'Ann Lee'\n"
         "    - b\n"
         "    personal: names a person\n"
-        "    or: author_name 0.02\n"
+        "    next best: author_name 0.02\n"
         "  book code  isbn13 (IdentifierAT)  0.64  isbn 0.90\n"
         "    - 20 of 20 check digits hold\n"
         "    - 13 digits\n"
-        "    relation or: gtin 0.07\n"
+        "    other relations: gtin 0.07\n"
         "  column_3   unsure (price?)        0.31\n"
         "    perhaps: price 0.31\n"
         "  state      maybe category         0.41\n"
         "    - 3 different words\n"
-        "    relation perhaps: status 0.30\n"
+        "    no relation, perhaps: status 0.30\n"
         "note: 1 row was cut\n"
     )
 

@@ -49,6 +49,13 @@ def test_a_type_is_taught_used_shown_and_forgotten(hospital: Path):
     assert (line["level"], line["personal"]) == ("custom type", True)
     assert line["tree"] == ["identifier", "Patient/id"]
 
+    (stale := hospital / "home" / "types" / "stale.json").write_text("{}")
+    listed = run("types", "list", "--custom")
+    assert listed.code == 0
+    assert listed.out.startswith("Patient/id ")
+    assert "a taught type is not used: " in listed.err
+    stale.unlink()
+
     assert run("types", "forget", "Patient/id").code == 0
     assert types_of() == before
     assert run("types", "list", "--custom").out == ""

@@ -17,6 +17,7 @@ from aegir.model.byte_encoding import (
     VALUE,
     GramReader,
     Symbols,
+    decode_column,
     encode_column,
     gram_hashes,
     pad,
@@ -51,6 +52,16 @@ def test_long_cells_are_cut_and_many_cells_are_spread() -> None:
     column = Column(None, ("abcd", "x", "yé", "z"))
     expected = [COLUMN, VALUE, *b"abc", CUT, VALUE, *"yé".encode(), END]
     assert encode_column(column, reading).tolist() == expected
+
+
+def test_symbols_are_decoded_to_header_and_cells() -> None:
+    reading = Reading(cell_bytes=3, header_bytes=4)
+    column = Column("cities", ("abcd", "x", "aé"))
+    padded = np.append(encode_column(column, reading), [PAD, PAD]).astype(np.int16)
+    assert decode_column(padded) == Column("citi", ("abc", "x", "aé"))
+    cut = encode_column(Column(None, ("aaé",)), reading)  # in the middle of a character
+    assert decode_column(cut) == Column(None, ("aa",))
+    assert decode_column(np.full(3, PAD, np.int16)) == Column(None, ())
 
 
 def test_padding_has_no_grams_and_changes_none() -> None:

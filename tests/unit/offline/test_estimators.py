@@ -26,8 +26,8 @@ def weighted(ratio, reward, q, v, groups=None, gamma: float = 1.0) -> Weighted:
     decided = np.ones(ratio.shape, bool)
     numbers = np.arange(len(ratio)) if groups is None else np.array(groups)
     logged = np.array(v, float)[:, 0]
-    arrays = (np.array(each, float) for each in (reward, q, v))
-    return Weighted(ratio, *arrays, decided, numbers, gamma, logged)
+    reward, q, v = (np.array(each, float) for each in (reward, q, v))
+    return Weighted(ratio, reward, q, v, decided, numbers, gamma, logged)
 
 
 def test_the_worked_numbers():

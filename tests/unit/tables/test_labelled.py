@@ -111,6 +111,10 @@ def test_a_table_without_id_is_named_by_its_line(tmp_path: Path):
         ('{"columns": 3}', r"t\.jsonl:2 has no list of columns"),
         ('{"columns": ["x"]}', r"t\.jsonl:2 has no list of columns"),
         ('{"columns": [{"name": "a"}]}', r"t\.jsonl:2, column 0 has no list of values"),
+        (
+            '{"table": "t", "annotator": "rules", "columns": [{"name": "a", "type": "URL"}]}',
+            r"t\.jsonl:2 is an answer of `aegir annotate`",
+        ),
         ('{"columns": [{"name": 3, "values": []}]}', r"t\.jsonl:2, column 0: name is 3"),
         ('{"columns": [{"values": [], "cta": 7}]}', r"t\.jsonl:2, column 0: cta is 7"),
         ('{"columns": [{"values": [], "cpa": [7]}]}', r"t\.jsonl:2, column 0: cpa is \[7\]"),

@@ -60,8 +60,8 @@ class HeaderSpelling:
 
     def measure(self, headers: Sequence[str]) -> Floats:
         """Return the mean cosine (N,) with the examples' headers; 0 for a column without a header."""
-        found = {header: self._measure(header) for header in dict.fromkeys(headers)}
-        return np.array([found[header] for header in headers], np.float64)
+        likeness = {header: self._measure(header) for header in dict.fromkeys(headers)}
+        return np.array([likeness[header] for header in headers], np.float64)
 
     def _measure(self, header: str) -> float:
         pieces = sorted(set(pieces_of(header)))

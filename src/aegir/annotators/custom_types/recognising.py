@@ -21,7 +21,7 @@ import numpy as np
 
 from aegir.annotators.custom_types.examples import names_of
 from aegir.annotators.custom_types.reader import Reader, load_reader
-from aegir.annotators.custom_types.store import CustomType, load_type, type_files, types_folder
+from aegir.annotators.custom_types.store import CustomType, load_types, types_folder
 from aegir.annotators.decide import decide
 from aegir.annotators.judged_columns import JudgedColumn
 from aegir.annotators.ngrams.readings import Readings
@@ -101,30 +101,22 @@ def with_custom_types(
     `say` is called with a sentence for each type that cannot be used. Without a usable type the annotator itself
     is returned.
     """
-    files = type_files(types_folder() if folder is None else folder)
-    if not files:
+    known = load_types(types_folder() if folder is None else folder, say)
+    if not known:
         return annotator
     reader = load()
-    types = [
-        known for path in files if (known := _usable(path, reader.fingerprint, say)) is not None
-    ]
+    types = [custom_type for custom_type in known if custom_type.fingerprint == reader.fingerprint]
+    for custom_type in known:
+        if custom_type.fingerprint != reader.fingerprint:
+            say(_of_other_weights(custom_type.name))
     return WithCustomTypes(annotator, types, reader) if types else annotator
 
 
-def _usable(path: Path, fingerprint: str, say: Callable[[str], None]) -> CustomType | None:
-    try:
-        custom_type = load_type(path)
-    except UsageError as error:
-        say(f"a taught type is not used: {error}")
-        return None
-    if custom_type.fingerprint != fingerprint:
-        name = custom_type.name
-        say(
-            f"the taught type {name} is not used: it was learnt with other weights; learn it again "
-            f"from its examples (aegir types show {name!r} lists them), or forget it"
-        )
-        return None
-    return custom_type
+def _of_other_weights(name: str) -> str:
+    return (
+        f"the taught type {name} is not used: it was learnt with other weights; learn it again "
+        f"from its examples (aegir types show {name!r} lists them), or forget it"
+    )
 
 
 def _is_right(labels: ColumnLabels, answer: ColumnAnnotation) -> bool:

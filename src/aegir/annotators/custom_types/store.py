@@ -19,6 +19,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -152,9 +153,15 @@ def load_type(path: Path) -> CustomType:
         raise UsageError(f"{path} holds no type ({reason}); remove it or learn it again") from None
 
 
-def load_types(folder: Path | None) -> list[CustomType]:
-    """Read all custom types, sorted by name."""
-    return sorted((load_type(path) for path in type_files(folder)), key=lambda read: read.name)
+def load_types(folder: Path | None, say: Callable[[str], None]) -> list[CustomType]:
+    """Read all custom types, sorted by name; `say` is called with a sentence for each file that cannot be used."""
+    types = []
+    for path in type_files(folder):
+        try:
+            types.append(load_type(path))
+        except UsageError as error:
+            say(f"a taught type is not used: {error}")
+    return sorted(types, key=lambda read: read.name)
 
 
 def forget_type(folder: Path | None, name: str) -> None:
@@ -162,7 +169,7 @@ def forget_type(folder: Path | None, name: str) -> None:
     if folder is not None and (path := file_of(folder, name)).is_file():
         path.unlink()
         return
-    known = [custom_type.name for custom_type in load_types(folder)]
+    known = [custom_type.name for custom_type in load_types(folder, say=lambda _: None)]
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
     raise UsageError(f"no type {name!r} was taught; {hint}")

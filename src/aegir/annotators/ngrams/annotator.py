@@ -4,7 +4,7 @@
                                                           mixing.py --> all parts of the answer
     networks: everything, on all tables                --'
 
-The linear stages know no "none of these": they are taken to speak of the columns that have a type, and the networks
+The linear stages know no "none of these": they are taken to be about the columns that have a type, and the networks
 say how likely that is.
 """
 
@@ -58,7 +58,7 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._readers = _group_by_reading(model.networks)
+        self._readers = group_by_reading(model.networks)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -140,8 +140,10 @@ class NgramsAnnotator:
         for networks, inputs in self._read_inputs(tables, verdicts):
             for network in networks:
                 for head, logits in network.outputs(inputs).items():
-                    found = sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
-                    total[head] = total[head] + found if head in total else found
+                    probabilities = (
+                        sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
+                    )
+                    total[head] = total[head] + probabilities if head in total else probabilities
         share = np.float32(1 / len(self.model.networks))
         return {head: probabilities * share for head, probabilities in total.items()}
 
@@ -158,9 +160,9 @@ class NgramsAnnotator:
         spans = table_spans(tables)
         where = np.concatenate([columns[:0], *(columns[spans[place]] for place in asked)])
         own = np.zeros((len(columns), SCORES), np.float32)
-        own[where], context, found = self._read_linear([tables[place] for place in asked])
+        own[where], context, chosen = self._read_linear([tables[place] for place in asked])
         subjects = [table.subject for table in tables]
-        for place, subject in zip(asked, found, strict=True):
+        for place, subject in zip(asked, chosen, strict=True):
             subjects[place] = subject
         linear = {head: by_network[head].copy() for head in ("types", "relations")}
         parts: tuple[tuple[str, Task, F32], ...] = (
@@ -197,7 +199,7 @@ def trust_fine(scores: TableScores, verdicts: Sequence[Verdict], trust: RuleTrus
     return replace(scores, fine=trust.apply(scores.fine, named))
 
 
-def _group_by_reading(
+def group_by_reading(
     networks: Sequence[NgramNetwork],
 ) -> list[tuple[list[NgramNetwork], tuple[I32, I32]]]:
     """Return networks that know the same n-grams together, with their indices: their tables are read once."""

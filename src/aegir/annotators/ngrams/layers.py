@@ -39,15 +39,15 @@ class HashedLinear:
 
     def check(self, name: str, outputs: int | None = None) -> None:
         """Raise UsageError unless the parts fit together, with finite numbers and as many outputs as given."""
-        features, found = self.weights.shape if self.weights.ndim == 2 else (-1, -1)
+        features, width = self.weights.shape if self.weights.ndim == 2 else (-1, -1)
         fits = (
             self.weights.dtype == np.int8
             and self.buckets.dtype == np.int32
             and self.importance.dtype == self.scale.dtype == self.bias.dtype == np.float32
-            and found > 0
+            and width > 0
             and self.buckets.shape == self.importance.shape == self.scale.shape == (features,)
-            and self.bias.shape == (found,)
-            and found == (outputs or found)
+            and self.bias.shape == (width,)
+            and width == (outputs or width)
         )
         if not fits:
             raise UsageError(f"{name} has parts that do not fit together")

@@ -124,14 +124,14 @@ def judge(column: Column) -> Verdict:
     if parent:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
-    told = decisive or _strongest(findings)
+    reported = decisive or _strongest(findings)
     return Verdict(
         support=_rank_support(findings, hints, vetoes, support),
         vetoes=vetoes,
         fine_type=fine_type,
         fine_confidence=confidence,
-        evidence=_explain(reading, findings, hints, fine_type, told),
-        argues_for=frozenset(dict(told.rule.support) if told and not decisive else ()),
+        evidence=_explain(reading, findings, hints, fine_type, reported),
+        argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 
 
@@ -267,12 +267,12 @@ def _explain(
     findings: list[Finding],
     hints: dict[str, str],
     fine_type: str | None,
-    told: Finding | None,
+    reported: Finding | None,
 ) -> tuple[str, ...]:
-    """Return the sentences for the user: the finding to be told, and what the header suggests."""
+    """Return the sentences for the user: the finding to be reported, and what the header suggests."""
     sentences = []
-    if told is not None:
-        sentences.append(_sentence(told))
+    if reported is not None:
+        sentences.append(_sentence(reported))
     if fine_type is not None and fine_type in hints:
         sentences.append(f"header {reading.header!r} suggests {_with_article(fine_type)}")
     elif hints and fine_type is None:
@@ -288,7 +288,7 @@ def _explain(
 
 def _strongest(findings: list[Finding]) -> Finding | None:
     """Return the finding that supports a type most."""
-    return max((one for one in findings if one.rule.support), key=_weight, default=None)
+    return max((finding for finding in findings if finding.rule.support), key=_weight, default=None)
 
 
 def _weight(finding: Finding) -> float:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from aegir.annotators.byte_model import CELLS_READ
+from aegir.arrays import F32
 from aegir.config.settings import check_numbers
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import (
@@ -27,7 +28,13 @@ from aegir.model.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.nets.annotator import TableBatch
 from aegir.seeding import Seeds
 from aegir.tables.table import Column, Table
-from aegir.training.byte_network.examples import Example, Heads, RightOutputs, soft_target
+from aegir.training.byte_network.examples import (
+    TEACHER_HEAD,
+    Example,
+    Heads,
+    RightOutputs,
+    soft_target,
+)
 
 NOT_KNOWN = -1
 PART_SYMBOLS = 6144
@@ -67,6 +74,8 @@ class Drawing:
     subject: int | None
     drop_grams: float = 0.0
     seed: int = 0
+    vectors: F32 | None = None
+    """(columns, D) a teacher's."""
 
 
 @dataclass(slots=True)
@@ -77,7 +86,8 @@ class Batch:
     """Symbols (B, T) and rows of n-grams (B, T, G)."""
     tables: TableBatch
     targets: dict[str, Tensor]
-    """Head to (columns, outputs) shares of the right outputs, which sum to 1; for a head of one output, 1 or 0."""
+    """Head to (columns, outputs) shares of the right outputs, which sum to 1; for a head of one output, 1 or 0;
+    for TEACHER_HEAD the teacher's vectors."""
     labelled: dict[str, Tensor]
     """Head to (columns,) true where the column has a label; the targets of others are 0."""
     weights: dict[str, Tensor]
@@ -98,7 +108,9 @@ def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Draw
         encode_column(column, reading, headers and not example.hide_headers)
         for column in table.columns
     )
-    return Drawing(symbols, roles, example.labels, example.weights, table.subject)
+    return Drawing(
+        symbols, roles, example.labels, example.weights, table.subject, vectors=example.vectors
+    )
 
 
 def mark_subject(columns: int, subject: int | None) -> tuple[int, ...]:
@@ -131,7 +143,8 @@ def draw_varied(
     labels = {head: tuple(found[i] for i in columns) for head, found in example.labels.items()}
     roles = mark_subject(len(columns), shown)
     seed = int(random.integers(1 << 62))
-    return Drawing(symbols, roles, labels, example.weights, subject, how.drop_grams, seed)
+    vectors = None if example.vectors is None else example.vectors[columns]
+    return Drawing(symbols, roles, labels, example.weights, subject, how.drop_grams, seed, vectors)
 
 
 def _some_columns(example: Example, how: Augmentation, random: np.random.Generator) -> list[int]:
@@ -180,10 +193,15 @@ def batch_of(
     place[order] = np.arange(len(order))
     targets, labelled, weights = {}, {}, {}
     for head, outputs in heads.items():
-        found = [right for drawing in drawings for right in _right_outputs(drawing, head)]
-        rows = [soft_target(found[i] or (), len(outputs)) for i in order]
-        targets[head] = torch.from_numpy(np.array(rows).reshape(-1, len(outputs)))
-        labelled[head] = torch.tensor([found[i] is not None for i in order])
+        if head == TEACHER_HEAD:
+            wanted = np.concatenate([_vectors(drawing, len(outputs)) for drawing in drawings])
+            targets[head] = torch.from_numpy(wanted[order])
+            labelled[head] = torch.tensor([drawings[owner[i]].vectors is not None for i in order])
+        else:
+            found = [right for drawing in drawings for right in _right_outputs(drawing, head)]
+            rows = [soft_target(found[i] or (), len(outputs)) for i in order]
+            targets[head] = torch.from_numpy(np.array(rows).reshape(-1, len(outputs)))
+            labelled[head] = torch.tensor([found[i] is not None for i in order])
         trust = np.array([drawing.weights.get(head, 0.0) for drawing in drawings], np.float32)
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
@@ -230,6 +248,13 @@ def _part(
 
 def _right_outputs(drawing: Drawing, head: str) -> tuple[RightOutputs, ...]:
     return drawing.labels.get(head, (None,) * len(drawing.symbols))
+
+
+def _vectors(drawing: Drawing, width: int) -> F32:
+    """Return the teacher's vectors (columns, width), zeros if there are none."""
+    if drawing.vectors is None:
+        return np.zeros((len(drawing.symbols), width), np.float32)
+    return drawing.vectors
 
 
 def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:

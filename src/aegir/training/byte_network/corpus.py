@@ -1,13 +1,14 @@
 """The tables of one training run: read, grouped, and split into training and held-out tables.
 
     corpus = build_corpus(config)         corpus.mixture(phase).draw(step)         corpus.held_out
+    split = split_tables(config)          the same tables with all they came with, for recipes that change them
 
 Folds are made of groups of tables (same site or repository, or the same rows) and are over validation tables, web and
 everyday ones, when there are any, else over all tables. A table that shares a group with a held-out one is kept out as well.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.gold_labels import count_unknown_names
+from aegir.arrays import F32
 from aegir.data.engine import build_tables
 from aegir.data.leakage import fold_of_group, group_tables
 from aegir.data.sources import TrainingTable
@@ -37,6 +39,21 @@ from aegir.training.byte_network.mixture import Mixture
 from aegir.training.held_out import column_names
 
 NO_FOLD = -1
+FirstRows = Callable[[npt.NDArray[np.int32], int], F32]
+"""From the n-grams that are kept and a width to the rows (n-grams, width) that their embedding begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The tables that a configuration asks for, and which of them are learnt from."""
+
+    tables: tuple[TrainingTable, ...]
+    groups: tuple[int, ...]
+    """Group of each table."""
+    training: tuple[int, ...]
+    """Numbers of the tables to learn from."""
+    held_out: tuple[int, ...]
+    """Numbers of the tables that are kept out and evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +83,10 @@ class Corpus:
     """Of each of them."""
     unknown: Mapping[str, int]
     """Labels that are not in the vocabulary and are left out, with their number of columns."""
+    first_rows: FirstRows | None = None
+    """What the embeddings of n-grams begin with; at random if None."""
+    calibrates: bool = True
+    """Whether answers to the held-out tables are kept for calibration."""
 
     def fingerprint(self) -> str:
         """Return a hash of the tables and their use, the same in every process."""
@@ -88,7 +109,7 @@ class Corpus:
         """Return what every step reads; without curriculum settings, every table in turn."""
         by_source: dict[str, list[Example]] = {}
         for example in self.training:
-            if example.labels or phase.loss.next_symbol:
+            if example.labels or example.vectors is not None or phase.loss.next_symbol:
                 by_source.setdefault(example.source, []).append(example)
         wanted = {name: count for name, count in phase.tables_per_step.items() if count}
         for name in wanted:
@@ -113,6 +134,21 @@ class Corpus:
 
 def build_corpus(config: ByteTraining) -> Corpus:
     """Read and split the tables that the configuration asks for."""
+    split = split_tables(config)
+    heads = heads_of(split.tables)
+    examples = examples_of(split.tables, heads)
+    return Corpus(
+        heads,
+        tuple(examples[number] for number in split.training),
+        tuple(split.groups[number] for number in split.training),
+        tuple(examples[number] for number in split.held_out),
+        tuple(origin_of(split.tables[number], split.groups[number]) for number in split.held_out),
+        count_unknown_names(table.labelled for table in split.tables),
+    )
+
+
+def split_tables(config: ByteTraining) -> Split:
+    """Return the tables that the configuration asks for, and which of them are learnt from."""
     folders = [Path(folder) for folder in config.data.folders]
     for folder in folders:
         if not folder.exists():
@@ -124,30 +160,26 @@ def build_corpus(config: ByteTraining) -> Corpus:
         )
     groups = group_tables([table.labelled for table in tables])
     folds = _folds(tables, groups, config)
-    heads = heads_of(tables)
-    examples = examples_of(tables, heads)
     fold = config.held_out.fold
     judged = _judged(tables)
     learnt = [
         folds[group] == NO_FOLD or (config.held_out.validation and folds[group] != fold)
         for group in groups
     ]
-    kept_out = [
-        number
-        for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
-        if is_judged and not use
-    ]
-    return Corpus(
-        heads,
-        tuple(example for example, use in zip(examples, learnt, strict=True) if use),
-        tuple(group for group, use in zip(groups, learnt, strict=True) if use),
-        tuple(examples[number] for number in kept_out),
-        tuple(_origin(tables[number], groups[number]) for number in kept_out),
-        count_unknown_names(table.labelled for table in tables),
+    return Split(
+        tuple(tables),
+        tuple(groups),
+        tuple(number for number, use in enumerate(learnt) if use),
+        tuple(
+            number
+            for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
+            if is_judged and not use
+        ),
     )
 
 
-def _origin(table: TrainingTable, group: int) -> Origin:
+def origin_of(table: TrainingTable, group: int) -> Origin:
+    """Return where a held-out table of a group is from."""
     apart = "" if table.source.calibrates else f"@{table.source.stem}"
     return Origin(tuple(column_names(table)), group, table.source.everyday, apart)
 

@@ -39,8 +39,9 @@ MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
 """`overrated` is the share of the most frequent answer over that of the commonest label, or over this: a network
 that answers the same to everything comes to 10 and more."""
-LEAST_RANK = 20.0
-"""Least effective rank of the embeddings, or the number of types among the labels if that is lower."""
+LEAST_RANK, RANK_PER_TYPE = 20.0, 0.5
+"""Least effective rank of the embeddings, and per type among the labels if that is lower: types that are told apart
+perfectly, a point each, span one direction less than there are types, and fewer effective ones if some are rare."""
 BOUNDARY_RATE = (0.1, 0.6)
 """Outside, chunking has collapsed: everything is one chunk, or every byte is its own."""
 
@@ -182,7 +183,7 @@ def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
     """Check liveness figures, measured on columns of so many types (0: unknown), against their bounds."""
     low, high = BOUNDARY_RATE
     rank = "representation/effective_rank"
-    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, types or LEAST_RANK))}
+    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))}
     if types != 1:  # the same answer to everything is no answer
         rules[MOST_COMMON] = RULES[MOST_COMMON]
     rules |= {

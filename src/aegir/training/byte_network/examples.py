@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.annotators.judged_columns import possible_subjects
+from aegir.arrays import F32
 from aegir.data.sources import TrainingTable
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import GRAM_SPACE, NO_GRAM, encode_column, gram_hashes, pad
@@ -33,6 +34,8 @@ RARE = 10
 """Fewest columns with which a label of another vocabulary becomes a class of its head."""
 MOST_TABLES = 40_000
 """n-grams are counted in this many tables, spread evenly."""
+TEACHER_HEAD = "teacher"
+"""The head that learns to give a teacher's vector of a column, read without its table."""
 FURTHER_NAME = 0.35
 """What each further acceptable name counts for, beside the best one."""
 
@@ -56,6 +59,8 @@ class Example:
     """Whether the label is the header, which must then not be read."""
     likely_subject: int | None = None
     """For a table that names no subject: the column that may be shown as one, but is not learnt to be one."""
+    vectors: F32 | None = None
+    """(columns, D) a teacher's vectors of length 1, which the head TEACHER_HEAD learns to give."""
 
 
 Heads = dict[str, tuple[str, ...]]

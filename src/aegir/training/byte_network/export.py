@@ -1,6 +1,7 @@
 """From a training run to the file that ships: checked for collapse, without what only training needs.
 
     export_run(Path("runs/bytes"), config, corpus, Path("bytes.safetensors"), calibration)
+    read_network(Path("runs/bytes"), config, corpus, facts)         the same, as a Checkpoint
 
 The optimiser and the auxiliary heads are left out. A network that no longer tells its inputs apart is refused.
 """
@@ -54,6 +55,15 @@ def export_run(
     folder: Path, config: ByteTraining, corpus: Corpus, out: Path, calibration: Mapping[str, Any]
 ) -> dict[str, float]:
     """Write the run's network as a checkpoint and return its liveness figures."""
+    checkpoint = read_network(folder, config, corpus, calibration)
+    save_checkpoint(out, checkpoint)
+    return dict(checkpoint.facts["liveness"])
+
+
+def read_network(
+    folder: Path, config: ByteTraining, corpus: Corpus, known: Mapping[str, Any]
+) -> Checkpoint:
+    """Return the run's network without auxiliary heads, with `known` among its facts; raise if it has collapsed."""
     tensors, step, facts = read_learner(folder / CHECKPOINT)
     if facts.get("phase") != "supervised":
         raise UsageError(
@@ -97,7 +107,8 @@ def export_run(
         "held_out": asdict(config.held_out),
         "tables": len(corpus.training),
     }
-    known = {**calibration, "training": training, "liveness": figures}
-    checkpoint = Checkpoint(architecture, kept | {GRAM_HASHES: hashes.astype(np.int32)}, known)
-    save_checkpoint(out, checkpoint)
-    return figures
+    return Checkpoint(
+        architecture,
+        kept | {GRAM_HASHES: hashes.astype(np.int32)},
+        {**known, "training": training, "liveness": figures},
+    )

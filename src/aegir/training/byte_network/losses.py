@@ -2,6 +2,7 @@
 
     loss = sum over heads of share * cross-entropy(columns with a label for the head)
          + column-alone heads + subject + ratio loss per level of chunking + next symbol
+         + sum over columns with a teacher's vector of 1 - cosine(output of the head TEACHER_HEAD, vector)
 
 Where several names are acceptable, the cross-entropy is with their shares (`soft_target`). A head of one output
 answers yes or no.
@@ -23,6 +24,7 @@ from aegir.model.heads import ALONE, FINE_HEAD, PERSONAL_HEAD, RELATIONS_HEAD, T
 from aegir.nets.annotator import ByteNetwork
 from aegir.nets.hierarchy import StageOutput
 from aegir.training.byte_network.batches import NOT_KNOWN, Batch
+from aegir.training.byte_network.examples import TEACHER_HEAD
 
 SumOverProcesses = Callable[[Tensor], Tensor]
 
@@ -82,6 +84,11 @@ def loss_of(
     loss = vectors.new_zeros(())
     right, asked = vectors.new_zeros(len(vectors)), vectors.new_zeros(len(vectors))
     for name, head in net.heads.items():
+        if name == TEACHER_HEAD:
+            term, plain, count = _teacher_loss(head, vectors, batch)
+            loss = loss + term / columns
+            figures |= {f"{name}/loss": plain, f"{name}/count": count}
+            continue
         task, alone = name.removesuffix(ALONE), name.endswith(ALONE)
         inputs = vectors if alone else embedded
         answer = _head_loss(head, inputs, batch, task, weights.smoothing)
@@ -137,6 +144,16 @@ def _head_loss(
         right[kept] = (target.gather(1, logits.argmax(dim=1, keepdim=True)) > 0)[:, 0].float()
     trust = batch.weights[task][kept]
     return _HeadLoss((each * trust).sum(), each.detach().sum(), right, kept.float())
+
+
+def _teacher_loss(
+    head: torch.nn.Module, vectors: Tensor, batch: Batch
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the weighted sum of 1 - cosine over columns with a teacher's vector, the plain sum, and their number."""
+    kept = batch.labelled[TEACHER_HEAD]
+    wanted, trust = batch.targets[TEACHER_HEAD][kept], batch.weights[TEACHER_HEAD][kept]
+    each = 1 - functional.cosine_similarity(head(vectors[kept]), wanted, dim=-1)
+    return (each * trust).sum(), each.detach().sum(), kept.float().sum()
 
 
 def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:

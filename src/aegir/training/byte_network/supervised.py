@@ -8,7 +8,7 @@ the state of the curriculum, if there is one. Killed at any moment and resumed, 
 not. Under `torchrun` every process reads its share of each step.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ import numpy.typing as npt
 import torch
 
 from aegir.annotators.gold_labels import unknown_names_sentence
+from aegir.arrays import F32
 from aegir.errors import AegirError, UsageError
 from aegir.health.rules import RULES
 from aegir.model.gram_index import GramIndex
@@ -52,6 +53,8 @@ from aegir.training.held_out import ANSWERS
 GRAMS = "grams.hashes"
 CURRICULUM = "curriculum/"
 SUPERVISED: PhaseName = "supervised"
+FIRST_NOISE = 0.3
+"""Share of the random embeddings of n-grams that is added to rows given to begin with."""
 
 
 class Watcher(Protocol):
@@ -77,6 +80,10 @@ class Trained:
     """Held-out scores and liveness after the last step."""
 
 
+MakeCorpus = Callable[[Path], Corpus]
+"""Makes the corpus of a run; it may keep files in the run folder that it is given."""
+
+
 def train(
     config: ByteTraining,
     name: PhaseName,
@@ -84,13 +91,17 @@ def train(
     watch: Watcher,
     start: Path | None = None,
     resume: bool = False,
+    make_corpus: MakeCorpus | None = None,
 ) -> Trained:
-    """Train one phase; `start` is the run folder or checkpoint whose weights to begin with."""
+    """Train one phase; `start` is the run folder or checkpoint whose weights to begin with.
+
+    The tables are those of the configuration, unless `make_corpus` gives others.
+    """
     processes = Processes.found()
     if config.threads:
         torch.set_num_threads(config.threads)
     with open_run(folder, config, processes, resume=resume) as run:
-        return _train(config, name, run, processes, watch, start, resume)
+        return _train(config, name, run, processes, watch, start, resume, make_corpus)
 
 
 def _train(
@@ -101,10 +112,11 @@ def _train(
     watch: Watcher,
     start: Path | None,
     resume: bool,
+    make_corpus: MakeCorpus | None,
 ) -> Trained:
     phase, path = config.phase(name), run.path / CHECKPOINT
     watch.say("reading tables")
-    corpus = build_corpus(config)
+    corpus = make_corpus(run.path) if make_corpus else build_corpus(config)
     curriculum = config.curriculum if name == SUPERVISED else NO_CURRICULUM
     mixture = corpus.mixture(phase, config.seed, curriculum)
     tables = corpus.fingerprint()
@@ -140,6 +152,8 @@ def _train(
                 f"nothing in {start} fits this configuration; start from a run of the same architecture"
             )
         watch.say(f"from {start}: {taken}")
+    elif corpus.first_rows and len(grams):
+        begin_with_rows(net, corpus.first_rows(grams, config.architecture.widths[0]))
     watch.say(_describe(corpus, mixture, net))
     if sentence := unknown_names_sentence(corpus.unknown):
         watch.say(sentence)
@@ -163,7 +177,7 @@ def _train(
             keep(step + 1)
     if saved and saved.step >= phase.steps:
         figures = _look(net, corpus, index, name, watch)
-    if name == SUPERVISED and corpus.held_out and processes.rank == 0:
+    if name == SUPERVISED and corpus.held_out and corpus.calibrates and processes.rank == 0:
         save_held_out(run.path / ANSWERS, answer(net, corpus.held_out, index), corpus)
     return Trained(net, index, grams, corpus.heads, corpus, figures)
 
@@ -218,6 +232,13 @@ def build_network(config: ByteTraining, heads: Heads, gram_rows: int) -> ByteNet
     sizes = all_sizes({name: len(names) for name, names in heads.items()})
     settings = config.architecture.as_dict() | {"gram_rows": gram_rows}
     return ByteNetwork(type(config.architecture).from_dict(settings), sizes)
+
+
+def begin_with_rows(net: ByteNetwork, rows: F32) -> None:
+    """Add rows (n-grams, width) to the embeddings of n-grams; of the random start, FIRST_NOISE is left."""
+    with torch.no_grad():
+        kept = net.reader.embedding.grams[:-1]  # the last row stays zero
+        kept.mul_(FIRST_NOISE).add_(torch.from_numpy(rows))
 
 
 def _grams(corpus: Corpus, config: ByteTraining, saved: Any) -> Any:

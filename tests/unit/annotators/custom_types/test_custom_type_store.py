@@ -50,7 +50,7 @@ def test_a_saved_type_comes_back_bit_for_bit(tmp_path: Path):
 def test_saving_again_replaces_and_leaves_no_other_file(tmp_path: Path):
     for about in ("first", "second"):
         save_type(tmp_path, replace(WARD, about=about))
-    assert [one.about for one in load_types(tmp_path)] == ["second"]
+    assert [one.about for one in load_types(tmp_path, pytest.fail)] == ["second"]
     assert [path.name for path in tmp_path.iterdir()] == [file_of(tmp_path, "Ward/bed").name]
 
 
@@ -65,7 +65,7 @@ def test_no_name_leaves_the_folder(tmp_path: Path, name: str):
     folder = tmp_path / "types"
     path = save_type(folder, replace(WARD, name=name))
     assert path.resolve().parent == folder.resolve()
-    assert [one.name for one in load_types(folder)] == [name]
+    assert [one.name for one in load_types(folder, pytest.fail)] == [name]
 
 
 @pytest.mark.parametrize("name", ["", " bed", "a\nb", "\x1b[31mred", "x" * 61])
@@ -172,12 +172,24 @@ def test_an_undamaged_file_is_read_and_a_kind_may_be_missing(tmp_path: Path):
     assert load_type(path).kind == "category"
 
 
+def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path):
+    save_type(tmp_path, WARD)
+    (tmp_path / "old.json").write_text(damaged(lambda one: one.update(name="Status")))
+    said: list[str] = []
+    assert [one.name for one in load_types(tmp_path, said.append)] == ["Ward/bed"]
+    (sentence,) = said
+    assert sentence.startswith("a taught type is not used: ")
+    assert "is the fine type 'status' now" in sentence
+    with pytest.raises(UsageError, match="there are Ward/bed"):
+        forget_type(tmp_path, "Zork")
+
+
 def test_what_is_forgotten_is_gone_and_what_is_unknown_is_refused(tmp_path: Path):
     save_type(tmp_path, WARD)
     with pytest.raises(UsageError, match="no type 'Ward/bet' was taught; did you mean 'Ward/bed'"):
         forget_type(tmp_path, "Ward/bet")
     forget_type(tmp_path, "Ward/bed")
-    assert "Ward/bed" not in [one.name for one in load_types(tmp_path)]
+    assert "Ward/bed" not in [one.name for one in load_types(tmp_path, pytest.fail)]
     with pytest.raises(UsageError, match="there are none"):
         forget_type(tmp_path, "Ward/bed")
 

@@ -107,6 +107,8 @@ def test_a_network_that_has_only_begun_to_learn_is_not_called_collapsed() -> Non
 def test_a_network_of_few_types_needs_few_directions() -> None:
     assert not check_alive({"representation/effective_rank": 9.0}).well
     assert check_alive({"representation/effective_rank": 9.0}, types=6).well
+    assert check_alive({"representation/effective_rank": 4.0}, types=5).well  # a point per type
+    assert not check_alive({"representation/effective_rank": 2.0}, types=5).well
 
 
 def test_a_live_network_is_exported_without_what_only_training_needs(

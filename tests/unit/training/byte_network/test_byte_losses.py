@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -23,8 +24,8 @@ from aegir.training.byte_network.batches import (
 )
 from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.corpus import Corpus, build_corpus
-from aegir.training.byte_network.examples import RightOutputs
-from aegir.training.byte_network.losses import LossWeights, _ratio_loss, loss_of
+from aegir.training.byte_network.examples import TEACHER_HEAD, RightOutputs
+from aegir.training.byte_network.losses import LossWeights, _ratio_loss, _teacher_loss, loss_of
 from aegir.training.byte_network.supervised import build_network
 from small_runs import settings_in
 
@@ -237,3 +238,41 @@ def test_the_ratio_loss_of_several_parts_leans_as_that_of_one() -> None:
     _ratio_loss(parts, 5.0, lambda total: total)[0].backward()
     torch.testing.assert_close(p.grad, whole)
     assert whole.abs().max() > 1e-3
+
+
+def test_the_loss_of_a_teacher_is_the_weighted_distance_of_worked_numbers() -> None:
+    batch = SimpleNamespace(
+        labelled={TEACHER_HEAD: torch.tensor([True, False, True])},
+        targets={TEACHER_HEAD: torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])},
+        weights={TEACHER_HEAD: torch.tensor([2.0, 9.0, 1.0])},
+    )
+    given = torch.tensor([[3.0, 4.0], [5.0, 5.0], [0.0, 2.0]])
+    # cosine((3, 4), (1, 0)) = 3 / 5, so 1 - 0.6 = 0.4 with weight 2; (0, 2) points where it should; one has no vector.
+    weighted, plain, count = _teacher_loss(torch.nn.Identity(), given, batch)
+    assert float(weighted) == pytest.approx(0.8, abs=1e-6)
+    assert float(plain) == pytest.approx(0.4, abs=1e-6)
+    assert float(count) == 2
+
+
+def test_a_teacher_is_learnt_from_columns_alone_and_counts_as_no_answer(
+    config: ByteTraining, corpus: Corpus
+) -> None:
+    heads = {**corpus.heads, TEACHER_HEAD: ("0", "1", "2")}
+    net = build_network(config, heads, 100)
+    taught = [replace(one, labels={}, weights={TEACHER_HEAD: 1.0}) for one in corpus.training[:2]]
+    vectors = [
+        np.eye(3, dtype=np.float32)[[i] * len(one.table.columns)] for i, one in enumerate(taught)
+    ]
+    examples = [replace(one, vectors=each) for one, each in zip(taught, vectors, strict=True)]
+    how, reading = Augmentation(shuffle_columns=1.0, drop_columns=1.0), config.architecture.reading
+    drawn = [draw_varied(one, reading, how, Seeds(0), i) for i, one in enumerate(examples)]
+    drawn += drawings_of(config, corpus, 1)
+    index = GramIndex.of(corpus.grams(config)[:100])
+    made = batch_of(drawn, index, heads)
+    assert int(made.labelled[TEACHER_HEAD].sum()) == sum(len(one.symbols) for one in drawn[:2])
+    found = loss_of(net, made, LossWeights(dropout=0.0), lambda part: part)
+    found.total.backward()
+    assert net.heads[TEACHER_HEAD].weight.grad.abs().sum() > 0
+    assert found.success[:2].isnan().all()
+    assert found.success[2].isfinite()
+    assert f"{TEACHER_HEAD}/right" not in found.figures
