@@ -20,7 +20,7 @@ from benchmarks.synthetic_tables import labelled_tables
 
 QUESTION = "five-value columns scored per CPU second"
 UNIT = "columns per CPU second"
-ANNOTATORS = ("combined", "byte_model", "ngrams", "rules")
+ANNOTATORS = ("combined", "dispatch", "byte_model", "ngrams", "rules")
 TARGETS = {"combined": 470, "byte_model": 300, "ngrams": 1500}
 
 

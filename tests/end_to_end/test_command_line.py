@@ -255,3 +255,56 @@ def test_a_parquet_file_whose_name_is_no_utf8_is_embedded_into(tmp_path: Path):
     assert done.code == 0, done.err
     assert rf"aegir: answers embedded in {tmp_path}/caf\xe9.parquet under" in done.said[0]
     assert embedded_annotation(path) is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_several_workers_write_the_bytes_of_one(format_name: str):
+    one, two = (
+        run("annotate", EXAMPLES, "-f", format_name, "--annotator", "rules", "--workers", workers)
+        for workers in (1, 2)
+    )
+    assert one.code == 0
+    assert two == one
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
+def test_several_workers_embed_in_every_parquet_file(tmp_path: Path):
+    paths = [tmp_path / f"sensors{number}.parquet" for number in range(4)]
+    for path in paths:
+        shutil.copy(EXAMPLES / "sensors.parquet", path)
+    os.link(paths[0], tmp_path / "twin.parquet")
+    (tmp_path / "link.parquet").symlink_to(paths[1])
+    done = run("annotate", tmp_path, "--embed", "--workers", 3, "--annotator", "rules")
+    assert done.code == 0, done.err
+    assert all(embedded_annotation(path) for path in paths)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_with_workers_that_is_stopped_keeps_its_answers_and_leaves_no_process(
+    tmp_path: Path, number: signal.Signals
+):
+    for table in range(400):
+        (tmp_path / f"t{table:03}.csv").write_text("id,city\n1,Oslo\n2,Rome\n" * 20)
+    out = tmp_path / "answers.jsonl"
+    command = [sys.executable, "-m", "aegir", "annotate", tmp_path, "--json", "-o", out]
+    with subprocess.Popen(
+        [*map(str, command), "--workers", "2"], stderr=subprocess.PIPE, start_new_session=True
+    ) as running:
+        while not any(path.stat().st_size for path in tmp_path.glob(".aegir-*.partial")):
+            assert running.poll() is None
+            time.sleep(0.02)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        os.killpg(running.pid, number)
+        code = running.wait(timeout=60)
+        said = running.stderr.read().decode() if running.stderr else ""
+    assert len(children) == 2
+    assert code == 128 + number
+    assert "Traceback" not in said
+    assert "the answers so far" in said
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    lines = (tmp_path / "answers.jsonl.interrupted").read_text().splitlines()
+    assert [json.loads(line)["table"] for line in lines] == [
+        f"t{table:03}.csv" for table in range(len(lines))
+    ]

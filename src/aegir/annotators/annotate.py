@@ -71,7 +71,7 @@ class Annotations(Sequence[TableAnnotation]):
 
 def annotate(
     *sources: object,
-    annotator: str = DEFAULT,
+    annotator: str | Annotator = DEFAULT,
     rows: int = ROWS,
     seed: int = 0,
     min_confidence: float = MIN_CONFIDENCE,
@@ -82,9 +82,9 @@ def annotate(
 ) -> Annotations:
     """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
-    `model` names weights made by `aegir train ngrams`, or the folder of a swarm, to be used instead of those that ship;
-    `custom_types` False leaves out the types that were taught with `aegir types learn`; `timing` measures how long each
-    table takes, which only the annotator `swarm` does.
+    `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, or the
+    folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
+    `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
@@ -107,7 +107,7 @@ def annotate(
 
 
 def prepare(
-    annotator: str = DEFAULT,
+    annotator: str | Annotator = DEFAULT,
     model: str | Path | None = None,
     *,
     min_confidence: float = MIN_CONFIDENCE,
@@ -116,12 +116,14 @@ def prepare(
     timing: bool = False,
     say: Callable[[str], None] = warnings.warn,
 ) -> tuple[Annotator, Thresholds]:
-    """Load an annotator by name, with the types that the user taught, and choose its thresholds.
+    """Load an annotator by name, or take the one given, with the types that the user taught; choose its thresholds.
 
     `say` is called with a sentence for each taught type that cannot be used. With `timing`, answers say how long each
     table took.
     """
-    chosen = load_annotator(annotator, None if model is None else Path(model))
+    chosen = annotator
+    if isinstance(chosen, str):
+        chosen = load_annotator(chosen, None if model is None else Path(model))
     if timing:
         chosen = with_times(chosen)
     if custom_types:
@@ -176,11 +178,24 @@ def annotate_sources(
     seed: int = 0,
 ) -> Iterator[TableAnnotation | Failure]:
     """One outcome per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
-    waiting: list[Table | Failure] = []
+    for _, outcome in annotate_numbered(sources, annotator, thresholds, rows=rows, seed=seed):
+        yield outcome
+
+
+def annotate_numbered(
+    sources: Iterable[object],
+    annotator: Annotator,
+    thresholds: Thresholds | None = None,
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    """The outcomes of `annotate_sources`, each with the place of its source among the sources."""
+    waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
-    for source in sources:
+    for place, source in enumerate(sources):
         for outcome in _read(source, rows, seed):
-            waiting.append(outcome)
+            waiting.append((place, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
                 yield from _annotate_waiting(waiting, annotator, thresholds)
@@ -206,12 +221,14 @@ def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
 
 
 def _annotate_waiting(
-    waiting: Sequence[Table | Failure], annotator: Annotator, thresholds: Thresholds | None
-) -> Iterator[TableAnnotation | Failure]:
-    tables = [outcome for outcome in waiting if isinstance(outcome, Table)]
+    waiting: Sequence[tuple[int, Table | Failure]],
+    annotator: Annotator,
+    thresholds: Thresholds | None,
+) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
     scores = iter(annotator.score(tables))
-    for outcome in waiting:
+    for place, outcome in waiting:
         if isinstance(outcome, Failure):
-            yield outcome
+            yield place, outcome
         else:
-            yield decide(outcome, next(scores), annotator.name, thresholds)
+            yield place, decide(outcome, next(scores), annotator.name, thresholds)

@@ -48,6 +48,8 @@ NAMES = {head: len(names) - names.count(NONE) for head, names in OUTPUTS.items()
 """Outputs of each head that stand for a name; the last one is none of them."""
 CELLS_READ = 6
 """Cells read per column: most training tables have five rows, and every cell costs time."""
+CONTEXT_CELLS = 2
+"""Cells read of a column that is only context."""
 BATCH_COLUMNS = 64
 BATCH_SYMBOLS = 16_384
 """Columns of similar length are read together, up to this many symbols with padding."""
@@ -74,7 +76,13 @@ class ByteModelAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        symbols = encode_tables(tables, self.model)
+        return self.score_beside(tables, [(True,) * len(table.columns) for table in tables])
+
+    def score_beside(
+        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+    ) -> list[TableScores]:
+        """Return the same for the columns that are asked about; of the others fewer cells are read, as context."""
+        symbols = encode_tables(tables, self.model, asked)
         vectors = np.zeros((len(symbols), self.model.architecture.column_width), np.float32)
         for batch in batches_by_length(symbols):
             padded, _ = pad([symbols[i] for i in batch])
@@ -164,11 +172,20 @@ class ByteModelAnnotator:
         )
 
 
-def encode_tables(tables: Sequence[Table], model: ByteModel) -> list[Symbols]:
-    """Return the symbols of every column of every table, as the network reads them."""
-    reading = model.architecture.reading
-    reading = replace(reading, cells=min(reading.cells, CELLS_READ))
-    return [encode_column(column, reading) for table in tables for column in table.columns]
+def encode_tables(
+    tables: Sequence[Table], model: ByteModel, asked: Sequence[Sequence[bool]] | None = None
+) -> list[Symbols]:
+    """Return the symbols of every column of every table; columns that are not asked about are read as context."""
+    whole = model.architecture.reading
+    context, full = (
+        replace(whole, cells=min(whole.cells, cells)) for cells in (CONTEXT_CELLS, CELLS_READ)
+    )
+    asked = asked or [(True,) * len(table.columns) for table in tables]
+    return [
+        encode_column(column, full if is_asked else context)
+        for table, of_table in zip(tables, asked, strict=True)
+        for column, is_asked in zip(table.columns, of_table, strict=True)
+    ]
 
 
 def batches_by_length(symbols: Sequence[Symbols]) -> Iterator[list[int]]:

@@ -20,6 +20,7 @@ from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.calibration import Mixture, OperatingPoints
 from aegir.annotators.mixing import per_column, with_none
 from aegir.annotators.ngrams.annotator import NgramsAnnotator, trust_fine
+from aegir.annotators.part_of_table import Part
 from aegir.annotators.rules.headers import TELEPHONES
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
@@ -32,7 +33,7 @@ from aegir.annotators.scores import (
     explain_networks,
     table_spans,
 )
-from aegir.arrays import F32, softmax
+from aegir.arrays import F32, Bools, softmax
 from aegir.errors import UsageError
 from aegir.model.dense import rows_times
 from aegir.tables.table import Table
@@ -74,17 +75,49 @@ class CombinedAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
+        verdicts, learnt = self.read_cheaply(tables)
+        woken = [np.full(len(each.types), is_unsure(each.types)) for each in learnt]
+        return self.correct(tables, self.wake(tables, learnt, woken), verdicts)
+
+    def read_cheaply(self, tables: Sequence[Table]) -> tuple[list[Verdict], list[TableScores]]:
+        """Return the rules' verdict on every column, and what the n-grams say before rules correct it."""
         verdicts = judge_columns([column for table in tables for column in table.columns])
-        learnt = self.ngrams.score_judged(tables, verdicts)
-        asked = [place for place, scores in enumerate(learnt) if is_unsure(scores.types)]
-        unsure = [tables[place] for place in asked]
-        mixed = self._mix(unsure, [learnt[at] for at in asked], self.byte_model.score(unsure))
+        return verdicts, self.ngrams.score_judged(tables, verdicts)
+
+    def wake(
+        self,
+        tables: Sequence[Table],
+        learnt: Sequence[TableScores],
+        woken: Sequence[Bools],
+        context: int | None = None,
+    ) -> list[TableScores]:
+        """Return what the n-grams say, mixed with the byte network for the columns that are `woken`.
+
+        The byte network reads these columns beside at most `context` others of their table, or beside all of them.
+        """
+        parts = [
+            Part.of(table, scores, columns, context)
+            for table, scores, columns in zip(tables, learnt, woken, strict=True)
+        ]
+        asked = [place for place, part in enumerate(parts) if part.columns]
+        few = [parts[place].table for place in asked]
+        mixed = self._mix(
+            few,
+            [parts[place].of_scores(learnt[place]) for place in asked],
+            self.byte_model.score_beside(few, [parts[place].woken for place in asked]),
+        )
+        result = list(learnt)
         for place, scores in zip(asked, mixed, strict=True):
-            learnt[place] = scores
-        spans = table_spans(tables)
+            result[place] = parts[place].put(scores, into=learnt[place])
+        return result
+
+    def correct(
+        self, tables: Sequence[Table], learnt: Sequence[TableScores], verdicts: Sequence[Verdict]
+    ) -> list[TableScores]:
+        """Return scores to which the rules were applied."""
         return [
             self._apply_rules(scores, verdicts[span])
-            for scores, span in zip(learnt, spans, strict=True)
+            for scores, span in zip(learnt, table_spans(tables), strict=True)
         ]
 
     def _mix(
@@ -121,7 +154,7 @@ class CombinedAnnotator:
             for table, scores, span in zip(tables, ngrams, table_spans(tables), strict=True)
         ]
 
-    def _apply_rules(self, learnt: TableScores, verdicts: list[Verdict]) -> TableScores:
+    def _apply_rules(self, learnt: TableScores, verdicts: Sequence[Verdict]) -> TableScores:
         if not verdicts:
             return learnt
         types, relations = apply_rules(

@@ -291,13 +291,14 @@ def _relations(
     order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
     taken: set[str] = set()
     for index in order.tolist():
-        likeliest = best_guesses(scores.relations[index], RELATION_NAMES)[:1]
-        if index == subject or not likeliest or likeliest[0].label in taken:
+        place = int(scores.relations[index].argmax())
+        guess = Guess(RELATION_NAMES[place], round(float(scores.relations[index, place]), 6))
+        if index == subject or scores.relations[index, place] <= 0 or guess.label in taken:
             continue
-        if likeliest[0].confidence >= max(_rest(scores.relations[index], ()), limit):
-            given[index] = likeliest[0]
-            if unique and likeliest[0].label not in REPEATED:
-                taken.add(likeliest[0].label)
+        if guess.confidence >= max(_rest(scores.relations[index], ()), limit):
+            given[index] = guess
+            if unique and guess.label not in REPEATED:
+                taken.add(guess.label)
     return given
 
 
@@ -355,7 +356,6 @@ def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Gue
     count = RUNNERS_UP + 1
     least = np.partition(probabilities, -count)[-count] if len(probabilities) > count else 0
     among = np.flatnonzero(probabilities >= least)
-    order = among[np.argsort(-probabilities[among], kind="stable")][:count].tolist()
-    return [
-        Guess(names[i], round(float(probabilities[i]), 6)) for i in order if probabilities[i] > 0
-    ]
+    # A few numbers: Python sorts them faster than numpy does.
+    ranked = sorted(zip((-probabilities[among]).tolist(), among.tolist(), strict=True))[:count]
+    return [Guess(names[i], round(-negative, 6)) for negative, i in ranked if negative < 0]

@@ -1,7 +1,11 @@
-"""Annotators by name, for `--annotator`."""
+"""Annotators by name, for `--annotator`.
+
+`dispatch` stands above this package and is given by its home, which is imported when it is asked for.
+"""
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 
 from aegir.annotators.decide import Thresholds
@@ -45,9 +49,15 @@ def _rules(model: Path | None) -> Annotator:
     return RulesAnnotator()
 
 
+def _dispatch(model: Path | None) -> Annotator:
+    dispatcher: Annotator = import_module("aegir.dispatch.dispatcher").load_dispatcher(model)
+    return dispatcher
+
+
 ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
     "combined": _combined,
     "byte_model": _byte_model,
+    "dispatch": _dispatch,
     "ngrams": _ngrams,
     "rules": _rules,
     "swarm": _swarm,

@@ -1,22 +1,34 @@
 """`aegir annotate`: tables in, annotations out, to stdout or a file; messages go to stderr."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
 
 from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
+from aegir.annotators.worker_pool import WorkerPool, choose_workers, count_cores
+from aegir.annotators.worker_process import CAN_FORK
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.output import write_annotations
+from aegir.cli.routing import (
+    RoutingReport,
+    choose_annotator,
+    llm_from,
+    llm_options,
+    routing_options,
+    tell_usage,
+)
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
 
+MOST_WORKERS = 256
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
@@ -65,6 +77,24 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
+@routing_options
+@llm_options
+@click.option(
+    "--explain-routing",
+    is_flag=True,
+    help="Say for every column who answered it, who decided that and why (on stderr).",
+)
+@click.option(
+    "--log-decisions",
+    metavar="FILE|URL",
+    help="Store routing decisions in this SQLite file or PostgreSQL database, for `aegir feedback` and `aegir rl`.",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1, MOST_WORKERS),
+    help="Processes that annotate files side by side; by default one per core, and 1 for few files.",
+)
 def annotate(
     sources: tuple[str, ...],
     format_name: str,
@@ -80,6 +110,14 @@ def annotate(
     no_custom: bool,
     timing: bool,
     embed: bool,
+    routing: Path | None,
+    policy: Path | None,
+    explain_routing: bool,
+    log_decisions: str | None,
+    llm_endpoint: str | None,
+    llm_model: str | None,
+    llm_price: tuple[float, float],
+    workers: int | None,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
 
@@ -90,8 +128,12 @@ def annotate(
     out = None if out == Path("-") else out
     files, failures = _find_files(sources)
     kept = _without_output(files, sources, out, format_name)
+    routed = explain_routing or log_decisions is not None
+    llm = llm_from(llm_endpoint, llm_model, llm_price)
+    wanted = choose_annotator(annotator, model, routing, policy, llm, routed=routed)
+    report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
     chosen, thresholds = prepare(
-        annotator,
+        wanted,
         model,
         min_confidence=min_confidence,
         precision=precision,
@@ -101,15 +143,36 @@ def annotate(
     )
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
     run.tell_failures(failures)
-    outcomes = annotate_sources(
-        run.watch(track(kept, "annotating")), chosen, thresholds, rows=rows, seed=seed
-    )
-    try:
-        write_annotations(run.answers(outcomes), format_name, out, why=why)
-    except _NoAnswerError:
-        tell(f"no table could be annotated; {out} is as it was")
-        out = None
+    # Decisions are shown and logged, and calls are counted, by the process that makes them.
+    count = 1 if routed or llm else _count_workers(workers, kept)
+    watched = run.watch(track(kept, "annotating", by_thread=count == 1))
+    with ExitStack() as ended_after:
+        if count == 1:
+            outcomes = annotate_sources(watched, chosen, thresholds, rows=rows, seed=seed)
+        else:
+            pool = WorkerPool(chosen, thresholds, workers=count, rows=rows, seed=seed)
+            outcomes = ended_after.enter_context(pool).annotate(watched, len(kept))
+        try:
+            answers = run.answers(report.passing(outcomes))
+            write_annotations(answers, format_name, out, why=why)
+        except _NoAnswerError:
+            tell(f"no table could be annotated; {out} is as it was")
+            out = None
+    tell_usage(llm)
     run.report(out)
+
+
+def _count_workers(asked: int | None, files: Sequence[str]) -> int:
+    """How many processes annotate the files: as many as asked for, or as pay; 1 where only this one can read them."""
+    statuses = []
+    for file in files:
+        with suppress(OSError):  # reading the file will say what is wrong
+            statuses.append(os.stat(file))  # noqa: PTH116
+    if not CAN_FORK or "-" in files or any(stat.S_ISFIFO(each.st_mode) for each in statuses):
+        return 1
+    if asked is not None:
+        return min(asked, len(files))
+    return choose_workers([each.st_size for each in statuses], count_cores())
 
 
 def _find_files(sources: tuple[str, ...]) -> tuple[list[Path], list[Failure]]:

@@ -33,6 +33,11 @@ VERBS = {
         "Say what every column of a table is, and how columns relate.",
     ),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
+    "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
+    "rl collect": (
+        "rl_collect:collect_decisions",
+        "Route labelled tables and log every decision with the outcome of all workers.",
+    ),
     "rewards validate": (
         "rewards:validate",
         "Check gradient, polarity, independence and scale of each reward.",

@@ -39,7 +39,7 @@ def annotator_options(verb: Verb) -> Verb:
         "--annotator",
         metavar="NAME",
         default="combined",
-        help="combined (default), byte_model, ngrams, rules or swarm.",
+        help="combined (default), dispatch, swarm, byte_model, ngrams or rules.",
     )(verb)
 
 

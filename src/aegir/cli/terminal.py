@@ -40,12 +40,16 @@ def discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def track(items: Sequence[Item], doing: str) -> Iterator[Item]:
-    """Yield the items, behind a progress bar when there are many and stderr is a terminal."""
+def track(items: Sequence[Item], doing: str, *, by_thread: bool = True) -> Iterator[Item]:
+    """Yield the items, behind a progress bar when there are many and stderr is a terminal.
+
+    `by_thread` False draws the bar once per item and starts no thread, which a process that forks must not have.
+    """
     if len(items) < ITEMS_WORTH_A_BAR or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console  # rich takes 0.1 s to load; most runs show no bar
     from rich.progress import track as rich_track
 
-    yield from rich_track(items, doing, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    yield from rich_track(items, doing, console=console, transient=True, auto_refresh=by_thread)

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 AGREEMENT = 0.95
 MISSING = frozenset({"", "-", "--", "na", "n/a", "#n/a", "nan", "nil", "null", "none", "\\n"})
 BOOLEANS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+LONGEST_TYPED = 40
+"""Characters of the longest cell that is a number, date or time."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
 _YEAR, _TWO = r"(?:1[0-9]|2[01])\d\d", r"\d{1,2}"
@@ -39,7 +41,9 @@ DATETIME = re.compile(rf"{_DATE}(?:t|,? ){_TIME}{_ZONE}", re.IGNORECASE)
 
 def infer_datatype(values: Sequence[str]) -> str:
     """Return string, integer, number, boolean, date, datetime, time or empty."""
-    counts = Counter(cell_datatype(value) for value in values)
+    counts: Counter[str] = Counter()
+    for value, count in Counter(values).items():
+        counts[cell_datatype(value)] += count
     present = sum(counts.values()) - counts["empty"]
     return _agreed_datatype(counts, present)
 
@@ -47,12 +51,14 @@ def infer_datatype(values: Sequence[str]) -> str:
 def cell_datatype(value: str) -> str:
     """Return the datatype of a single cell."""
     text = value.strip()
+    if text.isdigit() and text.isascii() and len(text) <= LONGEST_TYPED:
+        return "string" if text[0] == "0" and text != "0" else "integer"
     lowered = text.lower()
     if lowered in MISSING:
         return "empty"
     if lowered in BOOLEANS:
         return "boolean"
-    if len(text) > 40 or not any(map(str.isdigit, text)):
+    if len(text) > LONGEST_TYPED or not any(map(str.isdigit, text)):
         return "string"
     if INTEGER.fullmatch(text):
         return "integer"

@@ -53,6 +53,7 @@ DATABASES = (Format.SQLITE, Format.DUCKDB)
 OUT_OF_TIME = (signal.SIGPROF, signal.SIGALRM)
 
 _idle: list["ReaderProcess"] = []
+_of_parent: list["ReaderProcess"] = []
 
 
 def read_in_process(path: Path, format_: Format, request: Request) -> Iterator[Table]:
@@ -252,13 +253,19 @@ def _take_reader() -> ReaderProcess:
 
 
 @atexit.register
-def _close_idle() -> None:
+def close_idle_readers() -> None:
+    """End the processes that wait for the next file."""
     while _idle:
         _idle.pop().close()
 
 
-# A forked process must not talk to the readers of its parent.
-os.register_at_fork(after_in_child=_idle.clear)
+def _leave_readers_to_parent() -> None:
+    """Forget the parent's readers in a forked process; they are kept, because deleting one deletes its folder."""
+    _of_parent.extend(_idle)
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_leave_readers_to_parent)
 
 
 def _limit_resources(order: _Order) -> None:

@@ -20,9 +20,9 @@ ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELEC
 @pytest.fixture(autouse=True)
 def _new_processes() -> Iterator[None]:
     """Start every test without a process from before, and leave none behind."""
-    reader_process._close_idle()
+    reader_process.close_idle_readers()
     yield
-    reader_process._close_idle()
+    reader_process.close_idle_readers()
 
 
 @pytest.fixture
@@ -166,3 +166,14 @@ def test_names_that_are_not_utf8_survive(parquet: Path) -> None:
     parquet.rename(odd)
     (table,) = read_tables(odd)
     assert table.source == str(odd)
+
+
+def test_a_forked_process_leaves_the_readers_of_its_parent_alone(parquet: Path) -> None:
+    list(read_tables(parquet))
+    (reader,) = reader_process._idle
+    if (child := os.fork()) == 0:
+        os._exit(len(reader_process._idle))
+    assert os.waitpid(child, 0)[1] == 0
+    assert reader.is_reusable
+    assert Path(reader._folder.name).is_dir()
+    assert [table.columns[0].name for table in read_tables(parquet)] == ["id"]

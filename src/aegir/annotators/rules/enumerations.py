@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers import read_table, word_set, words
 from aegir.annotators.rules.reading import LETTER, NUMERIC, Reading
-from aegir.annotators.rules.rule import Rule
+from aegir.annotators.rules.rule import MIN_SHARE, Rule
 
 _ENUMERATIONS = read_table("enumerations.tsv", "column_type noun strength members")
 _TYPE_OF = {
@@ -32,19 +32,27 @@ _FILLERS = words(
     "all major accepted accept only and or und et y e by in on de di da per via the with we also of to"
 )
 _PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
-_WORD_BREAKS = re.compile(r"[\s_./-]+")
 _SEPARATOR = re.compile(r"[\s,;|&/]+")
+_WORD_BREAKS = dict.fromkeys(
+    code for code in range(0x3001) if chr(code).isspace() or chr(code) in "_./-"
+)
+"""Characters to be left out: blanks, of which U+3000 is the last, and marks between words."""
 
 
 @lru_cache(maxsize=4096)
 def enumeration_of(value: str) -> str | None:
     """Return the enumeration that every part of the value belongs to; None when there is no single one."""
-    text = _PREFIX.sub("", value).casefold()
-    column_type = _TYPE_OF.get(_WORD_BREAKS.sub("", text))
+    text = (_PREFIX.sub("", value) if "://" in value else value).casefold()
+    column_type = _TYPE_OF.get(text.translate(_WORD_BREAKS))
     if column_type:
         return column_type
-    types = {_TYPE_OF.get(part.strip(".()")) for part in _SEPARATOR.split(text) if part}
-    return types.pop() if len(types) == 1 else None
+    for part in _SEPARATOR.split(text):
+        if part:
+            found = _TYPE_OF.get(part.strip(".()"))
+            if found is None or found != (column_type or found):
+                return None
+            column_type = found
+    return column_type
 
 
 def is_payment(value: str) -> bool:
@@ -55,7 +63,23 @@ def is_payment(value: str) -> bool:
 
 
 def _share_of(column_type: str) -> Callable[[Reading], float]:
-    return lambda reading: reading.share_of(lambda value: enumeration_of(value) == column_type)
+    return lambda reading: _shares(reading.values, reading.counts).get(column_type, 0.0)
+
+
+@lru_cache(maxsize=4)
+def _shares(values: tuple[str, ...], counts: tuple[int, ...]) -> dict[str, float]:
+    """Return the share of each enumeration among the cells; empty when none can reach MIN_SHARE."""
+    total, others = sum(counts), 0
+    matched: dict[str, int] = {}
+    for value, count in zip(values, counts, strict=True):
+        column_type = enumeration_of(value)
+        if column_type is not None:
+            matched[column_type] = matched.get(column_type, 0) + count
+            continue
+        others += count
+        if others > total * (1 - MIN_SHARE):
+            return {}
+    return {column_type: count / total for column_type, count in matched.items()}
 
 
 RULES = (

@@ -101,10 +101,12 @@ def _apply_to_values(
         counts = [counts[index] for index in chosen]
         checked = sum(counts)
     shortest, longest = rule.length
-    if len(values) > 2 * PROBES and not any(
-        shortest <= len(value) <= longest and accepts(value) for value in reading.probes
-    ):
-        return None
+    if len(values) > 2 * PROBES:
+        for value in reading.probes:
+            if shortest <= len(value) <= longest and accepts(value):
+                break
+        else:
+            return None
     matched = failed = distinct = 0
     example = ""
     may_fail = checked * (1 - MIN_SHARE)

@@ -1,0 +1,117 @@
+"""`aegir rl collect`: route labelled tables with exploration, and log decisions with their true outcomes."""
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from aegir.annotators.gold_labels import within_vocabulary
+from aegir.cli.options import PathName
+from aegir.cli.rl_data import store_option
+from aegir.cli.routing import policy_from, routing_options
+from aegir.cli.terminal import say, track
+from aegir.dispatch.collecting import OF_WORKER, TABLES_AT_ONCE, collect
+from aegir.dispatch.dispatcher import load_dispatcher
+from aegir.dispatch.exploration import Exploration
+from aegir.episode import Episode
+from aegir.errors import UsageError
+from aegir.offline.store import DecisionStore, new_id
+from aegir.tables.amounts import amount
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+
+SUFFIXES = (".jsonl", ".jsonl.gz")
+AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
+
+
+@click.command(
+    epilog="Example: aegir rl collect --tables labelled/ --store decisions.db --exploration epsilon"
+)
+@click.option(
+    "--tables",
+    required=True,
+    type=PathName(),
+    help="A folder of labelled tables (JSON lines), or a file.",
+)
+@store_option
+@click.option(
+    "--exploration",
+    type=click.Choice(["epsilon", "softmax", "none"]),
+    default="epsilon",
+    show_default=True,
+    help="How other workers than the chosen one are tried; propensities are stored.",
+)
+@click.option(
+    "--amount", "how_much", type=float, help="Epsilon [0.3], or the temperature of softmax [1]."
+)
+@click.option("--seed", default=0, show_default=True, help="Which workers are drawn.")
+@click.option("--most", type=click.IntRange(1), help="At most so many tables.")
+@routing_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def collect_decisions(
+    tables: Path,
+    store: str,
+    exploration: Literal["epsilon", "softmax", "none"],
+    how_much: float | None,
+    seed: int,
+    most: int | None,
+    routing: Path | None,
+    policy: Path | None,
+    as_json: bool,
+) -> None:
+    """Route labelled tables and log every decision with the outcome of all workers."""
+    labelled = _read(tables)[:most]
+    dispatcher = load_dispatcher(None, routing, policy_from(policy))
+    if exploration != "none":
+        amount_of = AMOUNTS[exploration] if how_much is None else how_much
+        dispatcher.exploration = Exploration(exploration, amount_of, seed)
+    run = new_id()
+    logged: list[Episode] = []
+    batches = [labelled[at : at + TABLES_AT_ONCE] for at in range(0, len(labelled), TABLES_AT_ONCE)]
+    with DecisionStore.open(store) as opened:
+        for number, batch in enumerate(track(batches, "routing")):
+            for episodes in collect(dispatcher, batch, f"{run}/{number}"):
+                opened.append(episodes)
+                logged += episodes
+    _report(logged, run, store, as_json)
+
+
+def _read(path: Path) -> list[LabelledTable]:
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
+    found = [within_vocabulary(each) for file in files for each in read_labelled_tables(file)]
+    if not any(labels.types is not None for each in found for labels in each.labels):
+        raise UsageError(
+            f"{path} has no table with labelled types; expected files of {' or '.join(SUFFIXES)} as in docs/labelled-tables.md"
+        )
+    return found
+
+
+def _report(logged: list[Episode], run: str, store: str, as_json: bool) -> None:
+    parts = dict.fromkeys(name for episode in logged for name in episode.rewards)
+    means = {
+        name: sum(episode.rewards.get(name, 0.0) for episode in logged) / len(logged)
+        for name in parts
+        if name == "accuracy" or name.startswith(OF_WORKER)
+    }
+    cost = sum(decision.cost for episode in logged for decision in episode.decisions)
+    if as_json:
+        figures = {name: round(value, 4) for name, value in means.items()}
+        say(
+            json.dumps(
+                {
+                    "run": run,
+                    "store": store,
+                    "decisions": len(logged),
+                    "cost": round(cost, 3),
+                    **figures,
+                }
+            )
+        )
+        return
+    say(f"{amount(len(logged), 'decision')} logged in {store} as run {run}")
+    say(f"  as routed: {means['accuracy']:.3f} right, cost {cost / len(logged):.3f} per column")
+    for name, value in means.items():
+        if name.startswith(OF_WORKER):
+            say(f"  {name.removeprefix(OF_WORKER)} for all: {value:.3f} right")

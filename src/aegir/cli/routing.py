@@ -1,0 +1,200 @@
+"""Options about routing that verbs share, and what `annotate` shows and logs of it.
+
+The environment is read here and nowhere below: AEGIR_RL_POLICY=1 switches the policy of AEGIR_RL_CHECKPOINT on, and
+AEGIR_LLM_KEY is the key for the endpoint that --llm-endpoint names.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from aegir.annotators.annotate import Failure
+from aegir.annotators.llm.annotator import LlmAnnotator
+from aegir.annotators.llm.client import LlmSettings
+from aegir.annotators.scores import Annotator
+from aegir.answers.annotation import TableAnnotation
+from aegir.cli.options import PathName
+from aegir.cli.terminal import tell
+from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
+from aegir.dispatch.learnt_policy import LearntPolicy
+from aegir.dispatch.routed_table import RoutedTable
+from aegir.episode import Episode
+from aegir.errors import UsageError
+from aegir.offline.store import DecisionStore, new_id
+from aegir.tables.amounts import amount
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+LLM_KEY = "AEGIR_LLM_KEY"
+POLICY_SWITCH, POLICY_FILE = "AEGIR_RL_POLICY", "AEGIR_RL_CHECKPOINT"
+ON = ("1", "true", "yes", "on")
+EPISODES_AT_ONCE = 1000
+"""Decisions that are stored together; those of a run that is killed before are not logged."""
+
+
+def routing_options(verb: Verb) -> Verb:
+    """--routing and --policy."""
+    verb = click.option(
+        "--policy",
+        type=PathName(dir_okay=False),
+        help="Route by this learnt policy; below its floor, or if it fails, the routing table decides.",
+    )(verb)
+    return click.option(
+        "--routing",
+        type=PathName(dir_okay=False),
+        help="Route by this table (YAML) instead of the one that ships.",
+    )(verb)
+
+
+def llm_options(verb: Verb) -> Verb:
+    """--llm-endpoint, --llm-model and --llm-price."""
+    verb = click.option(
+        "--llm-price",
+        nargs=2,
+        type=click.FloatRange(0),
+        default=(0.0, 0.0),
+        metavar="IN OUT",
+        help="What a million tokens cost, sent and received, for the account at the end.",
+    )(verb)
+    verb = click.option("--llm-model", metavar="NAME", help="The model to ask at --llm-endpoint.")(
+        verb
+    )
+    return click.option(
+        "--llm-endpoint",
+        metavar="URL",
+        help="Send columns that stay unsure, five cells of each, to this OpenAI-compatible endpoint; "
+        f"the key, if it needs one, is read from {LLM_KEY}.",
+    )(verb)
+
+
+def llm_from(
+    endpoint: str | None, model: str | None, price: tuple[float, float]
+) -> LlmAnnotator | None:
+    """The language model that is asked for; None if no endpoint is named."""
+    if endpoint is None:
+        if model is not None:
+            raise UsageError(
+                f"--llm-model {model} needs --llm-endpoint, such as http://127.0.0.1:8000/v1"
+            )
+        return None
+    key = os.environ.get(LLM_KEY) or None
+    settings = LlmSettings(endpoint, model or "", key, price_in=price[0], price_out=price[1])
+    return LlmAnnotator(settings)
+
+
+def tell_usage(llm: LlmAnnotator | None) -> None:
+    """Tell what a language model took."""
+    if llm is not None:
+        used = llm.usage
+        tell(
+            f"{llm.settings.model}: {amount(used.calls, 'call')}, {used.retries:,} repeated, "
+            f"{amount(used.failures, 'failure')}, {used.tokens_in:,} tokens sent, {used.tokens_out:,} received, "
+            f"cost {used.cost:.4g}"
+        )
+
+
+def policy_from(option: Path | None) -> LearntPolicy | None:
+    """The policy that is asked for by option or environment; tell of one that cannot be used."""
+    if option is None and os.environ.get(POLICY_SWITCH, "").lower() not in ON:
+        return None
+    named = os.environ.get(POLICY_FILE)
+    path = option or (Path(named) if named else None)
+    policy = LearntPolicy.load(path)
+    if path is None:
+        policy.problem = f"{POLICY_SWITCH} is set, but {POLICY_FILE} names no file"
+    if policy.policy is None:
+        tell(f"the routing table decides, without a policy: {policy.problem}")
+    return policy
+
+
+def choose_annotator(
+    name: str,
+    model: Path | None,
+    routing: Path | None,
+    policy: Path | None,
+    llm: LlmAnnotator | None = None,
+    *,
+    routed: bool,
+) -> str | DispatchAnnotator:
+    """The annotator to load by name, or the dispatcher where an option or the environment is about routing."""
+    learnt = policy_from(policy)
+    given = click.get_current_context().get_parameter_source("annotator")
+    by_default = given is not click.core.ParameterSource.COMMANDLINE
+    about_routing = routed or any(option is not None for option in (routing, policy, llm))
+    if name == DispatchAnnotator.name or (by_default and (about_routing or learnt is not None)):
+        return load_dispatcher(model, routing, learnt, {llm.name: llm} if llm else {})
+    if about_routing:
+        raise UsageError(
+            f"the annotator {name!r} does not route columns; leave --annotator out, or give "
+            f"--annotator {DispatchAnnotator.name}"
+        )
+    return name
+
+
+class RoutingReport:
+    """Shows and logs how the columns of each table were routed, beside its answer."""
+
+    def __init__(self, annotator: str | Annotator, *, explain: bool, store: str | None) -> None:
+        self.explain, self.path = explain, store
+        self.run = new_id()
+        self._routed: deque[RoutedTable] = deque()
+        self._episodes: list[Episode] = []
+        self._tables = self._stored = 0
+        self._store = None if store is None else DecisionStore.open(store)
+        if isinstance(annotator, DispatchAnnotator) and (explain or store is not None):
+            annotator.listener = self._routed.append
+
+    def passing(
+        self, outcomes: Iterable[TableAnnotation | Failure]
+    ) -> Iterator[TableAnnotation | Failure]:
+        """Yield the outcomes; those of tables are matched with how the table was routed."""
+        try:
+            for outcome in outcomes:
+                if isinstance(outcome, TableAnnotation) and self._routed:
+                    self._take(self._routed.popleft(), outcome)
+                yield outcome
+        finally:
+            if self._store is not None:
+                self._flush()
+                self._store.close()
+        if self.path is not None:
+            tell(
+                f"{amount(self._stored, 'decision')} logged in {self.path} as run {self.run}; correct them with: "
+                f"aegir feedback FILE --store {self.path}"
+            )
+
+    def _take(self, routed: RoutedTable, answer: TableAnnotation) -> None:
+        labels = [column.label for column in answer.columns]
+        episodes = routed.episodes(labels, run=f"{self.run}/{self._tables}")
+        self._tables += 1
+        if self.explain:
+            for place, episode in enumerate(episodes):
+                tell(explain_episode(answer.table, place, episode))
+        if self._store is not None:
+            self._episodes += episodes
+            if len(self._episodes) >= EPISODES_AT_ONCE:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._store is not None and self._episodes:
+            self._stored += len(self._store.append(self._episodes))
+            self._episodes = []
+
+
+def explain_episode(table: str, place: int, episode: Episode) -> str:
+    """One line: the column, who answered it, who decided that and why, and at which cost."""
+    steps = [
+        f"{decision.action['worker']} by {decision.decided_by}: {decision.reason}"
+        for decision in episode.decisions
+    ]
+    first = episode.decisions[0]
+    propensity = "unknown" if first.propensity is None else f"{first.propensity:.3g}"
+    cost = sum(decision.cost for decision in episode.decisions)
+    milliseconds = 1000 * sum(decision.seconds for decision in episode.decisions)
+    return (
+        f"{table}, column {place} ({episode.task}): {'; then '.join(steps)}; propensity {propensity}, "
+        f"confidence {first.features['confidence']:.2f}, cost {cost:.3g}, {milliseconds:.1f} ms"
+    )

@@ -1,0 +1,13 @@
+"""Who gets the column: every column gets as much effort as it needs.
+
+dispatcher      the `dispatch` annotator: features, decision, worker, fallbacks, budget
+routed_table    how the columns of a table were routed, as episodes
+static_table    `routing.yaml`: ordered rules with readable conditions, roles with fallbacks
+learnt_policy   a policy learnt from logged decisions; the static table decides where it cannot
+choices         the first choice for every column, who made it and why
+exploration     other workers tried on purpose, with known probability
+collecting      decisions about labelled tables, with the outcome of every worker
+corrections     what a user says that columns of a past run really are
+features        what a decision may look at
+small_yaml      the part of YAML that routing tables use
+"""
