@@ -22,7 +22,7 @@ from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.architecture import StateShape
 from aegir.model.byte_encoding import Symbols, decode_column
-from aegir.model.swarm import Contribution
+from aegir.model.specialists import Contribution
 from aegir.model.swarm_file import tensors_sha256
 from aegir.tables.table import Table
 
