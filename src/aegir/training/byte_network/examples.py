@@ -56,6 +56,8 @@ class Example:
     """Whether the label is the header, which must then not be read."""
     likely_subject: int | None = None
     """For a table that names no subject: the column that may be shown as one, but is not learnt to be one."""
+    synthetic: bool = False
+    """Whether the cells were made up."""
 
 
 Heads = dict[str, tuple[str, ...]]
@@ -106,6 +108,7 @@ def _example(given: TrainingTable, index: Index) -> Example:
         source.stem,
         source.aux == "headers",
         _likely_subject(labelled),
+        source.synthetic,
     )
 
 
