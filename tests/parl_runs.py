@@ -49,7 +49,12 @@ kept_episodes = 3
 stretch = 1
 """
 SAME = Architecture(
-    layout=["w1", ["w1"], "w0"], widths=(32, 32), head_size=32, rank=4, gram_rows=64, column_width=32
+    layout=["w1", ["w1"], "w0"],
+    widths=(32, 32),
+    head_size=32,
+    rank=4,
+    gram_rows=64,
+    column_width=32,
 )
 OTHER = replace(SAME, layout=["w1"], widths=(16,), head_size=16, column_width=16)
 NAMES = ("codes", "places")

@@ -249,6 +249,9 @@ class TrainingProgress:
             for head in OUTPUTS
             if totals[f"{head}/count"]
         ]
+        if totals["stage"]:  # steps of reinforcement learning
+            parts.append(f"reward {totals['reward/total'] / totals['stage']:.2f}")
+            parts.append(f"active {totals['activation/rate'] / totals['stage']:.2f}")
         if totals["next/count"]:
             parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
         if len(self._recent) > 1:

@@ -166,7 +166,7 @@ def _work(model: object) -> float:
 
 
 def _weights(module: nn.Module) -> float:
-    return sum(parameter.numel() for parameter in module.parameters()) / MILLION
+    return float(sum(parameter.numel() for parameter in module.parameters()) / MILLION)
 
 
 def _executed(rollout: Rollout, width: int) -> Bools:
@@ -180,7 +180,7 @@ def _cut(rollout: Rollout) -> Ints:
     if rollout.activations is None:
         return np.zeros(len(rollout.labels), np.int64)
     changed = rollout.activations.drawn != rollout.activations.executed
-    return changed.any(axis=1).astype(np.int64)
+    return np.asarray(changed.any(axis=1), np.int64)
 
 
 def _propensity(rollout: Rollout) -> Floats:

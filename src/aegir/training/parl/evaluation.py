@@ -13,8 +13,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -146,10 +148,15 @@ class _Reader:
 
 def _averaged(policy: Policy, examples: Sequence[Example], own: Answers) -> Answers:
     """Return the answers with the mean probabilities of primary and specialists."""
-    several = [own.logits]
-    for each in policy.swarm.specialists:
-        if isinstance(each.model, ByteColumnModel):
-            several.append(answer(each.model.network, examples, each.model.index).logits)
+    models = (each.model for each in policy.swarm.specialists)
+    several = [
+        own.logits,
+        *(
+            answer(model.network, examples, model.index).logits
+            for model in models
+            if isinstance(model, ByteColumnModel)
+        ),
+    ]
     logits = {head: _mean_logits(head, [logits[head] for logits in several]) for head in own.logits}
     return replace(own, logits=logits)
 
@@ -172,7 +179,10 @@ def save_routing(path: Path, routing: Routing) -> None:
         "columns": json.dumps(routing.columns),
         "times": json.dumps([routing.times.critical_path, routing.times.total_work]),
     }
-    tensors = {"activation": routing.activation.astype(np.uint8), "scores": routing.scores}
+    tensors: dict[str, npt.NDArray[Any]] = {
+        "activation": routing.activation.astype(np.uint8),
+        "scores": routing.scores,
+    }
     replace_file(path, safetensors_bytes(tensors, facts))
 
 

@@ -60,7 +60,9 @@ class SwarmLearner:
     def __init__(self, policy: Policy, config: ParlTraining) -> None:
         self.policy, self.config = policy, config
         self.parameters = dict(policy.named_parameters())
-        own, decayed, plain = [], [], []
+        own: list[Tensor] = []
+        decayed: list[Tensor] = []
+        plain: list[Tensor] = []
         for name, parameter in self.parameters.items():
             if not name.startswith(PRIMARY):
                 own.append(parameter)
@@ -144,7 +146,8 @@ class SwarmLearner:
             missing=~np.isfinite(advantages).ravel(),
         )
         figures = {name: float(np.mean(values)) for name, values in sums.items()}
-        self.kl_control.update(figures.get("reference_kl", math.nan))
+        if self.reference is not None:
+            self.kl_control.update(figures.get("reference_kl", math.nan))
         return Update(
             figures | {"gradient_norm": float(np.mean(norms)), "clip_range": form.clip},
             loss,

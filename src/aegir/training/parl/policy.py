@@ -106,7 +106,8 @@ def compute_propensity(chances: Floats, executed: Bools, cap: int) -> Floats:
 
 def draw_labels(log_probabilities: Floats, random: np.random.Generator) -> I64:
     """Draw one output (columns,) of each distribution (columns, outputs)."""
-    return np.argmax(log_probabilities + random.gumbel(size=log_probabilities.shape), axis=1)
+    noise = random.gumbel(size=log_probabilities.shape)
+    return np.asarray(np.argmax(log_probabilities + noise, axis=1), np.int64)
 
 
 def _limit(drawn: Bools, chances: Floats, cap: int) -> Bools:

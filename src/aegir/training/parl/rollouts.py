@@ -54,7 +54,7 @@ class Rollout:
     @property
     def abstained(self) -> Bools:
         """(columns,)"""
-        return self.labels == self.label_probabilities.shape[1] - 1
+        return np.asarray(self.labels == self.label_probabilities.shape[1] - 1)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]

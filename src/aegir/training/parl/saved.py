@@ -31,7 +31,7 @@ def split_state(state: Mapping[str, Any], at: str = STATE) -> tuple[dict[str, An
 
 def join_state(facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state that was split; arrays may be tensors, and others among them are left alone."""
-    state = _copy(facts)
+    state: dict[str, Any] = _copy(facts)
     for name, array in arrays.items():
         if name.startswith(STATE):
             *path, last = name.removeprefix(STATE).split("/")
