@@ -14,10 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from aegir.model.byte_encoding import SYMBOLS
+from aegir.model.heads import OUTPUTS, TYPES_HEAD
 from aegir.swarm.column_model import ModelOutput
 from aegir.training.parl.config import ParlTraining, read_parl_training
 
 KNOWN, OTHER = ("email", "telephone"), "Date"
+DATE = OUTPUTS[TYPES_HEAD].index(OTHER)
+SIGNS = torch.sign(torch.randn(3, 32, generator=torch.Generator().manual_seed(0)))
 SETTINGS = """
 seed = {seed}
 threads = 1
@@ -70,7 +73,7 @@ class DigitsKnown(nn.Module):
     """One of two vectors by the sum of the first two digits; a third where there are none."""
 
     symbols, state_shapes = SYMBOLS, ()
-    vector_width: int | None = 8
+    vector_width: int | None = 32
 
     def forward(
         self, input_ids: Tensor, mask: Tensor, initial: Sequence[Tensor] | None = None
@@ -79,7 +82,7 @@ class DigitsKnown(nn.Module):
         first = digit & (digit.cumsum(dim=1) <= 2)
         odd = (input_ids * first).sum(dim=1) % 2
         place = torch.where(first.any(dim=1), odd, 2)
-        return ModelOutput(nn.functional.one_hot(place, 8).float())
+        return ModelOutput(SIGNS[place])
 
 
 def write_world(path: Path, tables: int, seed: int) -> None:
