@@ -73,9 +73,7 @@ def test_health_can_be_asked_of_such_a_run(trained: Finished, folder: Path):
     assert {"reward/mean", "kl", "router/entropy", "routing/on_share"} <= columns
 
 
-def test_finished_runs_are_compared(
-    trained: Finished, folder: Path, config: Path, tmp_path: Path
-):
+def test_finished_runs_are_compared(trained: Finished, folder: Path, config: Path, tmp_path: Path):
     done = run(
         *("train", "parl", config, "--variant", "phase1", "--seed", 3, "--out", tmp_path / "phase1")
     )

@@ -9,7 +9,7 @@ out; what specialists were trained on is in their manifests and is for the calle
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ def _exported(path: Path) -> Start:
 def unlike_folds(start: Start, config: ParlTraining) -> str | None:
     """Return a sentence if the primary may have learnt from tables that this run keeps out."""
     ours = {
-        "seed": config.seed,
+        "seed": config.data_seed,
         "folds": config.held_out.folds,
         "fold": config.held_out.fold,
         "validation": config.held_out.validation,
@@ -127,7 +127,7 @@ def build_policy(
     specialists: Sequence[FrozenSpecialist],
 ) -> Policy:
     """Return a swarm with a new primary, all gates closed."""
-    settings = config.corpus_settings(architecture)
+    settings = replace(config.corpus_settings(architecture), seed=config.seed)
     net = build_network(settings, corpus.heads, len(grams))
     primary = ByteColumnModel(net, GramIndex.of(np.asarray(grams)))
     fused = config.swarm.mode != NO_STATES

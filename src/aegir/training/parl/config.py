@@ -206,6 +206,8 @@ class ParlTraining:
     name: str = "parl"
     """What the run is called in comparisons; a variant has its own."""
     seed: int = 0
+    data_seed: int = 0
+    """Which tables are drawn, made up and kept out: that of the Phase 1 run, for all seeds of a comparison."""
     threads: int = 0
     specialists: tuple[str, ...] = ()
     """Files, or folders of files; `--specialists` replaces them."""
@@ -246,9 +248,9 @@ class ParlTraining:
         )
 
     def corpus_settings(self, architecture: Architecture) -> ByteTraining:
-        """Return what `build_corpus` and `build_network` read."""
+        """Return what `build_corpus` reads."""
         return ByteTraining(
-            self.seed, self.threads, architecture, self.data, self.held_out, self.curriculum
+            self.data_seed, self.threads, architecture, self.data, self.held_out, self.curriculum
         )
 
     def variant(self, name: str, rate: float | None = None) -> "ParlTraining":

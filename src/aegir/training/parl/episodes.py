@@ -54,8 +54,7 @@ class Tables:
     names: tuple[str, ...]
     """Of the specialists that may be used; none if they are off."""
     step: int
-    version: str = ""
-    """Of the policy that answered."""
+    """Also the version of the policy that answers."""
 
     @property
     def mask(self) -> Bools:
@@ -91,7 +90,7 @@ def build_episodes(
     ]
     nothing = np.full((len(tables.batch.order), 1), np.nan)
     cut = [_cut(rollout) for rollout in rollouts]
-    deciders = tuple(("router", tables.version, who, "") for who in ("policy", "cap"))
+    deciders = tuple(("router", str(tables.step), who, "") for who in ("policy", "cap"))
     identity = [f"{tables.step}/{number}" for number in range(len(tables.examples))]
     mask = np.tile(tables.mask, (count, 1))
     return EpisodeBatch.of(

@@ -27,11 +27,11 @@ from aegir.training.byte_network.learner import Processes
 from aegir.training.byte_network.run import open_run
 from aegir.training.byte_network.supervised import Watcher
 from aegir.training.parl.build import Start
-from aegir.training.parl.config import LEARNT, ParlTraining
+from aegir.training.parl.config import ALWAYS, LEARNT, ParlTraining
 from aegir.training.parl.episodes import Tables, Workload, build_episodes, compute_work
 from aegir.training.parl.policy import Activations, Policy, draw_activations
 from aegir.training.parl.reading import run_activated, score_columns
-from aegir.training.parl.report import StepTaken, finish, look
+from aegir.training.parl.report import AFTER_WARM_START, HELD_OUT, StepTaken, finish, look
 from aegir.training.parl.rollouts import answer_columns, measure_gains, rate_columns
 from aegir.training.parl.run_state import RunState
 
@@ -80,7 +80,7 @@ def _warm_start(state: RunState) -> None:
         activation, known, figures = None, None, {"stage": 0.0}
         if config.routing.calls_specialists:
             random = Seeds(config.seed).generator("warm start", step)
-            rate = 1.0 if config.routing.kind == "always" else config.warm_start.rate
+            rate = 1.0 if config.routing.kind == ALWAYS else config.warm_start.rate
             shape = (len(batch.order), len(policy.swarm.specialists))
             activation = torch.from_numpy(random.random(shape) < rate)
             known = run_activated(policy, batch, activation)
@@ -91,7 +91,7 @@ def _warm_start(state: RunState) -> None:
         state.watch.step(step + 1, figures)
         last = step + 1 == config.warm_start.steps
         if last or (step + 1) % config.learning.check_every == 0:
-            look(state, step + 1, "after_warm_start/" if last else "held_out/")
+            look(state, step + 1, AFTER_WARM_START if last else HELD_OUT)
             state.keep(step + 1)
 
 

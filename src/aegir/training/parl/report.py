@@ -41,7 +41,8 @@ from aegir.training.parl.run_state import RunState
 LOOKED_AT, TIMED = 200, 24
 """Held-out tables of a check, and those on which parallel and sequential reading are timed."""
 SUMMARY, SWARM = "summary.json", "swarm"
-AFTER_WARM_START = "after_warm_start/"
+AFTER_WARM_START, HELD_OUT = "after_warm_start/", "held_out/"
+"""Prefixes of the figures of a check."""
 CHECKED = ("advantage/", "ratio/", "kl", "clip_fraction", "effective_sample_share", "loss")
 
 
@@ -140,7 +141,7 @@ class StepTaken:
         }
 
 
-def look(state: RunState, step: int, prefix: str = "held_out/") -> None:
+def look(state: RunState, step: int, prefix: str = HELD_OUT) -> None:
     """Record scores and liveness on a sample of held-out tables, and report a collapse."""
     every = -(-max(len(state.corpus.held_out), 1) // LOOKED_AT)
     sample = replace(
@@ -149,7 +150,7 @@ def look(state: RunState, step: int, prefix: str = "held_out/") -> None:
         origins=state.corpus.origins[::every],
     )
     figures = _scores(state, sample)[1]
-    named = name_figures(figures) if prefix == "held_out/" else _prefixed(prefix, figures)
+    named = name_figures(figures) if prefix == HELD_OUT else _prefixed(prefix, figures)
     curves = {**state.rewards.metrics(), **state.learner.kl_control.metrics()}
     mixture = state.mixtures.get("rl")
     state.run.record(step, **named, **curves, **(mixture.metrics() if mixture else {}))

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from aegir.episode import EpisodeBatch
 from aegir.errors import UsageError
+from aegir.health import HealthMonitor, Rule, Unwell
 from aegir.model.swarm import SwarmModel
 from aegir.run_folder import RunFolder
 from aegir.swarm.column_model import ModelOutput
@@ -225,6 +226,20 @@ def test_numbers_of_a_specialist_that_are_not_finite_are_left_out_counted_and_re
     )
     assert json.loads((tmp_path / "run/summary.json").read_text())["dropped"]["broken"] > 0
     assert any(line.startswith("swarm/ is not written: ") for line in listener.lines)
+
+
+def test_a_run_that_is_unwell_stops_with_the_reasons(
+    config: ParlTraining,
+    specialists: list[FrozenSpecialist],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    rule = Rule("norm of the gradient", high=1e-6, stops_at_once=True)
+    strict = HealthMonitor(rules={"gradient_norm": rule})
+    monkeypatch.setattr("aegir.training.parl.run_state.HealthMonitor", lambda: strict)
+    with pytest.raises(Unwell, match=r"gradient_norm was .* expected at most 1e-06"):
+        train_small_parl(steps_of(config, 0, 2), tmp_path / "run", specialists)
+    assert len([row for row in curves(tmp_path / "run") if "stage" in row]) == 1
 
 
 def test_no_specialists_are_refused_unless_routing_is_off(config: ParlTraining, tmp_path: Path):
