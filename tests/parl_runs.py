@@ -3,11 +3,18 @@
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
 from aegir.model.architecture import Architecture
 from aegir.model.swarm_file import save_specialist
 from aegir.swarm.specialist import FrozenSpecialist
+from aegir.training.byte_network.batches import Batch, batch_of, draw_as_is
+from aegir.training.byte_network.corpus import build_corpus
+from aegir.training.parl.build import build_policy
 from aegir.training.parl.config import ParlTraining, read_parl_training
+from aegir.training.parl.episodes import Tables
 from aegir.training.parl.loop import TrainedSwarm, train_parl
+from aegir.training.parl.policy import Policy
 from byte_models import random_checkpoint
 from small_runs import Listener
 from synthetic_labels import write_synthetic_tables
@@ -92,3 +99,22 @@ def train_small_parl(
     config: ParlTraining, folder: Path, specialists: list[FrozenSpecialist], *, resume: bool = False
 ) -> TrainedSwarm:
     return train_parl(config, folder, Listener(), specialists, resume=resume)
+
+
+def policy_and_tables(folder: Path) -> tuple[Policy, Batch, Tables]:
+    """A swarm whose own weights are random and whose gates are open, and four tables."""
+    config = parl_settings(folder)
+    settings = config.corpus_settings(config.architecture)
+    corpus = build_corpus(settings)
+    policy = build_policy(
+        config, config.architecture, corpus.grams(settings), corpus, two_specialists(folder / "s")
+    )
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for name, parameter in policy.swarm.named_parameters():
+            if "primary_model" not in name:
+                parameter.add_(0.5 * torch.randn(parameter.shape, generator=generator))
+    examples = corpus.training[:4]
+    drawings = [draw_as_is(one, config.architecture.reading) for one in examples]
+    batch = batch_of(drawings, policy.primary.index, corpus.heads)
+    return policy, batch, Tables(batch, examples, NAMES, 7)

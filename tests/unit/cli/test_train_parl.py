@@ -70,7 +70,13 @@ def test_health_can_be_asked_of_such_a_run(trained: Finished, folder: Path):
     done = run("runs", "health", folder / "run", "--json")
     assert done.code in (0, 3)
     columns = {one["column"] for one in json.loads(done.out)["findings"]}
-    assert {"reward/mean", "kl", "router/entropy", "routing/on_share"} <= columns
+    assert {
+        "limited/reward/mean",
+        "standard/reward/mean",
+        "kl",
+        "router/entropy",
+        "routing/on_share",
+    } <= columns
 
 
 def test_finished_runs_are_compared(trained: Finished, folder: Path, config: Path, tmp_path: Path):

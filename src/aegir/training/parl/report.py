@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.episode import EpisodeBatch, TimedStep
 from aegir.errors import UsageError
@@ -43,7 +44,12 @@ LOOKED_AT, TIMED = 200, 24
 SUMMARY, SWARM = "summary.json", "swarm"
 AFTER_WARM_START, HELD_OUT = "after_warm_start/", "held_out/"
 """Prefixes of the figures of a check."""
-CHECKED = ("advantage/", "ratio/", "kl", "clip_fraction", "effective_sample_share", "loss")
+LIMITED, STANDARD = "limited/", "standard/"
+"""Prefixes of the rewards of the two kinds of stretches: a cap may lower them, which is no fault."""
+CHECKED = (
+    *(LIMITED, STANDARD, "advantage/", "ratio/", "kl", "clip_fraction"),
+    *("effective_sample_share", "loss", "routing/", "gradient_norm"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +72,14 @@ class StepTaken:
         paths = [compute_critical_path(steps) for steps in self._timed()]
         gains = np.concatenate([each[np.isfinite(each)] for each in self.gains.values])
         rewards = {n: float(v) for n, v in self.breakdown.as_dict().items() if v is not None}
-        found = {
+        found: dict[str, float | None] = {
             "stage": 1.0,
             **self.update.figures,
             **self.update.loss.figures,
             **self.update.weights.figures,
             **rewards,
             "reward/f1": _mean(compute_batch_perf(self.episodes)),
-            **self._reward_health(),
+            **_prefixed(STANDARD if self.cap is None else LIMITED, self._reward_health()),
             **(self._routing() if learnt else {}),
             "gain/measured": float(len(gains)),
             "gain/seconds": self.gains.seconds,
@@ -87,18 +93,15 @@ class StepTaken:
             found |= {"gain/mean": float(gains.mean()), "gain/helped": float((gains > 0).mean())}
         if self.cap is not None:
             found["budget/cap"] = float(self.cap)
-        return found
+        return {name: value for name, value in found.items() if value is not None}
 
-    def health(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """Return what the health monitor watches: r_perf, whose scale does not change with the lambdas."""
-        watched = {n: v for n, v in figures.items() if n.startswith(CHECKED)}
-        entropy = {n: v for n, v in figures.items() if n.endswith("/entropy")}
+    @staticmethod
+    def health(figures: Mapping[str, float]) -> dict[str, float]:
+        """Return what the health monitor watches."""
         return {
-            **watched,
-            **entropy,
-            **self._reward_health(),
-            **{n: v for n, v in figures.items() if n.startswith("routing/")},
-            "gradient_norm": figures["gradient_norm"],
+            name: value
+            for name, value in figures.items()
+            if name.startswith(CHECKED) or name.endswith("/entropy")
         }
 
     def save_episodes(self, path: Path, most: int) -> None:
@@ -125,6 +128,7 @@ class StepTaken:
         return [measured_steps(self.known, each, self.tables.names) for each in self.rollouts]
 
     def _reward_health(self) -> dict[str, float]:
+        """Of r_perf, whose scale does not change with the lambdas."""
         rewards = self.perf.tables
         return measure_rewards(rewards, self.episodes.groups, missing=np.isnan(rewards))
 
@@ -230,7 +234,8 @@ def _prefixed(prefix: str, figures: Mapping[str, float]) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in figures.items()}
 
 
-def _mean(values: object) -> float:
+def _mean(values: npt.ArrayLike) -> float | None:
+    """Return the mean of what is finite; None if nothing is."""
     present = np.asarray(values, np.float64)
     present = present[np.isfinite(present)]
-    return float(present.mean()) if len(present) else 0.0
+    return float(present.mean()) if len(present) else None

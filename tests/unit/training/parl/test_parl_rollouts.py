@@ -1,6 +1,5 @@
 """Rollouts: ratings worked out by hand, and that a gain is what the column alone loses."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +7,7 @@ import pytest
 import torch
 
 from aegir.model.heads import FINE_HEAD, RELATIONS_HEAD, TYPES_HEAD
-from aegir.training.byte_network.batches import Batch, batch_of, draw_as_is
-from aegir.training.byte_network.corpus import build_corpus
-from aegir.training.parl.build import build_policy
+from aegir.training.byte_network.batches import Batch
 from aegir.training.parl.episodes import Tables, Workload, build_episodes, compute_work
 from aegir.training.parl.policy import Activations, Policy
 from aegir.training.parl.reading import Known, read_columns, run_activated
@@ -23,29 +20,13 @@ from aegir.training.parl.rollouts import (
     measure_gains,
     rate_columns,
 )
-from parl_runs import NAMES, parl_settings, two_specialists
+from parl_runs import policy_and_tables
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Policy, Batch, Tables]:
     """A swarm with open gates, and four tables."""
-    folder: Path = tmp_path_factory.mktemp("rollouts")
-    config = parl_settings(folder)
-    settings = config.corpus_settings(config.architecture)
-    corpus = build_corpus(settings)
-    policy = build_policy(
-        config, config.architecture, corpus.grams(settings), corpus, two_specialists(folder / "s")
-    )
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for name, parameter in policy.swarm.named_parameters():
-            if "primary_model" not in name:
-                parameter.add_(0.5 * torch.randn(parameter.shape, generator=generator))
-    examples = corpus.training[:4]
-    reading = config.architecture.reading
-    drawings = [draw_as_is(one, reading) for one in examples]
-    batch = batch_of(drawings, policy.primary.index, corpus.heads)
-    return policy, batch, Tables(batch, examples, NAMES, 7)
+    return policy_and_tables(tmp_path_factory.mktemp("rollouts"))
 
 
 def rollout_of(policy: Policy, batch: Batch, on: np.ndarray) -> tuple[Rollout, Known]:
