@@ -2,7 +2,8 @@
 
     start = read_start(Path("runs/bytes-fold-0"))          a run of `aegir train supervised`, or a file of `train export`
     specialists = load_specialists([Path("specialists")])  files of `save_specialist`, or folders of them
-    policy = build_policy(config, start, specialists, corpus)
+    policy = build_policy(config, start.architecture, start.grams, corpus, specialists)
+    take_over(policy, corpus, start)
 
 Nothing here looks at held-out tables. `unlike_folds` says when a primary may have been trained on tables that the run keeps
 out; what specialists were trained on is in their manifests and is for the caller to keep apart.

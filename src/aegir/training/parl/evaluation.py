@@ -3,7 +3,7 @@
     evaluated = evaluate(policy, config, corpus.held_out)
     evaluated.answers                    as of the byte network (byte_network/evaluation.py)
     evaluated.routing                    activation and score of every column and specialist, seconds
-    save_routing(path, routing, names)   load_routing(path)
+    save_routing(path, routing)          load_routing(path)
 
 Learnt routing is the router's threshold. "average" gives the logarithm of the mean probability of the primary and of every
 specialist that is a byte network itself. Seconds are measured part by part: router, specialists in threads, primary.

@@ -1,7 +1,7 @@
 """The trained parts and their optimiser: supervised steps, and the token-level clipped update.
 
     learner = SwarmLearner(policy, config)
-    figures = learner.warm_start(batch, activation, step)
+    figures = learner.warm_start(batch, activation, known, step)
     update = learner.update(tables, rollouts, advantages, known, step)
 
 Tokens of a column are its routing decisions, one per specialist, and its label. For each of them
