@@ -84,6 +84,18 @@ VERBS = {
         "Write a run's network as the small file that annotators read; a collapsed one is refused.",
     ),
     "train ngrams": ("train:ngrams", "Cross-validate, calibrate and train the n-gram model."),
+    "train parl": (
+        "train_parl:parl",
+        "Teach a primary when to call frozen specialists, by reinforcement learning.",
+    ),
+    "train parl-compare": (
+        "train_parl:parl_compare",
+        "Compare finished runs on held-out tables: F1, routing, time; mean and spread over seeds.",
+    ),
+    "train parl-hard": (
+        "train_parl:parl_hard",
+        "Choose hard types: those whose F1 in these Phase 1 runs is below the median.",
+    ),
     "train pretrain": (
         "train_bytes:pretrain",
         "Teach the byte network to read: next bytes and headers of unlabelled tables.",

@@ -251,6 +251,9 @@ class TrainingProgress:
         ]
         if totals["teacher/count"]:
             parts.append(f"teacher {1 - totals['teacher/loss'] / totals['teacher/count']:.2f}")
+        if totals["stage"]:  # steps of reinforcement learning
+            parts.append(f"reward {totals['reward/total'] / totals['stage']:.2f}")
+            parts.append(f"active {totals['activation/rate'] / totals['stage']:.2f}")
         if totals["next/count"]:
             parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
         if len(self._recent) > 1:

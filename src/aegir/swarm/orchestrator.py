@@ -130,18 +130,21 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         activation: Tensor | None = None,
         cap: int | None = None,
         initial: Sequence[Tensor] | None = None,
+        known: Sequence[SpecialistOutput | None] | None = None,
     ) -> SwarmOutput:
         """Read columns (B, T); None as `routing_hidden` (B, d_model) reads them with the primary alone.
 
         `activation` (B, N) replaces the threshold, for instance by what `router.sample` drew. `cap` is the most
         activations in this batch: the highest scores stay. `initial` are the primary's own states, zeros if None.
+        `known` is what each specialist gave for these rows before, at least for those that are routed to it now: nothing
+        is read again.
         """
         begin = time.perf_counter()
         self._check_inputs(input_ids, mask, routing_hidden, activation)
         decided = self._decide(len(input_ids), routing_hidden, activation, cap)
         scores, log_probabilities, active = decided
         routed = time.perf_counter() - begin
-        outputs = run_specialists(self.specialists, input_ids, mask, active, self.workers)
+        outputs = self._specialists(input_ids, mask, active, known)
         begin = time.perf_counter()
         dropped = torch.zeros_like(active)
         for number, given in enumerate(outputs):
@@ -177,6 +180,28 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         """Raise if the weights of a specialist are no longer those that were frozen."""
         for specialist in self.specialists:
             specialist.check_unchanged()
+
+    def _specialists(
+        self,
+        input_ids: Tensor,
+        mask: Tensor,
+        active: Tensor,
+        known: Sequence[SpecialistOutput | None] | None,
+    ) -> list[SpecialistOutput | None]:
+        if known is None:
+            return run_specialists(self.specialists, input_ids, mask, active, self.workers)
+        if len(known) != len(self.specialists):
+            raise UsageError(
+                f"{len(known)} known outputs came for {len(self.specialists)} specialists"
+            )
+        found = []
+        for number, given in enumerate(known):
+            if given is None and active[:, number].any():
+                raise UsageError(
+                    f"specialist {self.specialists[number].name!r} has read nothing, but rows are routed to it"
+                )
+            found.append(None if given is None else given.among(active[:, number]))
+        return found
 
     def _decide(
         self, rows: int, hidden: Tensor | None, activation: Tensor | None, cap: int | None

@@ -31,7 +31,7 @@ class SpecialistRouter(nn.Module):  # type: ignore[misc]
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return scores (B, N) for hidden (B, d_model)."""
-        return torch.sigmoid(self._logits(hidden))
+        return torch.sigmoid(self.logits(hidden))
 
     def activate(self, scores: Tensor) -> Tensor:
         """Return the activation (B, N): true where a score is above the threshold."""
@@ -44,10 +44,11 @@ class SpecialistRouter(nn.Module):  # type: ignore[misc]
 
     def log_probabilities(self, hidden: Tensor, activation: Tensor) -> Tensor:
         """Return the log probability (B, N) of each decision: log score where it is on, log(1 - score) where off."""
-        logits = self._logits(hidden)
+        logits = self.logits(hidden)
         return functional.logsigmoid(torch.where(activation, logits, -logits))
 
-    def _logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return logits (B, N), whose sigmoid is the score."""
         # Not a matrix product: its rounding would depend on how many rows and specialists there are.
         return (hidden[:, None] * self.weight).sum(dim=-1)
 

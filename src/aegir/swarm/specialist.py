@@ -44,6 +44,25 @@ class SpecialistOutput:
     """(R,) false where it gave a number that is not finite: nothing of such a row is used."""
     seconds: float
 
+    def among(self, active: Tensor) -> "SpecialistOutput | None":
+        """Return what it gave for the rows where `active` (B,) is true, in no time; None if there are none."""
+        if not active.any():
+            return None
+        missing = active.clone()
+        missing[self.rows] = False
+        if missing.any():
+            raise UsageError(
+                f"a specialist has not read row {int(missing.nonzero()[0, 0])}, which is routed to it"
+            )
+        kept = active[self.rows]
+        return SpecialistOutput(
+            self.rows[kept],
+            tuple(state[kept] for state in self.states),
+            None if self.vectors is None else self.vectors[kept],
+            self.finite[kept],
+            0.0,
+        )
+
 
 class FrozenSpecialist(nn.Module):  # type: ignore[misc]
     """A model that is read and never changed."""

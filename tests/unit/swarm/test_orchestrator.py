@@ -309,3 +309,28 @@ def test_any_activation_can_be_trained_towards():
             before = (made.primary_model(symbols, mask).vectors[:, :1] - target).square().mean()
         losses.append(float(loss.detach() / before))
     assert max(losses) < 0.5  # the primary alone is frozen and stays at 1
+
+
+def test_what_specialists_gave_before_is_used_again_without_reading():
+    made = swarm(three_specialists(), gates=0.5)
+    first = read(made, ALL)
+    symbols, mask = columns()
+    hidden = made.primary_model.routing_hidden(symbols, mask)
+    fewer = pattern(4, 3)
+    known = first["specialist_outputs"]
+    again = made(symbols, mask, hidden, activation=fewer, known=known)
+    assert distance(again["output"], read(made, fewer)["output"]) < 1e-6
+    assert [step.duration for step in again["steps"][1:-1]] == [0.0] * 3
+
+
+def test_rows_that_no_specialist_has_read_before_are_refused():
+    made = swarm(three_specialists(), gates=0.5)
+    known = read(made, pattern(4, 3))["specialist_outputs"]
+    symbols, mask = columns()
+    hidden = made.primary_model.routing_hidden(symbols, mask)
+    with pytest.raises(UsageError, match="has not read row 1, which is routed to it"):
+        made(symbols, mask, hidden, activation=ALL, known=known)
+    with pytest.raises(UsageError, match="specialist 'same' has read nothing"):
+        made(symbols, mask, hidden, activation=ALL, known=[None] * 3)
+    with pytest.raises(UsageError, match="2 known outputs came for 3 specialists"):
+        made(symbols, mask, hidden, activation=ALL, known=known[:2])

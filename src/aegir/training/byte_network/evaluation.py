@@ -28,6 +28,7 @@ from aegir.model.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
 from aegir.nets.annotator import ByteNetwork, TableBatch
 from aegir.training.byte_network.batches import batch_of, draw_as_is, mark_subject
 from aegir.training.byte_network.examples import Example, Heads
+from aegir.training.byte_network.losses import ReadColumns
 
 NO_LABEL = -1
 TABLES_AT_ONCE = 32
@@ -97,12 +98,19 @@ class _Part:
 
 
 def answer(
-    net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Heads | None = None
+    net: ByteNetwork,
+    examples: Sequence[Example],
+    index: GramIndex,
+    heads: Heads | None = None,
+    read: ReadColumns | None = None,
 ) -> Answers:
-    """Return the answers of these heads, or of our own, to tables as users would give them."""
+    """Return the answers of these heads, or of our own, to tables as users would give them.
+
+    `read` replaces the network's own reading of columns.
+    """
     heads = dict(OUTPUTS) if heads is None else heads
     net.eval()
-    parts = [_answer(net, some, index, heads) for some in _in_turn(examples)]
+    parts = [_answer(net, some, index, heads, read) for some in _in_turn(examples)]
     counts = np.array([len(one.table.columns) for one in examples])
     rates = np.array([part.rates for part in parts])
     targets = {head: np.concatenate([part.targets[head] for part in parts]) for head in heads}
@@ -126,10 +134,16 @@ def _in_turn(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def _answer(net: ByteNetwork, examples: Sequence[Example], index: GramIndex, heads: Heads) -> _Part:
+def _answer(
+    net: ByteNetwork,
+    examples: Sequence[Example],
+    index: GramIndex,
+    heads: Heads,
+    read: ReadColumns | None,
+) -> _Part:
     drawings = [draw_as_is(one, net.architecture.reading) for one in examples]
     batch = batch_of(drawings, index, heads)
-    vectors, outputs = net.read(batch.parts)
+    vectors, outputs = read(batch) if read else net.read(batch.parts)
     embedded = net.mixer(vectors, batch.tables)
     likeness = net.subject(vectors)[:, 0].numpy()
     related = net.mixer(vectors, _with_subjects(examples, batch.tables, likeness))

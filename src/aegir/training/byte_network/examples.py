@@ -61,6 +61,8 @@ class Example:
     """For a table that names no subject: the column that may be shown as one, but is not learnt to be one."""
     vectors: F32 | None = None
     """(columns, D) a teacher's vectors of length 1, which the head TEACHER_HEAD learns to give."""
+    synthetic: bool = False
+    """Whether the cells were made up."""
 
 
 Heads = dict[str, tuple[str, ...]]
@@ -111,6 +113,7 @@ def _example(given: TrainingTable, index: Index) -> Example:
         source.stem,
         source.aux == "headers",
         _likely_subject(labelled),
+        source.synthetic,
     )
 
 

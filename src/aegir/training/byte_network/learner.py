@@ -18,7 +18,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 import torch
@@ -91,8 +91,8 @@ class Learner:
     def __init__(self, net: ByteNetwork, phase: Phase, processes: Processes) -> None:
         self.net, self.phase, self.processes = net, phase, processes
         self.parameters = dict(net.named_parameters())
-        decayed = [p for name, p in self.parameters.items() if _decays(name, p)]
-        plain = [p for name, p in self.parameters.items() if not _decays(name, p)]
+        decayed = [p for name, p in self.parameters.items() if decays(name, p)]
+        plain = [p for name, p in self.parameters.items() if not decays(name, p)]
         groups = [
             {"params": decayed, "weight_decay": phase.weight_decay},
             {"params": plain, "weight_decay": 0.0},
@@ -118,7 +118,7 @@ class Learner:
             torch.stack([loss.total.detach(), torch.tensor(float(batch.symbols))])
         )
         figures = {
-            **_asked(self._total(loss.figures)),
+            **without_idle_heads(self._total(loss.figures)),
             "loss": float(summed[0]),
             "symbols": float(summed[1]),
             "gradient": float(length),
@@ -147,7 +147,7 @@ class Learner:
                 parameter.grad.copy_(part.view_as(parameter))
 
 
-def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
+def without_idle_heads(figures: Mapping[str, Tensor]) -> dict[str, float]:
     """Return figures as numbers, without those of heads for which no column of the step had a label."""
     idle = tuple(
         name.removesuffix("count")
@@ -157,7 +157,7 @@ def _asked(figures: Mapping[str, Tensor]) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items() if not name.startswith(idle)}
 
 
-def _decays(name: str, parameter: Tensor) -> bool:
+def decays(name: str, parameter: Tensor) -> bool:
     """Return whether weight decay applies: to matrices, not to n-gram embeddings, mixes, norms and biases."""
     return parameter.ndim > 1 and not name.endswith((".grams", ".mix", ".roles"))
 
@@ -169,9 +169,16 @@ def learning_rate(phase: Phase, step: int) -> float:
     return phase.learning_rate * grown * (FINAL_SHARE + (1 - FINAL_SHARE) * fallen)
 
 
+class Resumable(Protocol):
+    """What a checkpoint holds: parameters by name, and their optimiser."""
+
+    parameters: dict[str, Any]
+    optimizer: Any
+
+
 def save_learner(
     path: Path,
-    learner: Learner,
+    learner: Resumable,
     step: int,
     facts: Mapping[str, Any],
     arrays: Mapping[str, npt.NDArray[Any]],
@@ -214,7 +221,7 @@ def read_learner(path: Path) -> Checkpoint:
     return Checkpoint(tensors, int(metadata["step"]), json.loads(metadata["facts"]))
 
 
-def restore(learner: Learner, tensors: Mapping[str, Tensor], path: Path) -> None:
+def restore(learner: Resumable, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Set network and optimiser to what was saved."""
     for name, parameter in learner.parameters.items():
         saved = tensors.get(f"net.{name}")

@@ -27,6 +27,8 @@ from aegir.training.byte_network.batches import NOT_KNOWN, Batch
 from aegir.training.byte_network.examples import TEACHER_HEAD
 
 SumOverProcesses = Callable[[Tensor], Tensor]
+ReadColumns = Callable[[Batch], tuple[Tensor, list[StageOutput]]]
+"""Gives the vectors (columns, width) of a batch and the hierarchy's output for each of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,14 @@ class StepLoss:
 
 
 def loss_of(
-    net: ByteNetwork, batch: Batch, weights: LossWeights, add_up: SumOverProcesses
+    net: ByteNetwork,
+    batch: Batch,
+    weights: LossWeights,
+    add_up: SumOverProcesses,
+    read: ReadColumns | None = None,
 ) -> StepLoss:
-    """Return the loss and the figures of this process's part of a step."""
-    vectors, outputs = net.read(batch.parts)
+    """Return the loss and the figures of this process's part of a step; `read` replaces the network's own reading."""
+    vectors, outputs = read(batch) if read else net.read(batch.parts)
     keep = None
     if weights.dropout and batch.noise.shape[1]:
         keep = (batch.noise >= weights.dropout).float() / (1 - weights.dropout)

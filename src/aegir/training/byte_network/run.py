@@ -16,19 +16,18 @@ from typing import Any
 from aegir.config.settings import read_toml
 from aegir.errors import UsageError
 from aegir.run_folder import CONFIG, METRICS, RunFolder, hold_lock, render_toml
-from aegir.training.byte_network.config import ByteTraining
 from aegir.training.byte_network.learner import Processes
 
 CHECKPOINT = "checkpoint.safetensors"
-FREE_SETTINGS = ("threads", "data.folders")
+FREE_SETTINGS = ("threads", "data.folders", "specialists")
 """What may differ when a run is resumed: where it runs, not what it learns."""
 
 
 @contextlib.contextmanager
 def open_run(
-    folder: Path, config: ByteTraining, processes: Processes, *, resume: bool
+    folder: Path, config: Any, processes: Processes, *, resume: bool
 ) -> Iterator[RunFolder]:
-    """Start or resume the run in a folder, which stays locked until the block ends."""
+    """Start or resume the run in a folder, which stays locked until the block ends; `config` is a dataclass."""
     if resume:
         _check_resumable(folder, config)
     with contextlib.ExitStack() as stack:
@@ -47,7 +46,7 @@ def checkpoint_of(path: Path) -> Path:
     return path / CHECKPOINT if path.is_dir() else path
 
 
-def _start(folder: Path, config: ByteTraining) -> None:
+def _start(folder: Path, config: Any) -> None:
     """Write the settings and the environment; config.toml can be given to `aegir train` again."""
     metrics = folder / METRICS
     if (folder / CHECKPOINT).exists() or (metrics.exists() and metrics.stat().st_size > 0):
@@ -59,7 +58,7 @@ def _start(folder: Path, config: ByteTraining) -> None:
     RunFolder.create(folder, asdict(config))
 
 
-def _check_resumable(folder: Path, config: ByteTraining) -> None:
+def _check_resumable(folder: Path, config: Any) -> None:
     """Raise if there is nothing to resume, or if it was started with other settings."""
     if not (folder / CHECKPOINT).exists():
         raise UsageError(f"{folder} has no {CHECKPOINT} to resume from; start it without --resume")

@@ -30,6 +30,7 @@ from aegir.training.byte_network.batches import Batch, batch_of, draw_varied
 from aegir.training.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.training.byte_network.corpus import Corpus, build_corpus
 from aegir.training.byte_network.evaluation import (
+    Answers,
     answer,
     check_alive,
     liveness,
@@ -139,7 +140,7 @@ def _train(
         processes.wait()
 
     if saved:
-        _check_same_run(saved, facts, run.path)
+        check_same_run(saved, facts, run.path)
         restore(learner, saved.tensors, path)
         mixture.load_state_dict(_unpacked(saved))
         if processes.rank == 0:
@@ -173,7 +174,7 @@ def _train(
         if (step + 1) % phase.check_every == 0 or step + 1 == phase.steps:
             if processes.rank == 0:
                 figures = _look(net, corpus, index, name, watch)
-                run.record(step + 1, **_named(figures), **mixture.metrics())
+                run.record(step + 1, **name_figures(figures), **mixture.metrics())
             keep(step + 1)
     if saved and saved.step >= phase.steps:
         figures = _look(net, corpus, index, name, watch)
@@ -189,7 +190,7 @@ def _check_same_tables(processes: Processes, fingerprint: str) -> None:
         raise AegirError("the processes of this run read different tables; give all the same data")
 
 
-def _check_same_run(saved: Checkpoint, facts: Mapping[str, Any], folder: Path) -> None:
+def check_same_run(saved: Checkpoint, facts: Mapping[str, Any], folder: Path) -> None:
     """Raise if the checkpoint is of another phase or of other tables."""
     phase = saved.facts.get("phase")
     if phase != facts["phase"]:
@@ -282,17 +283,23 @@ def _look(
     if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
         figures = {name: one for name, one in figures.items() if not name.startswith("prediction")}
     elif corpus.held_out:
-        everyday = answers.per_column([origin.everyday for origin in corpus.origins])
-        for head in (TYPES_HEAD, RELATIONS_HEAD):
-            if (score := answers.micro_f1(head, ~everyday)) is not None:
-                figures[f"{head}/micro_f1"] = score
-        figures |= everyday_figures(answers, everyday)
+        figures |= held_out_scores(answers, corpus)
     for finding in check_alive(figures, answers.types).unwell:
         watch.say(f"unwell: {finding.sentence}")
     return figures
 
 
-def _named(figures: Mapping[str, float]) -> dict[str, float]:
+def held_out_scores(answers: Answers, corpus: Corpus) -> dict[str, float]:
+    """Return scores of the answers to held-out tables: F1 on web tables, and shares on everyday ones."""
+    everyday = answers.per_column([origin.everyday for origin in corpus.origins])
+    scores = {}
+    for head in (TYPES_HEAD, RELATIONS_HEAD):
+        if (score := answers.micro_f1(head, ~everyday)) is not None:
+            scores[f"{head}/micro_f1"] = score
+    return scores | everyday_figures(answers, everyday)
+
+
+def name_figures(figures: Mapping[str, float]) -> dict[str, float]:
     """Return figures under the names that `aegir runs health` knows; the others become `held_out/…`."""
     return {name if name in RULES else f"held_out/{name}": value for name, value in figures.items()}
 

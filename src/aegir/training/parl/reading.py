@@ -1,0 +1,133 @@
+"""Reading a batch of tables with the swarm, part by part; specialists read a column once, for all rollouts.
+
+    scores = score_columns(policy, batch)                     first block -> routing hidden -> scores (columns, N)
+    known = run_activated(policy, batch, activation)          activated specialists, in parallel, without gradient
+    reading = read_columns(policy, batch, drawn, executed, known)
+
+Columns are numbered as in the batch: those of its first part, of its second, and so on. Because specialists never change,
+what they gave for a column holds for every rollout, for the update and for the same column with a specialist switched off.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from aegir.episode import TimedStep
+from aegir.model.byte_encoding import PAD
+from aegir.nets.hierarchy import StageOutput
+from aegir.swarm.specialist import SpecialistOutput, run_specialists
+from aegir.training.byte_network.batches import Batch
+from aegir.training.parl.policy import Policy
+
+PartOutputs = Sequence[SpecialistOutput | None]
+"""What each specialist gave for the columns of one part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What specialists gave for a batch."""
+
+    parts: tuple[PartOutputs, ...]
+    seconds: tuple[float, ...]
+    """Of each specialist, over all parts."""
+    dropped: Tensor
+    """(columns, N) true where it gave numbers that are not finite, which are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of a batch."""
+
+    vectors: Tensor
+    """(columns, D)"""
+    outputs: list[StageOutput]
+    """The primary's own, one per part."""
+    routing_logits: Tensor
+    """(columns, N) whose sigmoid is the score; no columns if specialists were not asked for."""
+    log_probabilities: Tensor
+    """(columns, N) of what was drawn."""
+    dropped: Tensor
+    """(columns, N) true where numbers that are not finite were left out."""
+    steps: tuple[tuple[TimedStep, ...], ...]
+    """What was done for each part, in seconds; the routing hidden counts to the router."""
+
+
+def score_columns(policy: Policy, batch: Batch) -> Tensor:
+    """Return the router's scores (columns, N), without gradient."""
+    with torch.no_grad():
+        hidden = [policy.primary.routing_hidden(ids, ids != PAD) for ids, _ in batch.parts]
+        return policy.swarm.router(torch.cat(hidden))
+
+
+def run_activated(policy: Policy, batch: Batch, activation: Tensor) -> Known:
+    """Let each specialist read the columns that `activation` (columns, N) routes to it."""
+    swarm, parts = policy.swarm, []
+    dropped = torch.zeros_like(activation)
+    seconds = [0.0] * len(swarm.specialists)
+    for (ids, _), columns in _parts(batch):
+        given = run_specialists(
+            swarm.specialists, ids, ids != PAD, activation[columns], swarm.workers
+        )
+        for number, output in enumerate(given):
+            if output is not None:
+                seconds[number] += output.seconds
+                dropped[columns.start + output.rows, number] = ~output.finite
+        parts.append(given)
+    return Known(tuple(parts), tuple(seconds), dropped)
+
+
+def read_columns(
+    policy: Policy,
+    batch: Batch,
+    drawn: Tensor | None = None,
+    executed: Tensor | None = None,
+    known: Known | None = None,
+) -> Reading:
+    """Read with the specialists of `executed` (columns, N), or with the primary alone if it is None.
+
+    Log probabilities are those of `drawn`, which a cap may have cut.
+    """
+    swarm, vectors, outputs, logits, chosen, dropped, steps = policy.swarm, [], [], [], [], [], []
+    for number, ((ids, _), columns) in enumerate(_parts(batch)):
+        mask = ids != PAD
+        if executed is None:
+            result, before = swarm(ids, mask), 0.0
+        else:
+            begin = time.perf_counter()
+            hidden = policy.primary.routing_hidden(ids, mask)
+            before = time.perf_counter() - begin
+            result = swarm(
+                ids,
+                mask,
+                hidden,
+                activation=executed[columns],
+                known=known.parts[number] if known else None,
+            )
+            now = executed[columns] if drawn is None else drawn[columns]
+            logits.append(swarm.router.logits(hidden))
+            chosen.append(swarm.router.log_probabilities(hidden, now))
+        vectors.append(result["output"])
+        outputs.append(result["reading"].detail)
+        dropped.append(result["dropped"])
+        router, *rest = result["steps"]
+        steps.append((TimedStep(router.name, router.duration + before), *rest))
+    none = vectors[0].new_zeros(0, len(swarm.specialists))
+    return Reading(
+        torch.cat(vectors),
+        outputs,
+        torch.cat(logits) if logits else none,
+        torch.cat(chosen) if chosen else none,
+        torch.cat(dropped),
+        tuple(steps),
+    )
+
+
+def _parts(batch: Batch) -> Iterator[tuple[tuple[Tensor, Tensor], slice]]:
+    """Yield each part with the numbers of its columns."""
+    at = 0
+    for part in batch.parts:
+        yield part, slice(at, at + len(part[0]))
+        at += len(part[0])

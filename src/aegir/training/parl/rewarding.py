@@ -1,0 +1,137 @@
+"""Rewards and advantages of the rollouts of a step.
+
+    rewards = ParlRewards(settings)
+    perf = rewards.rate(ratings, tables)                                  # r_perf: raters -> ensemble -> columns, tables
+    parallel, finish = rewards.parallel(episodes, tables), rewards.finish(episodes, tables)
+    breakdown = rewards.combined.combine(perf.tables, parallel, finish, progress)          # with annealed lambdas
+    advantages = rewards.advantages(perf, breakdown, longer_path, tables)                  # (rollouts, columns)
+
+    reward of a column = its r_perf + lambda_parallel r_parallel + lambda_finish r_finish - path_cost * longer path
+
+where the last three are those of its table. It is compared with the other rollouts of the same column (credit "column"), or
+the table's mean is compared with the table's other rollouts (credit "table"). The longer path is the critical path of the
+table over that of the primary alone, minus 1, in estimated work: measured seconds differ from run to run, and a run that
+is resumed must equal one that was not. Advantages are divided by their running standard deviation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aegir.arrays import Floats
+from aegir.episode import NO_CHOICE, EpisodeBatch
+from aegir.raters.ensemble import RewardEnsemble
+from aegir.rewards.combined import CombinedReward, RewardBreakdown
+from aegir.rewards.completion import compute_r_finish
+from aegir.rewards.parallelism import compute_r_parallel
+from aegir.rewards.running_normalizer import RunningNormalizer
+from aegir.rl.advantages import group_advantages, leave_one_out_advantages
+from aegir.rl.schedules import SmoothLambdas, StagedLambdas
+from aegir.training.parl.config import RlSettings
+from aegir.training.parl.episodes import Tables
+from aegir.training.parl.rollouts import RATERS, locate_columns, mean_present
+
+HALF_LIFE = 20_000
+"""Advantages after which the weight of an old one is halved: some fifty steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """r_perf of columns and tables; nan without labels."""
+
+    columns: Floats
+    """(rollouts, columns)"""
+    tables: Floats
+    """(episodes,) the mean over the labelled columns of a table."""
+
+
+class ParlRewards:
+    """Scores rollouts; remembers how raters agreed and how much advantages vary."""
+
+    def __init__(self, settings: RlSettings) -> None:
+        self.settings = settings
+        self.ensemble = RewardEnsemble(RATERS, method="mean", min_raters=1)
+        lambdas = SmoothLambdas() if settings.smooth_lambdas else StagedLambdas()
+        self.combined = CombinedReward(lambdas=lambdas)
+        self.normalizer = RunningNormalizer(half_life=HALF_LIFE, clip=5.0, centre=False)
+
+    def rate(self, ratings: Sequence[Floats], tables: Tables) -> Performance:
+        """Return r_perf from ratings (raters, columns) of every rollout."""
+        scores = self.ensemble.combine(np.concatenate(ratings, axis=1)).scores
+        columns = scores.reshape(len(ratings), -1)
+        there = [tables.spread(each, np.nan) for each in columns]
+        return Performance(columns, mean_present(np.concatenate(there).T))
+
+    def parallel(self, episodes: EpisodeBatch, tables: Tables) -> Floats:
+        """Return r_parallel of every episode; specialists are balanced over all tables of a rollout.
+
+        Missing without specialists or measured gains.
+        """
+        gains = episodes.gain("score_gain", tables.names)
+        if not np.isfinite(gains).any():
+            return np.full(len(episodes), np.nan)
+        rollout = np.repeat(np.arange(len(episodes) // len(tables.examples)), len(tables.examples))
+        return compute_r_parallel(
+            episodes.activations(tables.names),
+            score_gain=gains,
+            decided=episodes.decided,
+            pool=rollout,
+            weights=self.settings.parallel,
+        ).reward
+
+    def finish(self, episodes: EpisodeBatch, tables: Tables) -> Floats:
+        """Return r_finish of every episode; coverage alone without specialists."""
+        answered = episodes.predicted != NO_CHOICE
+        if not tables.names:
+            return mean_present(np.where(episodes.decided, answered, np.nan).T)
+        return compute_r_finish(
+            answered,
+            episodes.activations(tables.names),
+            decided=episodes.decided,
+            weights=self.settings.finish,
+        ).reward
+
+    def advantages(
+        self, perf: Performance, breakdown: RewardBreakdown, longer: Floats, tables: Tables
+    ) -> Floats:
+        """Return (rollouts, columns); nan where a table has no reward. `longer` (episodes,) is the longer path."""
+        shared = breakdown.total - self.settings.path_cost * longer  # (episodes,)
+        count, (table, _) = len(perf.columns), locate_columns(tables.batch.tables)
+        rewards = shared.reshape(count, -1)[:, table]
+        if self.settings.credit == "column":
+            own = np.nan_to_num(perf.columns, nan=0.0)
+            rewards = rewards - perf.tables.reshape(count, -1)[:, table] + own
+        groups = np.tile(np.arange(rewards.shape[1]), count)
+        compare = (
+            group_advantages if self.settings.advantages == "group" else leave_one_out_advantages
+        )
+        advantages = compare(rewards.ravel(), groups).reshape(rewards.shape)
+        return self.normalizer.update_and_normalize(advantages)
+
+    def successes(self, perf: Performance, tables: int) -> Floats:
+        """Return (tables,) the mean r_perf of each table over its rollouts, within 0 and 1, for a curriculum."""
+        return np.clip(mean_present(perf.tables.reshape(-1, tables)), 0.0, 1.0)
+
+    def metrics(self) -> dict[str, float]:
+        """Figures of ensemble, normaliser and missing parts."""
+        return {
+            **self.ensemble.metrics(),
+            **self.normalizer.metrics(),
+            **self.combined.metrics(),
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """What must be kept across a stop."""
+        return {
+            "ensemble": self.ensemble.state_dict(),
+            "combined": self.combined.state_dict(),
+            "normalizer": self.normalizer.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue exactly where the saved rewards stood."""
+        self.ensemble.load_state_dict(state["ensemble"])
+        self.combined.load_state_dict(state["combined"])
+        self.normalizer.load_state_dict(state["normalizer"])
