@@ -113,7 +113,7 @@ def _example(given: TrainingTable, index: Index) -> Example:
         source.stem,
         source.aux == "headers",
         _likely_subject(labelled),
-        source.synthetic,
+        synthetic=source.synthetic,
     )
 
 

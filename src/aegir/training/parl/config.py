@@ -180,7 +180,7 @@ class RlSettings:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
-    """Budget-limited stretches of training alternate with standard ones (S3.10)."""
+    """Budget-limited stretches of training alternate with standard ones."""
 
     stretch: int = 10
     """Steps of each stretch."""

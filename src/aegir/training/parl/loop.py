@@ -1,4 +1,4 @@
-"""PARL: a primary learns when to call frozen specialists, by reinforcement learning (SPEC section 3, docs/parl.md).
+"""PARL: a primary learns when to call frozen specialists, by reinforcement learning (docs/parl.md).
 
     aegir train parl configs/parl-tiny.toml --specialists specialists/ --out runs/parl
 
@@ -96,7 +96,7 @@ def _warm_start(state: RunState) -> None:
 
 
 def _learn_by_reward(state: RunState) -> None:
-    """Rollouts, rewards and clipped updates: the ten steps of SPEC S3.9."""
+    """Rollouts, rewards and clipped updates: in ten steps."""
     config, policy, rewards, rl = state.config, state.policy, state.rewards, state.config.rl
     before, workload = config.warm_start.steps, Workload.of(policy)
     routed, learnt = config.routing.calls_specialists, config.routing.kind == LEARNT
