@@ -96,7 +96,7 @@ def _warm_start(state: RunState) -> None:
 
 
 def _learn_by_reward(state: RunState) -> None:
-    """Rollouts, rewards and clipped updates: in ten steps."""
+    """Rollouts, rewards and clipped updates, in ten steps."""
     config, policy, rewards, rl = state.config, state.policy, state.rewards, state.config.rl
     before, workload = config.warm_start.steps, Workload.of(policy)
     routed, learnt = config.routing.calls_specialists, config.routing.kind == LEARNT
