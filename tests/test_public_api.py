@@ -36,8 +36,8 @@ PUBLIC = {
     ),
     "aegir.offline": (
         "Comparison DecisionStore Estimate FittedQ LearningSettings LoggedDecisions RewardWeights RoutingPolicy "
-        "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy learn_values "
-        "read_log weigh write_log"
+        "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
+        "explore_softmax learn_values read_log weigh write_log"
     ),
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "

@@ -1,6 +1,7 @@
 """`aegir rl`, data: make up decisions, export a log, analyse its rewards."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ import click
 from aegir.answers.printable import escape_surrogates
 from aegir.cli.options import PathName, source_option
 from aegir.cli.terminal import say, tell
-from aegir.episode import EpisodeBatch
+from aegir.episode import Episode, EpisodeBatch
 from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.offline.log_files import read_episodes, write_log
@@ -55,7 +56,7 @@ def collect_synth(rows: int, seed: int, epsilon: float, store: str, output: Path
     name = f"synthetic-{rows}-{epsilon:g}-{seed}"
     episodes = list(simulate(explore(epsilon), rows, seed, name).episodes())
     if output is not None:
-        write_into(output, lambda: write_log(episodes, output))
+        save_log(episodes, output)
         return
     with DecisionStore.open(store) as opened:
         before = len(opened)
@@ -82,7 +83,7 @@ def export(store: str, output: Path, data_source: LogSource | None) -> None:
     if not episodes:
         kind = f"{data_source} " if data_source not in (None, "all") else ""
         raise UsageError(f"{store} has no {kind}episodes to export")
-    write_into(output, lambda: write_log(episodes, output))
+    save_log(episodes, output)
 
 
 @click.command(
@@ -126,11 +127,10 @@ def analyze(
         tell(warning)
 
 
-def write_into(path: Path, write: object) -> None:
-    """Make the folder, write a log, and say what it holds."""
+def save_log(episodes: Sequence[Episode], path: Path) -> None:
+    """Write a log, and its folder if there is none; say what it holds."""
     make_folder(path)
-    assert callable(write)
-    counts = write()
+    counts = write_log(episodes, path)
     parts = ", ".join(f"{count:,} {source}" for source, count in sorted(counts.items()))
     tell(f"wrote {amount(sum(counts.values()), 'episode')} ({parts}) to {path}")
 
@@ -143,6 +143,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path) -> None:
+    """Make the folder that a file is to be written into."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

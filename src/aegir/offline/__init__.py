@@ -1,6 +1,7 @@
 """Offline RL for routing: logged decisions, policies learnt from them, off-policy evaluation.
 
 store               append-only log of episodes and of outcomes that arrive later (SQLite, PostgreSQL)
+exploration         actions drawn with known propensities
 reward_v1           the reward of a routed column, from its parts
 logged_decisions    a log as flat arrays
 log_files           logs as JSON lines and Parquet
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from aegir.offline.cloning import clone_behaviour
     from aegir.offline.estimators import estimate_values, weigh
     from aegir.offline.evaluation import Comparison, evaluate_policy
+    from aegir.offline.exploration import explore_epsilon, explore_softmax
     from aegir.offline.fitted_q import FittedQ
     from aegir.offline.intervals import Estimate
     from aegir.offline.learning import LearningSettings
@@ -52,6 +54,8 @@ __all__ = [
     "compute_reward_v1",
     "estimate_values",
     "evaluate_policy",
+    "explore_epsilon",
+    "explore_softmax",
     "learn_values",
     "read_log",
     "weigh",
@@ -74,6 +78,8 @@ __getattr__ = lazy_names(
         "compute_reward_v1": "reward_v1",
         "estimate_values": "estimators",
         "evaluate_policy": "evaluation",
+        "explore_epsilon": "exploration",
+        "explore_softmax": "exploration",
         "learn_values": "q_learning",
         "read_log": "log_files",
         "weigh": "estimators",

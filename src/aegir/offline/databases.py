@@ -17,7 +17,7 @@ Statements are written with `?` for values, in the SQL that both databases under
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -154,8 +154,9 @@ class _Sqlite:
         return self._connection.execute(statement, values).fetchall()
 
     def query(self, statement: str, values: Sequence[Any]) -> Iterator[Row]:
-        with self._errors():
-            cursor = self._connection.execute(statement, values)
+        # A connection of its own sees one state, whatever is appended in the middle of reading.
+        with self._errors(), closing(sqlite3.connect(self.name, timeout=self._wait)) as connection:
+            cursor = connection.execute(statement, values)
             while rows := cursor.fetchmany(READ_AT_ONCE):
                 yield from rows
 
@@ -196,13 +197,17 @@ class _Postgres:
             raise UsageError(
                 f"{self.name} needs psycopg; install it with: pip install 'aegir[postgres]'"
             ) from None
+        self._url, self._wait = url, wait_seconds
         with self._errors():
-            self._connection = self._psycopg.connect(
-                url,
-                connect_timeout=max(2, int(wait_seconds)),
-                options=f"-c synchronous_commit=on -c lock_timeout={int(wait_seconds * 1000)}",
-                autocommit=True,
-            )
+            self._connection = self._open()
+
+    def _open(self) -> Any:
+        return self._psycopg.connect(
+            self._url,
+            connect_timeout=max(2, int(self._wait)),
+            options=f"-c synchronous_commit=on -c lock_timeout={int(self._wait * 1000)}",
+            autocommit=True,
+        )
 
     def read_version(self) -> int:
         with self._errors():
@@ -232,10 +237,12 @@ class _Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def query(self, statement: str, values: Sequence[Any]) -> Iterator[Row]:
+        # A connection of its own: an append in the middle of reading is durable without the reader's transaction.
         with (
             self._errors(),
-            self._connection.transaction(),
-            self._connection.cursor(name="aegir_read") as cursor,  # on the server: flat memory
+            self._open() as connection,
+            connection.transaction(),
+            connection.cursor(name="aegir_read") as cursor,  # on the server: flat memory
         ):
             cursor.execute(statement.replace("?", "%s"), values)
             while rows := cursor.fetchmany(READ_AT_ONCE):

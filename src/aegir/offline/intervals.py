@@ -25,6 +25,10 @@ from aegir.seeding import Seeds
 LEVEL = 0.95
 RESAMPLES = 1000
 MOST_RESAMPLED = 1000
+ROUNDING = 1e-12
+"""Relative standard error of contributions that are all the same."""
+MOST_REACH = 20.0
+"""Standard errors; resamples without any spread would reach infinitely far."""
 LEAST_RESAMPLED = 10
 """Groups; with fewer, resamples repeat themselves."""
 
@@ -57,7 +61,8 @@ def estimate_mean(contributions: Floats, groups: Ints, level: float = LEVEL) -> 
     sums = np.bincount(groups, contributions - value, minlength=count).astype(np.float64)
     error = math.sqrt(count / (count - 1) * float(sums @ sums)) / len(contributions)
     low = high = student_quantile(0.5 + level / 2, count - 1)
-    if LEAST_RESAMPLED <= count <= MOST_RESAMPLED and error > 0:
+    varies = error > ROUNDING * float(np.abs(contributions).max())
+    if LEAST_RESAMPLED <= count <= MOST_RESAMPLED and varies:
         sizes = np.bincount(groups, minlength=count).astype(np.float64)
         reach = _resampled_quantiles(sums, sizes, level)
         low, high = max(low, reach[0]), max(high, reach[1])
@@ -76,7 +81,7 @@ def _resampled_quantiles(sums: Floats, sizes: Floats, level: float) -> tuple[flo
     error = np.sqrt(groups / (groups - 1) * spread) / size
     ratio = shift / np.maximum(error, 1e-12 * max(float(np.abs(shift).max()), 1e-300))
     lowest, highest = np.quantile(ratio, (0.5 - level / 2, 0.5 + level / 2))
-    return max(float(highest), 0.0), max(-float(lowest), 0.0)
+    return min(max(float(highest), 0.0), MOST_REACH), min(max(-float(lowest), 0.0), MOST_REACH)
 
 
 @lru_cache(maxsize=8)

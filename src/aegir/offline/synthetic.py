@@ -17,6 +17,7 @@ import numpy as np
 
 from aegir.arrays import Floats, Ints
 from aegir.episode import ABSENT, EpisodeBatch
+from aegir.offline.exploration import explore_epsilon
 from aegir.offline.logged_decisions import WORKER
 from aegir.offline.reward_v1 import compute_reward_v1
 from aegir.seeding import Seeds
@@ -50,10 +51,7 @@ def explore(epsilon: float) -> Choose:
     """The static table, but with probability `epsilon` a worker drawn uniformly."""
 
     def choose(_: Floats, static: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
-        drawn = random.integers(len(WORKERS), size=len(static))
-        action = np.where(random.random(len(static)) < epsilon, drawn, static)
-        propensity = epsilon / len(WORKERS) + (1 - epsilon) * (action == static)
-        return action, propensity
+        return explore_epsilon(static, len(WORKERS), epsilon, random)
 
     return choose
 

@@ -108,6 +108,17 @@ def test_appending_again_changes_nothing_and_other_content_is_refused(
             store.append([an_episode("d"), an_episode("d", task="other")])
 
 
+def test_what_is_appended_while_reading_is_durable_at_once(new_store: Callable[[], str]):
+    address = new_store()
+    with DecisionStore.open(address) as store, DecisionStore.open(address) as other:
+        store.append([an_episode("a"), an_episode("b")])
+        reading = store.read()
+        assert next(reading).id == "a"
+        store.append([an_episode("c")])
+        assert [each.id for each in other.read()] == ["a", "b", "c"]
+        assert [each.id for each in reading] == ["b"]  # the state at the beginning
+
+
 def test_outcomes_join_later_and_the_most_reliable_counts(new_store: Callable[[], str]):
     with DecisionStore.open(new_store()) as store:
         store.append([an_episode("a"), an_episode("b"), an_episode("s", source="synthetic")])
