@@ -1,6 +1,7 @@
 """Nested state as JSON and arrays, and back."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from aegir.training.parl.saved import join_state, split_state
 
 
 def test_arrays_come_back_to_their_place_and_the_rest_is_json():
-    state = {
+    state: dict[str, Any] = {
         "rewards": {"window": np.arange(6.0).reshape(2, 3), "counts": [1, 2]},
         "curricula": {"rl": {"known": np.ones(3), "journal": None}},
         "monitor": {"reward/mean": {"seen": 3}},
