@@ -27,6 +27,7 @@ from aegir.answers.printable import escape_controls
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
+from aegir.model.checkpoint import load_checkpoint, save_checkpoint
 from aegir.model.heads import OUTPUTS
 from aegir.training.calibrate import calibrate_folds
 
@@ -185,9 +186,20 @@ def export(
     show_default=True,
     help="Where temperatures, weights and figures go.",
 )
-def calibrate(folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path) -> None:
+@click.option(
+    "--into",
+    type=PathName(dir_okay=False),
+    help="Exported weights that get this calibration instead of theirs; the network stays as it is.",
+)
+def calibrate(
+    folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
+) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
+    checkpoint = load_checkpoint(into) if into else None
     figures, everyday = calibrate_folds(folds, data, ngrams, out)
+    if into and checkpoint:
+        facts = {**checkpoint.facts, **json.loads(out.read_text(encoding="utf-8"))}
+        save_checkpoint(into, replace(checkpoint, facts=facts))
     for name, judgement in figures.items():
         tell(f"{name}: {judgement}")
     tell(
