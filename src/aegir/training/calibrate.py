@@ -247,7 +247,10 @@ def calibrate_folds(
     fitted = combined.fit()
     figures, everyday = _figures(combined)
     for each in held.values():
-        figures |= judge(each, replay_alone(each, BYTES, "byte_model"), "byte_model")
+        answers_alone = replay_alone(each, BYTES, "byte_model")
+        asked = [i for i, known in enumerate(each.by_table(each.answered[BYTES])) if known.any()]
+        asked_tables = replace(each, tables=tuple(each.tables[i] for i in asked))
+        figures |= judge(asked_tables, [answers_alone[i] for i in asked], "byte_model")
     facts = {
         "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},

@@ -7,8 +7,10 @@ Measured is thus what an annotator says, with everything `decide` does, by model
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aegir.annotators.byte_model import probability_of_web
 from aegir.annotators.calibration import Mixture
@@ -37,6 +39,7 @@ from aegir.training.mixing_fit import (
 )
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
+Array = npt.NDArray[Any]
 LINEAR, NETWORK = "linear", "network"
 """The two models whose answers `aegir train ngrams` keeps."""
 RULE_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -62,11 +65,17 @@ class Held:
         """Return (columns,) which columns are of these tables."""
         return np.repeat(tables, [len(t.labelled.table.columns) for t in self.tables])
 
+    def by_table(self, columns: Array) -> list[Array]:
+        """Return the parts of an array over columns (columns, …) that belong to each table."""
+        sizes = [len(table.labelled.table.columns) for table in self.tables]
+        return np.split(columns, np.cumsum(sizes)[:-1])
+
     def web(self) -> F32:
         """Return (columns,) the probability that the column's table is one of the web, by the networks."""
-        sizes = [len(table.labelled.table.columns) for table in self.tables]
-        by_table = np.split(self.parts[NETWORK]["web"], np.cumsum(sizes)[:-1])
-        return per_column([float(found.mean()) for found in by_table], sizes)
+        by_table = self.by_table(self.parts[NETWORK]["web"])
+        return per_column(
+            [float(part.mean()) for part in by_table], [len(part) for part in by_table]
+        )
 
 
 def probabilities_of(held_out: HeldOut) -> Parts:
@@ -244,9 +253,8 @@ class Calibrating:
         held = self.held[origin]
         mixes: Bools = np.logical_and.reduce(list(held.answered.values()))
         if self.with_rules:
-            ends = np.cumsum([len(table.labelled.table.columns) for table in held.tables])
             mixes &= held.columns(
-                np.array([is_unsure(types) for types in np.split(first["types"], ends[:-1])])
+                np.array([is_unsure(types) for types in held.by_table(first["types"])])
             )
         return mixes
 

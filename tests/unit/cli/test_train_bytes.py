@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -9,7 +10,9 @@ import pytest
 
 from aegir.data.generators.people import _voice
 from aegir.data.sources import read_training_tables
+from aegir.model.checkpoint import load_checkpoint, save_checkpoint
 from aegir.training.byte_network.run import CHECKPOINT
+from byte_models import LAYOUTS, random_checkpoint
 from command_line import Finished, run
 from held_out_answers import write_answers
 from small_runs import write_settings
@@ -262,6 +265,24 @@ def test_a_calibration_that_cannot_be_written_leaves_the_old_one(tmp_path: Path)
     assert any(line.startswith("aegir: combined/cta: 60 columns, micro F1 ") for line in done.said)
     assert done.said[-1].startswith("aegir: combined on everyday tables: type right ")
     assert set(json.loads(out.read_text())["calibration"]) == {"bytes", "combined"}
+
+
+def test_a_calibration_replaces_that_of_exported_weights_and_nothing_else(tmp_path: Path):
+    web = write_synthetic_tables(tmp_path / "made_up_val.jsonl", 20, seed=1)
+    data = [web, write_everyday_tables(tmp_path, 8)]
+    ngrams, runs = write_answers(tmp_path, read_training_tables(data))
+    weights, out = tmp_path / "bytes.safetensors", tmp_path / "calibration.json"
+    exported = random_checkpoint(LAYOUTS["one level"])
+    save_checkpoint(weights, replace(exported, facts={"calibration": {}, "liveness": {"rank": 9}}))
+    before = load_checkpoint(weights)
+    files = [argument for path in data for argument in ("--data", path)]
+    asked = ("train", "calibrate", *runs, *files, "--ngrams", ngrams, "--out", out)
+    assert run(*asked, "--into", weights).code == 0
+    after = load_checkpoint(weights)
+    assert after.facts["calibration"] == json.loads(out.read_text())["calibration"]
+    assert after.facts["liveness"] == {"rank": 9}
+    assert all((after.tensors[name] == before.tensors[name]).all() for name in before.tensors)
+    refused(run(*asked, "--into", tmp_path / "none.safetensors"), "none.safetensors")
 
 
 def test_calibration_asked_wrongly_is_refused(folder: Path, tmp_path: Path):

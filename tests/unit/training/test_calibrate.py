@@ -494,6 +494,19 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
 
 
+def test_of_some_folds_the_byte_network_is_judged_on_their_tables_alone(
+    data: list[Path], tmp_path: Path
+):
+    ngrams, runs = write_answers(tmp_path, read_training_tables(data))
+    some, _ = calibrate_folds(runs[:1], data, ngrams, tmp_path / "some.json")
+    everything, _ = calibrate_folds(runs, data, ngrams, tmp_path / "all.json")
+    assert some["combined/cta"].columns == everything["byte_model/cta"].columns == 120
+    assert some["byte_model/cta"].columns == 60
+    assert some["byte_model/cta"].micro_f1 == pytest.approx(
+        everything["byte_model/cta"].micro_f1, abs=0.1
+    )
+
+
 def test_a_folder_without_answers_of_n_grams_is_refused(data: list[Path], tmp_path: Path):
     with pytest.raises(UsageError, match="has no answers of n-grams; make them with: aegir train"):
         calibrate_folds([tmp_path], data, tmp_path, tmp_path / "out.json")
