@@ -153,7 +153,9 @@ def measure_values(values: npt.ArrayLike, returns: npt.ArrayLike) -> Figures:
     )
     _check_same_length("values", predicted, "returns", actual)
     spread = _moments(actual)[1] if len(actual) >= LEAST_COUNT else 0.0
-    if spread == 0:
+    largest = max(np.abs(actual).max(initial=0), np.abs(predicted).max(initial=0))
+    rounding = np.finfo(np.float64).eps * largest
+    if spread == 0 or spread <= rounding < np.inf:  # nothing to explain
         return {}
     return {"value/explained_variance": 1 - (_moments(actual - predicted)[1] / spread) ** 2}
 

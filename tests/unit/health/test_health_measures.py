@@ -144,6 +144,7 @@ def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant():
     # Errors are twice the returns: 1 - 4 = -3.
     assert measure_values(-returns, returns)["value/explained_variance"] == pytest.approx(-3)
     assert measure_values(returns, np.ones(10)) == {}
+    assert measure_values(returns, 1e-200 * returns) == {}  # below the rounding of what is compared
 
 
 def test_lengths_and_the_share_cut_off():
