@@ -38,7 +38,7 @@ LIMITS = """\
 - Everyday tables were labelled by reading them, once each; readers of the same column agree on 92 to 98 % of its types. What is a
   `category`, a `CategoryCode` or neither is where they differ, and where most errors are.
 - Personal data are found by what a column is and whose row it stands in. Whether rows of anonymous data are persons often stands
-  nowhere in the table: more than four in ten personal columns are missed. The mark is a hint, not a clearance.
+  nowhere in the table: four in ten personal columns are missed. The mark is a hint, not a clearance.
 - Most training tables have English headers. Headers in 27 other languages are known from a list; values in other scripts are read
   worse than these figures say.
 - Fax and telephone numbers look alike; so do the names of books, films and albums without their siblings.
