@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.byte_model import MODEL_FILE
-from aegir.annotators.swarm import FAMILIES
+from aegir.annotators.ngrams.specialist import NgramSpecialist
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from aegir.model.network import ByteModel
-from aegir.model.specialists import ByteSpecialist, VectorSpecialist
+from aegir.model.specialists import ByteSpecialist, SpecialistModel
 from aegir.model.swarm_file import (
     SwarmSettings,
     SwarmWeights,
@@ -54,29 +54,31 @@ def save_random_swarm(
     folder: Path,
     primary: Checkpoint,
     layouts: Mapping[str, Architecture],
-    families: Mapping[str, str] | None = None,
+    ngrams: str | None = None,
     *,
     gates: float = 0.3,
     seed: int = 0,
 ) -> Path:
-    """Write a swarm of byte networks of these layouts and of models of other families; about half are woken."""
-    families, random = families or {}, np.random.default_rng(seed)
+    """Write a swarm of byte networks of these layouts, and of the n-gram networks that ship under a name; about half are woken."""
+    random = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
     save_checkpoint(folder / "primary.safetensors", primary)
-    specialists: list[ByteSpecialist | VectorSpecialist] = []
+    specialists: list[SpecialistModel] = []
     hashes = {}
     for number, (name, layout) in enumerate(layouts.items(), 1):
         checkpoint = random_checkpoint(layout, number)
         manifest = save_specialist(folder / f"{name}.safetensors", checkpoint, name, "made up")
         hashes[name] = manifest.weights_sha256
         specialists.append(ByteSpecialist(ByteModel(checkpoint)))
-    for name, family in families.items():
-        other = FAMILIES[family]().specialist
-        hashes[name] = other.weights_sha256
-        specialists.append(other)
+    if ngrams:
+        networks = NgramSpecialist.load()
+        hashes[ngrams] = networks.fingerprint()
+        specialists.append(networks)
     loaded = load_checkpoint(folder / "primary.safetensors")
     settings = SwarmSettings(
-        weights_sha256(loaded.architecture, loaded.tensors), hashes, families=families
+        weights_sha256(loaded.architecture, loaded.tensors),
+        hashes,
+        families={ngrams: "ngrams"} if ngrams else {},
     )
     tensors = {
         name: _weight(name, shape, gates, random).astype(np.float32)

@@ -61,7 +61,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("swarm"),
         shipped_network(),
         {"geo": SMALL, "names": OTHER},
-        {"words": "ngrams"},
+        "words",
         gates=0.05,
     )
 

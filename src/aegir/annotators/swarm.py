@@ -1,10 +1,9 @@
 """The `swarm` annotator: a byte network with frozen specialists, which read the columns that a router sends to them.
 
     columns --in batches--> SwarmModel: router, specialists, fusion, primary --> vectors --> table stage and heads --> P
-                                             ^ vectors of other families, such as the n-gram networks
 
-Table stage, heads and calibration are those of the primary (byte_model.py). FAMILIES are the models that can be
-specialists without being byte networks; they read whole tables, those with a routed column and no others.
+Table stage, heads and calibration are those of the primary (byte_model.py). Specialists are byte networks, or n-gram
+networks (ngrams/specialist.py): those of the swarm's folder, or those that ship if it has no file of them.
 
 Promises
   - a table's scores, and who was woken for its columns, depend on that table alone, bit for bit;
@@ -12,8 +11,8 @@ Promises
   - times are measured only when asked for (`timed`): then every table is read by itself, so that its times are its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -21,14 +20,13 @@ import numpy as np
 
 from aegir.annotators.byte_model import ByteModelAnnotator, batches_by_length, encode_tables
 from aegir.annotators.calibration import OperatingPoints
+from aegir.annotators.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.annotators.scores import TableScores, table_spans
 from aegir.answers.routing import RouterScore, Timing
-from aegir.arrays import F32, I64
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import Symbols, pad
-from aegir.model.specialists import VectorSpecialist, VectorSupplier
+from aegir.model.specialists import FamilyModel
 from aegir.model.swarm import SwarmModel, SwarmReading
-from aegir.model.swarm_file import tensors_sha256
 from aegir.model.swarm_times import Clock, Lap, SwarmTimes
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
@@ -40,37 +38,20 @@ HOW_TO_GET = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A model that is no byte network and can be a specialist."""
-
-    specialist: VectorSpecialist
-    read: Callable[[Sequence[Table]], list[F32]]
-    """Tables to the vectors (columns, D) of each; a table's do not depend on the others."""
-
-
 class SwarmAnnotator:
     """Scores tables with a `SwarmModel`."""
 
     name = "swarm"
 
-    def __init__(
-        self,
-        swarm: SwarmModel,
-        families: Mapping[str, Family] | None = None,
-        *,
-        measures_time: bool = False,
-    ) -> None:
-        """Annotate with this swarm; `families` has the family of each specialist that is no byte network, by its name."""
+    def __init__(self, swarm: SwarmModel, *, measures_time: bool = False) -> None:
         self.swarm = swarm
         self.operating_points = OperatingPoints.from_facts(swarm.primary.facts, self.name)
         self._heads = ByteModelAnnotator(swarm.primary)
-        self._families = families or {}
         self._measures_time = measures_time
 
     def timed(self) -> "SwarmAnnotator":
         """Return the same annotator, which also measures how long each table takes."""
-        return SwarmAnnotator(self.swarm, self._families, measures_time=True)
+        return SwarmAnnotator(self.swarm, measures_time=True)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table, and who was woken for it."""
@@ -84,7 +65,7 @@ class SwarmAnnotator:
 
     def _score(self, tables: Sequence[Table]) -> tuple[list[TableScores], Timing]:
         symbols = encode_tables(tables, self.swarm.primary)
-        read = self._read(tables, symbols)
+        read = self._read(symbols)
         clock = Clock()
         scores = [
             replace(each, routing=self._routing(read, span), notes=tuple(self._notes(read, span)))
@@ -96,7 +77,7 @@ class SwarmAnnotator:
         ]
         return scores, self._timing(read.times, clock.lap())
 
-    def _read(self, tables: Sequence[Table], symbols: Sequence[Symbols]) -> SwarmReading:
+    def _read(self, symbols: Sequence[Symbols]) -> SwarmReading:
         """Read all columns, those of similar length together; the results are in the order of the columns."""
         shape = (len(symbols), len(self.swarm.names))
         width = self.swarm.primary.architecture.column_width
@@ -108,10 +89,9 @@ class SwarmAnnotator:
             times=SwarmTimes.none(shape[1]),
         )
         times = whole.times
-        vectors = {name: TableVectors(tables, each) for name, each in self._families.items()}
         for batch in batches_by_length(symbols):
             padded, _ = pad([symbols[i] for i in batch])
-            part = self.swarm.read(padded, suppliers=_suppliers(vectors, np.array(batch)))
+            part = self.swarm.read(padded)
             for name in ("vectors", "activation_mask", "scores", "dropped"):
                 getattr(whole, name)[batch] = getattr(part, name)
             times += part.times
@@ -148,68 +128,13 @@ class SwarmAnnotator:
         )
 
 
-class TableVectors:
-    """What a family makes of the columns of some tables: read when they are first asked for, whole tables at a time."""
-
-    def __init__(self, tables: Sequence[Table], family: Family) -> None:
-        self._tables, self._family, self._spans = tables, family, table_spans(tables)
-        self._table_of = np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables])
-        width = family.specialist.width
-        self._vectors = np.zeros((len(self._table_of), width), np.float32)
-        self._known = np.zeros(len(tables), bool)
-
-    def __call__(self, columns: I64) -> F32:
-        """Return the vectors (R, D) of these columns (R,)."""
-        asked = np.unique(self._table_of[columns])
-        new = asked[~self._known[asked]].tolist()
-        if new:
-            for place, vectors in zip(
-                new, self._family.read([self._tables[i] for i in new]), strict=True
-            ):
-                self._vectors[self._spans[place]] = vectors
-            self._known[new] = True
-        return self._vectors[columns]
-
-
-def _suppliers(vectors: Mapping[str, TableVectors], batch: I64) -> dict[str, VectorSupplier]:
-    """Return suppliers for a batch of these columns: its rows are asked for, columns are read."""
-
-    def of_batch(each: TableVectors) -> VectorSupplier:
-        return lambda rows: each(batch[rows])
-
-    return {name: of_batch(each) for name, each in vectors.items()}
-
-
-@cache
-def load_ngram_family() -> Family:
-    """Return the networks of the n-gram model that ships: what their heads read of a column in its table."""
-    from aegir.annotators.ngrams.annotator import load_ngrams
-
-    annotator = load_ngrams()
-    networks = annotator.model.networks
-    tensors = {
-        f"{number}.{name}": tensor
-        for number, network in enumerate(networks)
-        for name, tensor in network.tensors().items()
-    }
-    width = sum(network.layers["own"].bias.size for network in networks)
-    return Family(
-        VectorSpecialist(width, tensors_sha256(tensors)),
-        lambda tables: [reading.vectors for reading in annotator.read(tables)],
-    )
-
-
-FAMILIES: Mapping[str, Callable[[], Family]] = {"ngrams": load_ngram_family}
-"""Families by name, as a swarm's settings have them."""
-
-
-def find_family(name: str) -> Family:
-    """Return a family; raise UsageError for an unknown one."""
-    if name not in FAMILIES:
+def find_specialist(family: str, path: Path) -> FamilyModel:
+    """Return the specialist of a family in a file, or the one that ships if there is no file."""
+    if family != NGRAMS:
         raise UsageError(
-            f"the swarm has a specialist of the unknown family {name!r}; known are {', '.join(FAMILIES)}"
+            f"{path.stem!r} is a specialist of the unknown family {family!r}; expected {NGRAMS}"
         )
-    return FAMILIES[name]()
+    return NgramSpecialist.load(path if path.exists() else None)
 
 
 def load_swarm_annotator(folder: Path | None = None) -> SwarmAnnotator:
@@ -231,10 +156,9 @@ def _shipped() -> SwarmAnnotator:
 
 
 def _load(folder: Path) -> SwarmAnnotator:
-    swarm = SwarmModel.load(folder, find=lambda name: find_family(name).specialist)
-    families = {name: find_family(family) for name, family in swarm.settings.families.items()}
+    swarm = SwarmModel.load(folder, find=find_specialist)
     try:
-        return SwarmAnnotator(swarm, families)
+        return SwarmAnnotator(swarm)
     except UsageError as error:
         raise UsageError(
             f"the primary of {folder} cannot annotate ({error}); save the swarm with the facts of a calibrated network"

@@ -46,9 +46,10 @@ COLUMNS = {
 )
 @click.option(
     "--specialists",
-    type=PathName(),
+    metavar="PATH",
     multiple=True,
-    help="Specialists, or folders of them, instead of the file's; may be repeated.",
+    help="Specialists, or folders of them, instead of the file's; may be repeated. `ngrams` are the n-gram networks "
+    "that ship, `ngrams=PARTS` those of the fold in the folder of parts that `train ngrams` left.",
 )
 @click.option("--fold", type=int, help="The fold kept out, -1 for none.")
 @click.option("--seed", type=int, help="Instead of the file's.")
@@ -69,7 +70,7 @@ def parl(
     config: Path,
     data: tuple[Path, ...],
     start: Path | None,
-    specialists: tuple[Path, ...],
+    specialists: tuple[str, ...],
     fold: int | None,
     seed: int | None,
     variant: str | None,
@@ -85,15 +86,13 @@ def parl(
         from aegir.training.parl.loop import train_parl
 
     settings = _adjusted(read_parl_training(config), data, fold, seed, variant, rate)
-    files = specialists or tuple(map(Path, settings.specialists))
     folder = out or Path("runs") / (config.stem if variant is None else f"{config.stem}-{variant}")
     progress = TrainingProgress(settings.steps)
     try:
         with training_packages():  # some are loaded when they are needed
             begin = read_start(start) if start and not resume else None
-            done = train_parl(
-                settings, folder, progress, load_specialists(files), begin, resume=resume
-            )
+            frozen = load_specialists(specialists or settings.specialists, settings.held_out.fold)
+            done = train_parl(settings, folder, progress, frozen, begin, resume=resume)
     finally:
         progress.close()
     shown = {name: value for name, value in done.figures.items() if name.endswith("micro_f1")}

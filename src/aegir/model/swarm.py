@@ -7,8 +7,7 @@
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
 
 `aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
-swarm_file.py. Specialists of another family are not known here: the caller says what they are when a swarm is loaded,
-and supplies their vectors when it reads.
+swarm_file.py. Models of other families are not known here: whoever loads a swarm finds them.
 
 Promises
   - a column's result depends on that column alone, bit for bit;
@@ -34,9 +33,8 @@ from aegir.model.ragged import Flags
 from aegir.model.specialists import (
     ByteSpecialist,
     Contribution,
+    FamilyModel,
     SpecialistModel,
-    VectorSpecialist,
-    VectorSupplier,
 )
 from aegir.model.state_fusion import (
     Alignment,
@@ -58,15 +56,15 @@ from aegir.model.swarm_times import Clock, Lap, SwarmTimes
 ROWS_AT_ONCE = 256
 """Columns read together: their states take 40 KB each and agent in the layout that ships."""
 SWARM_NAME, PRIMARY_NAME, ENDING = "swarm.safetensors", "primary.safetensors", ".safetensors"
-Find = Callable[[str], VectorSpecialist]
-"""The specialist of a family; raises UsageError for an unknown family."""
+Find = Callable[[str, Path], FamilyModel]
+"""Family and file to the model; raises UsageError for an unknown family. The file may be missing where weights ship."""
 
 
-def refuse_family(family: str) -> VectorSpecialist:
+def refuse_family(family: str, path: Path) -> FamilyModel:
     """Raise UsageError: without a caller who knows them, there are no other families."""
     raise UsageError(
-        f"the swarm has a specialist of the family {family!r}, which is unknown here; "
-        "read it with an annotator that supplies its vectors"
+        f"{path.stem!r} is a specialist of the family {family!r}, which is unknown here; "
+        "read the swarm with the annotator `swarm`, or say how to `find` it"
     )
 
 
@@ -91,7 +89,7 @@ class SwarmModel:
     def __init__(
         self,
         primary: ByteModel,
-        specialists: Sequence[SpecialistModel | VectorSpecialist],
+        specialists: Sequence[SpecialistModel],
         weights: SwarmWeights,
         workers: int | None = None,
     ) -> None:
@@ -135,22 +133,19 @@ class SwarmModel:
     def load(
         cls, folder: Path, workers: int | None = None, find: Find = refuse_family
     ) -> "SwarmModel":
-        """Read a folder of swarm.safetensors, primary.safetensors and a file NAME.safetensors per byte network.
-
-        `find` returns the specialist of another family; its vectors must be supplied to `read`.
-        """
+        """Read swarm.safetensors, primary.safetensors and NAME.safetensors per specialist; `find` reads other families."""
         weights = load_swarm(folder / SWARM_NAME)
         checkpoint = load_checkpoint(folder / PRIMARY_NAME)
         primary_sha256 = weights_sha256(checkpoint.architecture, checkpoint.tensors)
         _check_hash(folder / PRIMARY_NAME, primary_sha256, weights.settings.primary_sha256)
-        specialists: list[SpecialistModel | VectorSpecialist] = []
+        specialists: list[SpecialistModel] = []
         for name, sha256 in weights.settings.specialists.items():
+            path = folder / f"{name}{ENDING}"
             if (family := weights.settings.families.get(name)) is not None:
-                other = find(family)
-                _check_hash(f"the model of family {family}", other.weights_sha256, sha256)
+                other = find(family, path)
+                _check_hash(f"{name!r} of family {family}", other.fingerprint(), sha256)
                 specialists.append(other)
                 continue
-            path = folder / f"{name}{ENDING}"
             loaded = load_specialist(path)
             _check_hash(path, loaded.manifest.weights_sha256, sha256)
             specialists.append(ByteSpecialist(ByteModel(loaded.checkpoint)))
@@ -162,18 +157,8 @@ class SwarmModel:
         parts = [self.primary.routing_hidden(first[part]) for part in _parts(len(symbols))]
         return self._router(np.concatenate(parts))
 
-    def read(
-        self,
-        symbols: Symbols,
-        activation: Flags | None = None,
-        suppliers: Mapping[str, VectorSupplier] | None = None,
-    ) -> SwarmReading:
-        """Read columns (B, T); `activation` (B, N) replaces the router's threshold.
-
-        `suppliers` has the vectors of each specialist of another family, by the specialist's name.
-        """
-        suppliers = suppliers or {}
-        self._check_suppliers(suppliers)
+    def read(self, symbols: Symbols, activation: Flags | None = None) -> SwarmReading:
+        """Read columns (B, T); `activation` (B, N) replaces the router's threshold."""
         clock = Clock()
         scores = self.score(symbols)
         active = scores > np.float32(self.settings.threshold) if activation is None else activation
@@ -184,31 +169,22 @@ class SwarmModel:
         vectors = np.empty((len(symbols), self.primary.architecture.column_width), np.float32)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
             for part in _parts(len(symbols)):
-                given = self._run(pool, symbols, part, used, suppliers)
+                given = self._run(pool, symbols, part, used)
                 strengths = np.where(used[part], scores[part], np.float32(0))
                 clock.lap()
                 vectors[part] = self._read(symbols[part], given, strengths)
                 times += self._times(given, clock.lap())
         return SwarmReading(vectors, active, scores, active & ~used, times)
 
-    def _check_suppliers(self, suppliers: Mapping[str, VectorSupplier]) -> None:
-        for name, specialist in zip(self.names, self.specialists, strict=True):
-            if isinstance(specialist, VectorSpecialist) and name not in suppliers:
-                raise UsageError(f"specialist {name!r} has no supplier of its vectors")
-
     def _run(
-        self,
-        pool: Executor,
-        symbols: Symbols,
-        part: slice,
-        used: Flags,
-        suppliers: Mapping[str, VectorSupplier],
+        self, pool: Executor, symbols: Symbols, part: slice, used: Flags
     ) -> dict[int, "_Routed"]:
         """Return what specialists gave for their rows of a part; clear `used` where it is not finite."""
 
         def run(number: int) -> _Routed:
             clock, rows = Clock(), np.flatnonzero(used[part, number]) + part.start
-            given = self._ask(number, symbols, rows, suppliers)
+            longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
+            given = self.specialists[number].contribute(symbols[rows, :longest])
             finite = _finite(given)
             used[rows, number] = finite
             states = tuple(state[finite] for state in given.states)
@@ -217,20 +193,6 @@ class SwarmModel:
 
         numbers = np.flatnonzero(used[part].any(axis=0)).tolist()
         return dict(zip(numbers, pool.map(run, numbers), strict=True))
-
-    def _ask(
-        self,
-        number: int,
-        symbols: Symbols,
-        rows: I64,
-        suppliers: Mapping[str, VectorSupplier],
-    ) -> Contribution:
-        """Return what a specialist gives for these rows."""
-        specialist, name = self.specialists[number], self.names[number]
-        if isinstance(specialist, VectorSpecialist):
-            return specialist.ask(name, suppliers[name], rows)
-        longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
-        return specialist.contribute(symbols[rows, :longest])
 
     def _times(self, given: Mapping[int, "_Routed"], primary: Lap) -> SwarmTimes:
         """Return the times of one part: specialists at once, then the primary."""

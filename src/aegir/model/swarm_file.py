@@ -4,7 +4,7 @@
                   name, domain, weights_sha256, data (what it was trained on), scores_inside and scores_outside its domain
     swarm         tensors under the parameter names of the torch implementation, float32; metadata: format and settings,
                   with name and SHA-256 of every specialist and the SHA-256 of the primary; `families` names those
-                  specialists that are no byte networks, which have no file of their own here
+                  specialists that are no byte networks, whose files have tensors of their own and no manifest
 
 The SHA-256 is over the architecture and all weights as they are after loading, so a frozen specialist in memory can be
 compared with its file. Weights that do not have the hash of their manifest, or that are not those a swarm was trained with,
@@ -39,6 +39,8 @@ from aegir.model.state_fusion import (
 SWARM_FORMAT = "aegir-swarm-1"
 MANIFEST = "specialist"
 """Key of the manifest in the facts of a checkpoint."""
+FAMILY = "family"
+"""Key of the family in the metadata of a specialist's file that is no checkpoint."""
 ROUTING_SYMBOLS = 64
 """Symbols of a column that the router's hidden is computed from, unless a model says otherwise."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -88,7 +90,7 @@ class SwarmSettings:
     observation: bool = True
     routing_symbols: int = ROUTING_SYMBOLS
     families: Mapping[str, str] = field(default_factory=dict)
-    """Name to family of the specialists that are no byte networks: their vectors come from elsewhere."""
+    """Name to family of the specialists that are no byte networks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ symbols of each column: mean over positions, shifted and scaled to mean 0 and va
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -44,8 +44,7 @@ class ModelOutput:
 class ColumnModel(Protocol):
     """A model that reads columns.
 
-    Optional: `fingerprint() -> str`, a hash of its weights, and `family: str` of a model with vectors alone, under which
-    whoever reads a saved swarm finds that model (`VectorSpecialist` in model/specialists.py).
+    Optional: `fingerprint() -> str`, a hash of its weights.
     """
 
     symbols: int
@@ -58,6 +57,22 @@ class ColumnModel(Protocol):
         self, input_ids: Tensor, mask: Tensor, initial: Sequence[Tensor] | None = None
     ) -> ModelOutput:
         """Read columns; `initial` has the matrix states to begin with, zeros if it is None."""
+        ...
+
+
+@runtime_checkable
+class FamilyColumnModel(ColumnModel, Protocol):
+    """A model that is no byte network but can be saved in a swarm: `aegir.model.specialists.FamilyModel` in numpy."""
+
+    family: str
+    """Under this name whoever loads the swarm finds its twin in numpy."""
+
+    def tensors(self) -> Arrays:
+        """Return its weights, for its file in the swarm's folder."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of its weights, which that of the model in numpy must equal."""
         ...
 
 

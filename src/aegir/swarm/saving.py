@@ -1,10 +1,9 @@
 """A trained swarm as a folder that numpy can run (`SwarmModel.load` of model/swarm.py).
 
-    primary.safetensors   swarm.safetensors   NAME.safetensors per byte network
+    primary.safetensors   swarm.safetensors   NAME.safetensors per specialist
 
 Weights of the primary are rounded as every checkpoint is; byte networks are written as they were loaded, with their manifests.
-A specialist whose model has a `family` has no file here: the swarm stores name, family and SHA-256, and whoever reads it
-supplies the vectors of that model.
+The file of a model that has a `family` is its `tensors()` under metadata that name the family.
 """
 
 from collections.abc import Mapping
@@ -12,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from aegir.errors import UsageError
+from aegir.files import replace_file
 from aegir.model.checkpoint import Checkpoint, rounded, save_checkpoint
+from aegir.model.safetensors_file import safetensors_bytes
 from aegir.model.swarm import ENDING, PRIMARY_NAME, SWARM_NAME
 from aegir.model.swarm_file import (
+    FAMILY,
     SpecialistFile,
     SwarmSettings,
     SwarmWeights,
@@ -22,7 +24,7 @@ from aegir.model.swarm_file import (
     save_swarm,
     weights_sha256,
 )
-from aegir.swarm.column_model import ByteColumnModel
+from aegir.swarm.column_model import ByteColumnModel, FamilyColumnModel
 from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.specialist import FrozenSpecialist
 
@@ -34,14 +36,11 @@ def save_swarm_folder(
     orchestrator.check_unchanged()
     model = _byte_network("the primary", orchestrator.primary_model)
     primary = rounded(Checkpoint(model.network.architecture, model.tensors(), facts or {}))
-    specialists = [
-        _as_file(specialist)
-        for specialist in orchestrator.specialists
-        if family_of(specialist) is None
-    ]
+    others = _of_other_families(orchestrator)
+    byte_networks = [_as_file(each) for each in orchestrator.specialists if each.name not in others]
     folder.mkdir(parents=True, exist_ok=True)
     save_checkpoint(folder / PRIMARY_NAME, primary)
-    for file in specialists:
+    for file in byte_networks:
         manifest = file.manifest
         save_specialist(
             folder / f"{manifest.name}{ENDING}",
@@ -52,6 +51,9 @@ def save_swarm_folder(
             manifest.scores_inside,
             manifest.scores_outside,
         )
+    for name, other in others.items():
+        content = safetensors_bytes(other.tensors(), {FAMILY: other.family})
+        replace_file(folder / f"{name}{ENDING}", content)
     sha256 = weights_sha256(primary.architecture, primary.tensors)
     save_swarm(folder / SWARM_NAME, swarm_weights(orchestrator, sha256))
 
@@ -69,32 +71,23 @@ def swarm_weights(orchestrator: SwarmOrchestrator, primary_sha256: str) -> Swarm
         threshold=orchestrator.router.threshold,
         observation=orchestrator.observation,
         routing_symbols=primary.routing_symbols,
-        families={
-            each.name: family
-            for each in orchestrator.specialists
-            if (family := family_of(each)) is not None
-        },
+        families={name: each.family for name, each in _of_other_families(orchestrator).items()},
     )
     return SwarmWeights(settings, orchestrator.swarm_tensors())
 
 
-def family_of(specialist: FrozenSpecialist) -> str | None:
-    """Return the family of a specialist's model; None for a model without one, such as a byte network.
-
-    Raises UsageError for a family with matrix states: vectors are all that can be supplied.
-    """
-    family = getattr(specialist.model, "family", None)
-    if family is not None and specialist.state_shapes:
-        raise UsageError(
-            f"specialist {specialist.name!r} of family {family!r} has matrix states; expected vectors alone"
-        )
-    return None if family is None else str(family)
+def _of_other_families(orchestrator: SwarmOrchestrator) -> dict[str, FamilyColumnModel]:
+    return {
+        each.name: each.model
+        for each in orchestrator.specialists
+        if isinstance(each.model, FamilyColumnModel)
+    }
 
 
 def _byte_network(what: str, model: object) -> ByteColumnModel:
     if not isinstance(model, ByteColumnModel):
         raise UsageError(
-            f"{what} is no byte network and its model names no family; expected one of the two"
+            f"{what} is no byte network, nor a model with a family, tensors and a fingerprint"
         )
     return model
 

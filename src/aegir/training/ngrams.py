@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.ngrams.model import NgramModel
-from aegir.annotators.ngrams.network import NgramNetwork
+from aegir.annotators.ngrams.network import NgramNetwork, load_networks, network_tensors
 from aegir.arrays import F32, I64, Bools
 from aegir.data.known_names import (
     HEADER_NAMES,
@@ -29,7 +29,7 @@ from aegir.data.leakage import HeldOutGroups, fold_of_group, group_tables
 from aegir.data.sources import Source, TrainingTable
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
+from aegir.model.safetensors_file import safetensors_bytes
 from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
 from aegir.tables.table import Column
 from aegir.training.calibrate import (
@@ -189,17 +189,6 @@ def networks_file(fold: int) -> str:
     return "networks.safetensors" if fold == -1 else f"networks-fold{fold}.safetensors"
 
 
-def load_networks(path: Path) -> tuple[NgramNetwork, ...]:
-    """Return the teacher and the student that `train_ngrams` left in a file."""
-    tensors, _ = read_safetensors(path)
-    return tuple(
-        NgramNetwork.of(
-            {k.partition(".")[2]: x for k, x in tensors.items() if k.startswith(f"{number}.")}
-        )
-        for number in range(NETWORKS)
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _NetworkTask:
     """Everything that the training of one fold's networks needs."""
@@ -259,11 +248,7 @@ class _NetworkTask:
             fitting.run(teacher)
             fits.append(fitting)
             teacher = teacher or self._taught(fitting, used)
-        tensors = {
-            f"{place}.{name}": tensor
-            for place, fitting in enumerate(fits)
-            for name, tensor in fitting.export().tensors().items()
-        }
+        tensors = network_tensors([fitting.export() for fitting in fits])
         replace_file(work / networks_file(number), safetensors_bytes(tensors, {}))
         if number == -1:
             return "networks: fitted on all tables"

@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aegir.annotators.ngrams.network import network_tensors
+from aegir.annotators.ngrams.specialist import NgramSpecialist
+from aegir.annotators.swarm import find_specialist
+from aegir.model.safetensors_file import safetensors_bytes
+from aegir.model.swarm import SwarmModel
 from command_line import Finished, run
+from ngram_models import random_network
 from parl_runs import write_parl_settings, write_specialists
 from small_runs import write_settings
 
@@ -64,6 +70,23 @@ def test_a_run_begins_with_a_trained_primary_and_ends_with_its_figures(
     assert "reward" in last
     assert "active" in last
     assert trained.said[-1].startswith(f"parl run in {folder / 'run'}: cta/micro_f1 0.")
+
+
+def test_ngram_networks_of_a_fold_can_be_a_specialist(
+    config: Path, specialists: Path, tmp_path: Path
+):
+    networks = [random_network(0)]
+    content = safetensors_bytes(network_tensors(networks), {})
+    (tmp_path / "networks-fold0.safetensors").write_bytes(content)
+    done = run(
+        *("train", "parl", config, "--specialists", f"ngrams={tmp_path}"),
+        *("--specialists", specialists / "codes.safetensors", "--out", tmp_path / "run"),
+    )
+    assert done.code == 0, done.err
+    assert any("specialists: ngrams, codes" in line for line in done.said)
+    swarm = SwarmModel.load(tmp_path / "run" / "swarm", find=find_specialist)
+    assert swarm.names == ("ngrams", "codes")
+    assert swarm.settings.specialists["ngrams"] == NgramSpecialist(networks).fingerprint()
 
 
 def test_health_can_be_asked_of_such_a_run(trained: Finished, folder: Path):

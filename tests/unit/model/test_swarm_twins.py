@@ -1,14 +1,12 @@
 """The swarm in numpy and the swarm in torch are one swarm; and what numpy promises beyond torch."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from aegir.arrays import F32, I64
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.checkpoint import load_checkpoint
@@ -17,12 +15,16 @@ from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.model.specialists import (
     ByteSpecialist,
     Contribution,
-    VectorSpecialist,
-    VectorSupplier,
 )
 from aegir.model.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
 from aegir.model.swarm import ROWS_AT_ONCE, SwarmModel
-from aegir.model.swarm_file import SwarmWeights, load_swarm, save_specialist, save_swarm
+from aegir.model.swarm_file import (
+    SwarmWeights,
+    load_swarm,
+    save_specialist,
+    save_swarm,
+    tensors_sha256,
+)
 from aegir.swarm.alignment import AlignmentProjection
 from aegir.swarm.column_model import ByteColumnModel
 from aegir.swarm.fusion import build_fusions
@@ -34,7 +36,6 @@ from swarm_models import (
     LAYOUT,
     LENGTHS,
     OTHER_LAYOUT,
-    Altered,
     BytesSeen,
     byte_model,
     pattern,
@@ -292,26 +293,38 @@ def test_only_specialists_with_a_file_can_be_saved(tmp_path: Path):
     with pytest.raises(UsageError, match="specialist 'geo' has no manifest"):
         save_swarm_folder(tmp_path, made)
     with pytest.raises(
-        UsageError, match="specialist 'counts' is no byte network and its model nam"
+        UsageError, match="specialist 'counts' is no byte network, nor a model with a fa"
     ):
         save_swarm_folder(tmp_path, swarm([FrozenSpecialist("counts", BytesSeen())]))
 
 
 class CountsOfAFamily(BytesSeen):
-    """`BytesSeen` as the model of a family, which has no file."""
+    """`BytesSeen` as the model of a family, which has a file of its own."""
 
     family = "counts"
 
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {"buckets": np.arange(12)}
 
-def supply_counts(symbols: Symbols) -> VectorSupplier:
-    """What whoever knows the family supplies for a batch."""
-    counts = BytesSeenTwin().contribute(symbols).vectors
-    assert counts is not None
-    return lambda rows: counts[rows]
+    def fingerprint(self) -> str:
+        return tensors_sha256(self.tensors())
+
+
+class CountsOfAFile(BytesSeenTwin):
+    """Its twin, as it is found in the folder of a swarm."""
+
+    def __init__(self, family: str, path: Path) -> None:
+        assert family == "counts"
+        self.stored, _ = read_safetensors(path)
+
+    def fingerprint(self) -> str:
+        return tensors_sha256(self.stored)
 
 
 @pytest.mark.parametrize("mode", [*MODES, None])
-def test_a_saved_vector_model_is_supplied_from_outside_and_agrees(mode: str | None, tmp_path: Path):
+def test_a_saved_model_of_another_family_is_found_by_the_caller_and_agrees(
+    mode: str | None, tmp_path: Path
+):
     save_specialist(tmp_path / "geo.safetensors", random_checkpoint(LAYOUT, 1), "geo", "places")
     geo, counts = (
         FrozenSpecialist.load(tmp_path / "geo.safetensors"),
@@ -325,14 +338,13 @@ def test_a_saved_vector_model_is_supplied_from_outside_and_agrees(mode: str | No
     assert sorted(path.name for path in (tmp_path / "swarm").iterdir()) == [
         "geo.safetensors",
         "primary.safetensors",
+        "seen.safetensors",
         "swarm.safetensors",
     ]
-    known = VectorSpecialist(12, counts.sha256)
-    assert (known.state_shapes, known.vector_width) == (counts.state_shapes, counts.vector_width)
-    model = SwarmModel.load(tmp_path / "swarm", find={"counts": known}.__getitem__)
+    model = SwarmModel.load(tmp_path / "swarm", find=CountsOfAFile)
     assert model.settings.families == {"seen": "counts"}
     activation = np.array([[1, 1], [0, 1], [1, 0], [0, 0]], bool)
-    ours = model.read(SYMBOLS, activation, {"seen": supply_counts(SYMBOLS)}).vectors
+    ours = model.read(SYMBOLS, activation).vectors
     rounded = ByteColumnModel.of(load_checkpoint(tmp_path / "swarm" / "primary.safetensors"))
     made.primary_model.load_state_dict(rounded.state_dict())
     symbols = torch.tensor(SYMBOLS).long()
@@ -342,50 +354,6 @@ def test_a_saved_vector_model_is_supplied_from_outside_and_agrees(mode: str | No
         alone = made(symbols, symbols != PAD)["output"].numpy()
     np.testing.assert_allclose(ours, theirs["output"].numpy(), **CLOSE)
     assert np.abs(ours - alone)[:3].max(axis=1).min() > 0.01
-
-
-def test_suppliers_are_asked_for_routed_rows_only_however_many_columns_there_are():
-    _, model = twins()
-    settings = replace(model.settings, families={"counts": "counts"})
-    weights = SwarmWeights(settings, twins()[0].swarm_tensors())
-    supplied = SwarmModel(
-        model.primary, [*model.specialists[:2], VectorSpecialist(12, "")], weights
-    )
-    rows = ROWS_AT_ONCE + 10
-    symbols = np.tile(text_columns([3, 2]), (rows // 2, 1))
-    activation = np.arange(rows)[:, None] % [7, 11, 50] == 1
-    asked: list[int] = []
-
-    def supply(places: I64) -> F32:
-        asked.extend(places.tolist())
-        return supply_counts(symbols)(places)
-
-    found = supplied.read(symbols, activation, {"counts": supply}).vectors
-    np.testing.assert_array_equal(found, model.read(symbols, activation).vectors)
-    assert asked == np.flatnonzero(activation[:, 2]).tolist()
-
-
-def test_missing_suppliers_and_vectors_of_another_shape_are_refused():
-    _, model = twins()
-    settings = replace(model.settings, families={"counts": "counts"})
-    weights = SwarmWeights(settings, twins()[0].swarm_tensors())
-    supplied = SwarmModel(
-        model.primary, [*model.specialists[:2], VectorSpecialist(12, "")], weights
-    )
-    with pytest.raises(UsageError, match="specialist 'counts' has no supplier of its vectors"):
-        supplied.read(SYMBOLS)
-    everyone = np.ones((4, 3), bool)
-    with pytest.raises(UsageError, match=r"shape \(4, 5\) were supplied .*; expected \(4, 12\)"):
-        supplied.read(SYMBOLS, everyone, {"counts": lambda rows: np.zeros((len(rows), 5))})
-
-
-def test_a_family_with_matrix_states_cannot_be_saved(tmp_path: Path):
-    class Recurrent(Altered):
-        family = "recurrent"
-
-    odd = FrozenSpecialist("odd", Recurrent(byte_model(1), lambda _, output: output))
-    with pytest.raises(UsageError, match="'odd' of family 'recurrent' has matrix states"):
-        save_swarm_folder(tmp_path, swarm([odd]))
 
 
 def test_times_are_those_of_the_parts():

@@ -13,9 +13,10 @@ Promises
   - a column without header, a table without name or subject, and a table of one column are ordinary inputs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from aegir.annotators.ngrams.layers import HashedLinear
 from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.dense import LayerNorm, Linear
+from aegir.model.safetensors_file import Arrays, read_safetensors
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 HEADS: Mapping[str, int] = {
@@ -158,6 +160,27 @@ class NgramNetwork:
             np.maximum(facts, 0),
         ]
         return np.maximum(self.norms["own_norm"](self.layers["own"](np.hstack(parts))), 0)
+
+
+def network_tensors(networks: Sequence[NgramNetwork]) -> Arrays:
+    """Return the tensors of several networks, as `load_networks` reads them."""
+    return {
+        f"{number}.{name}": tensor
+        for number, network in enumerate(networks)
+        for name, tensor in network.tensors().items()
+    }
+
+
+def load_networks(path: Path) -> tuple[NgramNetwork, ...]:
+    """Return the networks of a file of `network_tensors`; raise UsageError for anything else."""
+    by_number: dict[str, Arrays] = {}
+    for name, tensor in read_safetensors(path)[0].items():
+        number, _, own = name.partition(".")
+        by_number.setdefault(number, {})[own] = tensor
+    try:
+        return tuple(NgramNetwork.of(by_number[number]) for number in sorted(by_number))
+    except UsageError as error:
+        raise UsageError(f"{path} does not hold n-gram networks ({error})") from None
 
 
 def header_context(headers: F32, name: F32) -> F32:

@@ -11,12 +11,13 @@ Promise: a column's vector depends on that column alone, bit for bit.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from aegir.annotators.ngrams.annotator import group_by_reading, load_ngrams
 from aegir.annotators.ngrams.column_inputs import read_columns
-from aegir.annotators.ngrams.network import NgramNetwork
+from aegir.annotators.ngrams.network import NgramNetwork, load_networks, network_tensors
 from aegir.annotators.rules.judge import judge_columns
 from aegir.arrays import F32
 from aegir.errors import UsageError
@@ -25,6 +26,9 @@ from aegir.model.byte_encoding import Symbols, decode_column
 from aegir.model.specialists import Contribution
 from aegir.model.swarm_file import tensors_sha256
 from aegir.tables.table import Table
+
+NGRAMS = "ngrams"
+"""The family, as a swarm's settings name it."""
 
 
 class NgramSpecialist:
@@ -40,9 +44,9 @@ class NgramSpecialist:
         self._readers = group_by_reading(networks)
 
     @classmethod
-    def shipped(cls) -> "NgramSpecialist":
-        """Return the specialist of the networks that ship with Aegir."""
-        return cls(load_ngrams().model.networks)
+    def load(cls, path: Path | None = None) -> "NgramSpecialist":
+        """Return the networks of a file that a swarm or `aegir train ngrams` has, or those that ship."""
+        return cls(load_networks(path) if path else load_ngrams().model.networks)
 
     def contribute(self, symbols: Symbols) -> Contribution:
         """Read columns (B, T), filled with PAD on the right."""
@@ -62,10 +66,4 @@ class NgramSpecialist:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all weights."""
-        return tensors_sha256(
-            {
-                f"{number}.{name}": tensor
-                for number, network in enumerate(self.networks)
-                for name, tensor in network.tensors().items()
-            }
-        )
+        return tensors_sha256(network_tensors(self.networks))

@@ -1,7 +1,7 @@
 """What a run begins with: a primary, frozen specialists, and the swarm of them.
 
     start = read_start(Path("runs/bytes-fold-0"))          a run of `aegir train supervised`, or a file of `train export`
-    specialists = load_specialists([Path("specialists")])  files of `save_specialist`, or folders of them
+    specialists = load_specialists(["specialists"], fold)  files of `save_specialist`, folders of them, n-gram networks
     policy = build_policy(config, start.architecture, start.grams, corpus, specialists)
     take_over(policy, corpus, start)
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from aegir.annotators.ngrams.specialist import NGRAMS
 from aegir.arrays import I32
 from aegir.config.settings import read_toml, settings_from
 from aegir.errors import UsageError
@@ -27,6 +28,7 @@ from aegir.model.gram_index import GramIndex
 from aegir.model.heads import OUTPUTS
 from aegir.model.safetensors_file import read_safetensors
 from aegir.model.swarm import ENDING, PRIMARY_NAME, SWARM_NAME
+from aegir.model.swarm_file import FAMILY
 from aegir.run_folder import CONFIG
 from aegir.seeding import Seeds
 from aegir.swarm.column_model import ByteColumnModel
@@ -37,8 +39,10 @@ from aegir.training.byte_network.corpus import Corpus
 from aegir.training.byte_network.learner import Checkpoint, TakenOver, read_learner, start_from
 from aegir.training.byte_network.run import checkpoint_of
 from aegir.training.byte_network.supervised import GRAMS, build_network
+from aegir.training.ngrams import networks_file
 from aegir.training.parl.config import NO_STATES, ParlTraining
 from aegir.training.parl.policy import Policy
+from aegir.training.specialists.ngram_model import NgramColumnModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +110,32 @@ def unlike_folds(start: Start, config: ParlTraining) -> str | None:
     )
 
 
-def load_specialists(paths: Sequence[Path]) -> list[FrozenSpecialist]:
-    """Read the specialists in these files and folders, in the order given, sorted within a folder."""
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
+def load_specialists(names: Sequence[str], fold: int) -> list[FrozenSpecialist]:
+    """Read the specialists in these files and folders, in the order given, sorted within a folder.
+
+    "ngrams" are the n-gram networks that ship, "ngrams=PARTS" those that `aegir train ngrams` left for the fold.
+    """
+    specialists: list[FrozenSpecialist] = []
+    for name in names:
+        path, (family, given, parts) = Path(name), name.partition("=")
+        if family == NGRAMS and (parts or not given):
+            networks = NgramColumnModel.load(Path(parts) / networks_file(fold) if given else None)
+            specialists.append(FrozenSpecialist(NGRAMS, networks))
+        elif name and path.is_dir():
             found = sorted(path.glob(f"*{ENDING}"))
-            files += [file for file in found if file.name not in (PRIMARY_NAME, SWARM_NAME)]
+            found = [file for file in found if file.name not in (PRIMARY_NAME, SWARM_NAME)]
+            specialists += map(_load_specialist, found)
         elif path.is_file():
-            files.append(path)
+            specialists.append(_load_specialist(path))
         else:
-            raise UsageError(f"there is no {path}, which should hold specialists")
-    return [FrozenSpecialist.load(file) for file in files]
+            raise UsageError(f"there is no {name!r}, which should hold specialists")
+    return specialists
+
+
+def _load_specialist(file: Path) -> FrozenSpecialist:
+    if read_safetensors(file)[1].get(FAMILY) == NGRAMS:
+        return FrozenSpecialist(file.stem, NgramColumnModel.load(file))
+    return FrozenSpecialist.load(file)
 
 
 def build_policy(

@@ -1,7 +1,7 @@
 """Settings of `aegir train parl`, as its TOML file spells them, and the variants that it is compared with.
 
     seed = 0
-    specialists = ["specialists/"]   # files of `save_specialist`, or folders of them
+    specialists = ["specialists/"]   # files of `save_specialist`, folders of them, or "ngrams"
     [architecture] [data] [held_out] [curriculum]      as in byte_network/config.py
     [swarm]                          # how states and vectors of specialists reach the primary
     [routing]                        # kind = "learnt" | "always" | "random" | "off" | "average"
@@ -210,7 +210,7 @@ class ParlTraining:
     """Which tables are drawn, made up and kept out: that of the Phase 1 run, for all seeds of a comparison."""
     threads: int = 0
     specialists: tuple[str, ...] = ()
-    """Files, or folders of files; `--specialists` replaces them."""
+    """Files, folders of files, "ngrams" or "ngrams=PARTS"; `--specialists` replaces them."""
     architecture: Architecture = field(default_factory=Architecture)
     data: DataSettings = field(default_factory=DataSettings)
     held_out: HeldOutSettings = field(default_factory=HeldOutSettings)

@@ -15,16 +15,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aegir.annotators.ngrams.specialist import NgramSpecialist
+from aegir.annotators.ngrams.network import network_tensors
+from aegir.annotators.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.model.architecture import StateShape
 from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.model.safetensors_file import Arrays
 from aegir.swarm.column_model import ModelOutput
-from aegir.training.ngrams import load_networks
 
 
 class NgramColumnModel:
     """A `ColumnModel` around n-gram networks; it is not recurrent and has no parameters of torch."""
 
+    family = NGRAMS
     symbols: int = SYMBOLS
     state_shapes: tuple[StateShape, ...] = ()
 
@@ -34,10 +36,8 @@ class NgramColumnModel:
 
     @classmethod
     def load(cls, path: Path | None = None) -> "NgramColumnModel":
-        """Return the networks of a file that `aegir train ngrams` left, or those that ship."""
-        if path is None:
-            return cls(NgramSpecialist.shipped())
-        return cls(NgramSpecialist(load_networks(path)))
+        """Return the networks of a file that a swarm or `aegir train ngrams` has, or those that ship."""
+        return cls(NgramSpecialist.load(path))
 
     def __call__(
         self,
@@ -48,6 +48,10 @@ class NgramColumnModel:
         """Read columns (B, T)."""
         symbols = input_ids.masked_fill(~mask, PAD).cpu().numpy().astype(np.int16)
         return ModelOutput(torch.from_numpy(self.specialist.vectors(symbols)).to(input_ids.device))
+
+    def tensors(self) -> Arrays:
+        """Return what the file of a swarm has of it."""
+        return network_tensors(self.specialist.networks)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the networks' weights."""

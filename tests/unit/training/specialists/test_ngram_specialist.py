@@ -9,22 +9,26 @@ import pytest
 import torch
 
 from aegir.annotators.ngrams.column_inputs import read_columns
+from aegir.annotators.ngrams.network import network_tensors
 from aegir.annotators.ngrams.specialist import NgramSpecialist
 from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.swarm import load_swarm_annotator
 from aegir.errors import UsageError
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import PAD, encode_column, pad
-from aegir.model.network import ByteModel
+from aegir.model.checkpoint import rounded
 from aegir.model.safetensors_file import safetensors_bytes
-from aegir.model.swarm import SwarmModel
 from aegir.swarm import FrozenSpecialist, SwarmOrchestrator, build_fusions
-from aegir.swarm.saving import swarm_weights
+from aegir.swarm.column_model import ByteColumnModel
+from aegir.swarm.saving import save_swarm_folder
 from aegir.tables.table import Table
 from aegir.training.ngrams import networks_file
+from aegir.training.parl.build import load_specialists
 from aegir.training.specialists.ngram_model import NgramColumnModel
-from byte_models import random_checkpoint
+from byte_models import annotating_checkpoint
 from ngram_models import PEOPLE, WIDTH, random_network
-from swarm_models import LAYOUT, byte_model, swarm
+from swarm_folders import FACTS
+from swarm_models import byte_model, perturb
 
 PAGE = (Path(__file__).parents[4] / "docs" / "specialists.md").read_text(encoding="utf-8")
 COLUMNS = [column for column in PEOPLE.columns if column.present == column.values]
@@ -80,30 +84,80 @@ def test_it_is_a_frozen_specialist_of_a_swarm(specialist: NgramSpecialist):
     net.check_unchanged()
 
 
-def test_a_swarm_with_it_reads_the_same_in_numpy(specialist: NgramSpecialist):
-    frozen = FrozenSpecialist("ngrams", NgramColumnModel(specialist))
-    net = swarm([frozen], gates=0.5)
-    weights = swarm_weights(net, "")
-    assert weights.settings.specialists == {"ngrams": specialist.fingerprint()}
-    model = SwarmModel(ByteModel(random_checkpoint(LAYOUT)), [specialist], weights)
+def saved_swarm(folder: Path, specialist: NgramSpecialist) -> SwarmOrchestrator:
+    """A swarm of random weights, also in a folder; its primary has weights that saving does not round."""
+    primary = ByteColumnModel.of(rounded(annotating_checkpoint(FACTS)))
+    words = FrozenSpecialist("words", NgramColumnModel(specialist))
+    fusions = build_fusions(primary.state_shapes, 1)
+    net = SwarmOrchestrator(primary, [words], fusions, primary.d_model)
+    perturb(net)
+    save_swarm_folder(folder, net, FACTS)
+    return net
+
+
+def test_the_annotator_reads_a_saved_swarm_as_torch_does(
+    specialist: NgramSpecialist, tmp_path: Path
+):
+    net = saved_swarm(tmp_path, specialist)
+    annotator = load_swarm_annotator(tmp_path)
+    model = annotator.swarm
+    assert model.settings.families == {"words": "ngrams"}
+    assert model.settings.specialists == {"words": specialist.fingerprint()}
     ids = torch.tensor(SYMBOLS).long()
     mask = ids != PAD
     active = torch.tensor([[True], [True], [False], [True]])
     with torch.no_grad():
         hidden = net.primary_model.routing_hidden(ids, mask)
-        theirs = net(ids, mask, hidden, activation=active)["output"].numpy()
-    ours = model.read(SYMBOLS, active.numpy()).vectors
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4)
+        alone = net(ids, mask, None)["output"].numpy()
+        for activation in (None, active):
+            theirs = net(ids, mask, hidden, activation=activation)
+            ours = model.read(SYMBOLS, None if activation is None else activation.numpy())
+            np.testing.assert_allclose(ours.scores, theirs["scores"].numpy(), rtol=0, atol=1e-4)
+            np.testing.assert_allclose(ours.vectors, theirs["output"].numpy(), rtol=0, atol=1e-4)
+    assert (np.abs(ours.vectors - alone).max(axis=1) > 0.01).tolist() == active[:, 0].tolist()
+    (scores,) = annotator.score([Table("people", tuple(COLUMNS))])
+    woken = [routing[0].woken for routing in scores.routing or ()]
+    assert woken == theirs["scores"][:, 0].gt(0.5).tolist()
+
+
+def test_a_swarm_is_refused_with_other_networks_than_its_own(
+    specialist: NgramSpecialist, tmp_path: Path
+):
+    saved_swarm(tmp_path, specialist)
+    sentence = rf"'words' of family ngrams has weights with SHA-256 \w+ but the swarm was trained with {specialist.fingerprint()[:12]}"
+    write_networks(tmp_path / "words.safetensors", NgramSpecialist([random_network(4)]))
+    with pytest.raises(UsageError, match=sentence):
+        load_swarm_annotator(tmp_path)
+    (tmp_path / "words.safetensors").unlink()  # now those that ship
+    with pytest.raises(UsageError, match=sentence):
+        load_swarm_annotator(tmp_path)
+
+
+def test_training_takes_networks_of_a_fold_of_a_swarm_and_those_that_ship(
+    specialist: NgramSpecialist, tmp_path: Path
+):
+    saved_swarm(tmp_path / "swarm", specialist)
+    other = NgramSpecialist([random_network(4)])
+    write_networks(tmp_path / networks_file(2), other)
+    for given, name, expected in (
+        (f"ngrams={tmp_path}", "ngrams", other),
+        (str(tmp_path / "swarm"), "words", specialist),
+        ("ngrams", "ngrams", NgramSpecialist.load()),
+    ):
+        (found,) = load_specialists([given], fold=2)
+        assert (found.name, found.sha256) == (name, expected.fingerprint())
+    for wrong, sentence in (
+        ("", "there is no '', which should hold specialists"),
+        ("ngrams=", "there is no 'ngrams=', which should"),
+        (f"ngrams={tmp_path / 'none'}", "none/networks-fold2.safetensors cannot be read"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            load_specialists([wrong], fold=2)
 
 
 def write_networks(path: Path, specialist: NgramSpecialist) -> Path:
     """As `aegir train ngrams` leaves them."""
-    tensors = {
-        f"{number}.{name}": tensor
-        for number, network in enumerate(specialist.networks)
-        for name, tensor in network.tensors().items()
-    }
-    path.write_bytes(safetensors_bytes(tensors, {}))
+    path.write_bytes(safetensors_bytes(network_tensors(specialist.networks), {}))
     return path
 
 
@@ -112,6 +166,9 @@ def test_networks_of_a_fold_are_read_from_their_file(specialist: NgramSpecialist
     assert NgramColumnModel.load(path).fingerprint() == specialist.fingerprint()
     with pytest.raises(UsageError, match="cannot be read as a model"):
         NgramColumnModel.load(tmp_path / "none")
+    path.write_bytes(safetensors_bytes({"0.own": np.zeros(1)}, {}))
+    with pytest.raises(UsageError, match=r"fold0.* does not hold n-gram networks \(network.* miss"):
+        NgramColumnModel.load(path)
     with pytest.raises(UsageError, match="at least one network"):
         NgramSpecialist([])
 
@@ -126,4 +183,4 @@ def test_the_code_on_the_page_runs(
     page: dict[str, Any] = {}
     exec(block, page)
     assert page["ngrams"].sha256 == specialist.fingerprint()
-    assert page["shipped"].vector_width == NgramSpecialist.shipped().vector_width
+    assert page["shipped"].vector_width == NgramSpecialist.load().vector_width
