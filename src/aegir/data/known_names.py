@@ -1,7 +1,7 @@
 """What people all over the world write above and into columns of each fine type: two lists written by hand.
 
-    header_names.tsv      date_of_birth   de   Geburtsdatum | GEBDAT | …
-    typical_values.tsv    status          pl   otwarte | zamknięte | …              (language * for any)
+    header_names.tsv      date_of_birth   de   Geburtsdatum|GEBDAT|…
+    typical_values.tsv    status          pl   otwarte|zamknięte|…              (language * for any)
 
 The network learns from headers alone, from headers in place of those of labelled columns, and from columns made
 up of typical values under a known header. Both lists were written from general knowledge, not from labelled tables.

@@ -18,6 +18,7 @@ import numpy as np
 
 from aegir.annotators.calibration import LABELS, ByteCalibration, NgramCalibration
 from aegir.annotators.judged_columns import JudgedColumn
+from aegir.annotators.model_card import LEAST_COLUMNS
 from aegir.annotators.ngrams.annotator import EVERYDAY
 from aegir.annotators.open_evaluation import OpenEvaluation, score_answers
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
@@ -280,4 +281,6 @@ def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvalua
     figures: dict[str, Judgement] = {}
     for origin, each in held.items():
         figures |= judge(each, answers[origin], calibrating.annotator)
-    return figures, score_answers([t.labelled for t in held["open"].tables], answers["open"])
+    everyday = score_answers([t.labelled for t in held["open"].tables], answers["open"])
+    listed = tuple(part for part in everyday.domains if part.columns >= LEAST_COLUMNS)
+    return figures, replace(everyday, domains=listed)  # hundreds of smaller ones say little
