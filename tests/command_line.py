@@ -46,6 +46,15 @@ def run(*arguments: object, stdin: bytes = b"") -> Finished:
     return Finished(int(left.value.code or 0), *texts)
 
 
+def refused(done: Finished, *parts: str) -> None:
+    """Assert that a run was asked wrongly, in one sentence at the end of what was said, with these parts."""
+    assert done.code == 2, done.err
+    assert done.said[-1].startswith("aegir: ")
+    assert "Traceback" not in done.err
+    for part in parts:
+        assert part in done.said[-1]
+
+
 def run_process(
     *arguments: object, stdin: bytes = b"", python: str | None = None, **environment: str
 ) -> Finished:

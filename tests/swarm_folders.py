@@ -24,7 +24,7 @@ from aegir.model.swarm_file import (
 )
 from byte_models import annotating_checkpoint, random_checkpoint
 
-SMALL = Architecture(
+LAYOUT = Architecture(
     layout=["w1", ["w1"], "w0"],
     widths=(32, 64),
     head_size=32,
@@ -33,7 +33,7 @@ SMALL = Architecture(
     column_width=32,
     table_blocks=0,
 )
-OTHER = replace(SMALL, layout=["w2"], widths=(48,), head_size=16, column_width=48)
+OTHER_LAYOUT = replace(LAYOUT, layout=["w2"], widths=(48,), head_size=16, column_width=48)
 """Two layers of three small heads, and wider vectors: everything must be aligned."""
 FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
 

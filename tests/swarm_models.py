@@ -1,7 +1,6 @@
 """Small swarms: byte networks with random weights, and models of other families."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -13,18 +12,8 @@ from aegir.swarm.fusion import build_fusions
 from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.specialist import FrozenSpecialist
 from byte_models import random_checkpoint, text_columns
+from swarm_folders import LAYOUT, OTHER_LAYOUT
 
-LAYOUT = Architecture(
-    layout=["w1", ["w1"], "w0"],
-    widths=(32, 64),
-    head_size=32,
-    rank=4,
-    gram_rows=100,
-    column_width=32,
-    table_blocks=0,
-)
-OTHER_LAYOUT = replace(LAYOUT, layout=["w2"], widths=(48,), head_size=16, column_width=48)
-"""Two layers of three small heads, and wider vectors: everything must be aligned."""
 LENGTHS = [30, 7, 18, 25]
 
 

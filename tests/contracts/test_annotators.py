@@ -12,7 +12,7 @@ from aegir.annotators.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from command_line import run_process
-from swarm_folders import OTHER, SMALL, save_random_swarm, shipped_network
+from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, shipped_network
 
 PARTS = ("types", "relations", "fine", "personal")
 OTHER_PARTS = ("subject", "web", "explanations", "routing", "notes")
@@ -60,7 +60,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_random_swarm(
         tmp_path_factory.mktemp("swarm"),
         shipped_network(),
-        {"geo": SMALL, "names": OTHER},
+        {"geo": LAYOUT, "names": OTHER_LAYOUT},
         "words",
         gates=0.05,
     )

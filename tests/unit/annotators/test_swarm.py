@@ -27,7 +27,7 @@ from aegir.model.swarm_file import (
 )
 from aegir.tables.table import Column, Table
 from command_line import run
-from swarm_folders import OTHER, SMALL, save_random_swarm, small_primary
+from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
 
 TABLES = [
     Table("cities", (Column("city", ("Oslo", "Rome")), Column("code", ("12", "7")))),
@@ -39,7 +39,7 @@ TABLES = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_random_swarm(
-        tmp_path_factory.mktemp("swarm"), small_primary(), {"geo": SMALL, "names": OTHER}
+        tmp_path_factory.mktemp("swarm"), small_primary(), {"geo": LAYOUT, "names": OTHER_LAYOUT}
     )
 
 
@@ -140,7 +140,7 @@ def test_what_is_not_finite_is_left_out_and_noted(annotator: SwarmAnnotator, fol
 
 
 def test_the_ngram_networks_can_be_a_specialist(tmp_path: Path):
-    made = save_random_swarm(tmp_path, small_primary(), {"geo": SMALL}, "words")
+    made = save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}, "words")
     annotator = load_swarm_annotator(made)
     swarm = annotator.swarm
     symbols = pad(encode_tables(TABLES[:1], swarm.primary))[0]
@@ -153,7 +153,7 @@ def test_the_ngram_networks_can_be_a_specialist(tmp_path: Path):
 
 
 def test_a_swarm_of_other_ngram_weights_or_an_unknown_family_is_refused(tmp_path: Path):
-    made = save_random_swarm(tmp_path, small_primary(), {"geo": SMALL}, "words")
+    made = save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}, "words")
     weights = load_swarm(made / "swarm.safetensors")
     other = replace(
         weights.settings, specialists={**weights.settings.specialists, "words": "0" * 64}
@@ -173,7 +173,7 @@ def test_a_swarm_of_other_ngram_weights_or_an_unknown_family_is_refused(tmp_path
 def test_a_primary_without_calibration_is_refused_with_its_folder(tmp_path: Path):
     primary = small_primary()
     bare = Checkpoint(primary.architecture, primary.tensors, {})
-    made = save_random_swarm(tmp_path, bare, {"geo": SMALL})
+    made = save_random_swarm(tmp_path, bare, {"geo": LAYOUT})
     with pytest.raises(
         UsageError, match=rf"the primary of {made} cannot annotate \(the calibration"
     ):

@@ -13,7 +13,7 @@ from aegir.data.sources import read_training_tables
 from aegir.model.checkpoint import load_checkpoint, save_checkpoint
 from aegir.training.byte_network.run import CHECKPOINT
 from byte_models import LAYOUTS, random_checkpoint
-from command_line import Finished, run
+from command_line import Finished, refused, run
 from held_out_answers import write_answers
 from small_runs import write_settings
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
@@ -38,15 +38,6 @@ def trained(folder: Path, config: Path) -> Finished:
 @pytest.fixture(scope="module")
 def pretrained(folder: Path, config: Path) -> Finished:
     return run("train", "pretrain", config, "--out", folder / "pre")
-
-
-def refused(done: Finished, *parts: str) -> None:
-    """Asked wrongly, in one sentence at the end of what was said."""
-    assert done.code == 2, done.err
-    assert done.said[-1].startswith("aegir: ")
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.said[-1]
 
 
 def test_a_run_tells_how_it_goes_and_ends_with_its_figures(trained: Finished, folder: Path):

@@ -11,7 +11,7 @@ from aegir.annotators.ngrams.specialist import NgramSpecialist
 from aegir.annotators.swarm import find_specialist
 from aegir.model.safetensors_file import safetensors_bytes
 from aegir.model.swarm import SwarmModel
-from command_line import Finished, run
+from command_line import Finished, refused, run
 from ngram_models import random_network
 from parl_runs import write_parl_settings, write_specialists
 from small_runs import write_settings
@@ -48,14 +48,6 @@ def trained(folder: Path, config: Path, specialists: Path, primary: Path) -> Fin
         *("train", "parl", config, "--specialists", specialists, "--from", primary),
         *("--out", folder / "run", "--json"),
     )
-
-
-def refused(done: Finished, *parts: str) -> None:
-    assert done.code == 2, done.err
-    assert done.said[-1].startswith("aegir: ")
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.said[-1]
 
 
 def test_a_run_begins_with_a_trained_primary_and_ends_with_its_figures(

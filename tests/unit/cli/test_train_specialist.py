@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aegir.model.swarm_file import load_specialist
-from command_line import Finished, run
+from command_line import Finished, refused, run
 from small_specialists import write_specialist_settings
 
 
@@ -26,14 +26,6 @@ def config(folder: Path) -> Path:
 def trained(folder: Path, config: Path) -> Finished:
     out = folder / "contacts.safetensors"
     return run("train", "specialist", config, "--out", out, "--steps", 30, "--json")
-
-
-def refused(done: Finished, *parts: str) -> None:
-    assert done.code == 2, done.err
-    assert done.said[-1].startswith("aegir: ")
-    assert "Traceback" not in done.err
-    for part in parts:
-        assert part in done.said[-1]
 
 
 def test_the_manifest_is_told_and_written(trained: Finished, folder: Path):

@@ -32,17 +32,8 @@ from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.saving import save_swarm_folder, swarm_weights
 from aegir.swarm.specialist import FrozenSpecialist
 from byte_models import random_checkpoint, text_columns
-from swarm_models import (
-    LAYOUT,
-    LENGTHS,
-    OTHER_LAYOUT,
-    BytesSeen,
-    byte_model,
-    pattern,
-    perturb,
-    swarm,
-    three_specialists,
-)
+from swarm_folders import LAYOUT, OTHER_LAYOUT
+from swarm_models import LENGTHS, BytesSeen, byte_model, pattern, perturb, swarm, three_specialists
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
 SYMBOLS = text_columns(LENGTHS)

@@ -15,7 +15,8 @@ from aegir.model.swarm_file import load_specialist, save_specialist
 from aegir.swarm.column_model import ModelOutput
 from aegir.swarm.specialist import FrozenSpecialist, check_specialists, run_specialists
 from byte_models import random_checkpoint
-from swarm_models import LAYOUT, LENGTHS, Altered, BytesSeen, byte_model, columns, pattern
+from swarm_folders import LAYOUT
+from swarm_models import LENGTHS, Altered, BytesSeen, byte_model, columns, pattern
 
 
 def test_it_gives_the_states_and_vectors_of_its_model():

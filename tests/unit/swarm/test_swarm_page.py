@@ -11,7 +11,7 @@ import torch
 
 from aegir.model.checkpoint import save_checkpoint
 from byte_models import random_checkpoint
-from swarm_models import LAYOUT, OTHER_LAYOUT
+from swarm_folders import LAYOUT, OTHER_LAYOUT
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "swarm.md").read_text(encoding="utf-8")
