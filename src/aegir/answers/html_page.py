@@ -22,7 +22,7 @@ from pathlib import Path
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.routing import RouterScore, woken_first
-from aegir.answers.safe_html import content_policy
+from aegir.answers.safe_html import content_policy, page_style
 from aegir.answers.safe_html import escape_text as _text
 from aegir.answers.wording import (
     SURE,
@@ -59,7 +59,7 @@ NOTE = (
 
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
-    style, script = _resource("html_page.css"), _resource("html_page.js")
+    style, script = page_style(HERE / "html_page.css"), _script()
     lines = [
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style, script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -319,5 +319,5 @@ def _title(annotations: Sequence[TableAnnotation]) -> str:
 
 
 @cache
-def _resource(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+def _script() -> str:
+    return (HERE / "html_page.js").read_text(encoding="utf-8")

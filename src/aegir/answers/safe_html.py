@@ -1,14 +1,25 @@
 """What pages share that need nothing beside them and obey nothing that they show.
 
+page_style(path)                           a page's style sheet behind the colours of all pages, light and dark
 escape_text("<b>")                         text inside an element, or inside an attribute in quotes
 content_policy(style, script)              the page may load nothing, and run no style or script but these
 """
 
 import base64
 import hashlib
+from functools import cache
 from html import escape
+from pathlib import Path
 
 from aegir.answers.printable import escape_controls
+
+COLOURS = Path(__file__).parent / "page_colours.css"
+
+
+@cache
+def page_style(path: Path) -> str:
+    """Return the style of a page: the colours that all pages have, then its own style sheet."""
+    return COLOURS.read_text(encoding="utf-8") + path.read_text(encoding="utf-8")
 
 
 def escape_text(text: str) -> str:

@@ -263,10 +263,11 @@ def _show_trials(chosen: Chosen) -> None:
     for alpha in dict.fromkeys(trial.alpha for trial in chosen.trials):
         best = chosen.best_of(candidate_name(alpha))
         mark = "*" if best == chosen.best else " "
-        found = best.difference
+        point = best.point
+        found = point.difference
         say(
             f"{mark} {best.name:<18} {found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})  lower bound "
-            f"{best.lower_bound:+.4f}  floor {best.floor:.3f}  own decisions {best.coverage:.0%}"
+            f"{point.lower_bound:+.4f}  floor {point.floor:.3f}  own decisions {point.coverage:.0%}"
         )
 
 

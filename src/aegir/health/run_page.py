@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from aegir.answers.printable import escape_controls
-from aegir.answers.safe_html import content_policy, escape_text
+from aegir.answers.safe_html import content_policy, escape_text, page_style
 from aegir.health.report import HealthReport
 from aegir.health.run_summary import Check, Curve, RunSummary
 from aegir.observe.heat_map import HeatMap
@@ -230,4 +230,4 @@ def _style() -> str:
     levels = "\n".join(
         f".level-{level} {{ --share: {100 * level // LEVELS}%; }}" for level in range(LEVELS + 1)
     )
-    return (HERE / "run_page.css").read_text(encoding="utf-8") + levels + "\n"
+    return page_style(HERE / "run_page.css") + levels + "\n"

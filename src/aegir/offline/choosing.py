@@ -20,8 +20,7 @@ import numpy as np
 
 from aegir.arrays import F32, Floats
 from aegir.offline.cloning import clone_behaviour
-from aegir.offline.evaluation import Comparison
-from aegir.offline.intervals import Estimate
+from aegir.offline.evaluation import Comparison, CurvePoint
 from aegir.offline.learning import LearningSettings, predict_held_out
 from aegir.offline.logged_decisions import LoggedDecisions
 from aegir.offline.policy import RoutingPolicy, choose_above_floor
@@ -42,20 +41,11 @@ class Trial:
     name: str
     alpha: float | None
     """None for behaviour cloning."""
-    floor: float
-    coverage: float
-    difference: Estimate
-    lower_bound: float
+    point: CurvePoint
+    """How it does with that floor."""
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "candidate": self.name,
-            "alpha": self.alpha,
-            "floor": self.floor,
-            "coverage": self.coverage,
-            "difference": self.difference.as_dict(),
-            "lower_bound": self.lower_bound,
-        }
+        return {"candidate": self.name, "alpha": self.alpha, **self.point.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ def choose_policy(
         if best.alpha is None
         else learn_values(log, best.alpha, settings)
     )
-    return Chosen(policy.with_floor(best.floor), best, tuple(trials))
+    return Chosen(policy.with_floor(best.point.floor), best, tuple(trials))
 
 
 def candidate_name(alpha: float | None) -> str:
@@ -118,10 +108,14 @@ def _try_floors(comparison: Comparison, alpha: float | None, probabilities: F32)
         chosen, own, _ = choose_above_floor(probabilities, comparison.log.baseline, floor)
         lower, difference, _ = comparison.lower_bound(chosen)
         trials.append(
-            Trial(candidate_name(alpha), alpha, floor, float(own.mean()), difference, lower)
+            Trial(
+                candidate_name(alpha),
+                alpha,
+                CurvePoint(floor, float(own.mean()), difference, lower),
+            )
         )
     return trials
 
 
 def _bound(trial: Trial) -> float:
-    return trial.lower_bound
+    return trial.point.lower_bound

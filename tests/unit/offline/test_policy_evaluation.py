@@ -74,7 +74,7 @@ def test_the_chooser_is_careful_where_bad_actions_were_never_tried():
     chosen = choose_policy(UNSUPPORTED.log(1200, 0), FAST, alphas=(0.5,))
     assert chosen.best.alpha == 0.5
     assert UNSUPPORTED.value(chosen.policy) > 0.6
-    assert chosen.best_of("reward model").lower_bound < chosen.best.lower_bound
+    assert chosen.best_of("reward model").point.lower_bound < chosen.best.point.lower_bound
 
 
 def test_the_chooser_takes_the_reward_model_in_a_smooth_world():
@@ -82,7 +82,7 @@ def test_the_chooser_takes_the_reward_model_in_a_smooth_world():
         log = SMOOTH.log(2000, seed)
         chosen = choose_policy(log, FAST, alphas=(0.5, 2.0))
         assert chosen.best.name == "reward model"
-        assert chosen.best.lower_bound > 0
+        assert chosen.best.point.lower_bound > 0
         assert {each.name for each in chosen.trials} >= {CLONING, "reward model"}
 
 
