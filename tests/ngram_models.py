@@ -1,6 +1,7 @@
 """N-gram models with small random weights, and tables for them to read: every layer matters, no file is needed."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +11,14 @@ from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, file_stem, heade
 from aegir.annotators.ngrams.features import BUCKETS, View, hashed_features
 from aegir.annotators.ngrams.layers import Dense, HashedLinear
 from aegir.annotators.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
-from aegir.annotators.ngrams.network import HEADER_VECTORS, HEADS, NORMS, NgramNetwork
+from aegir.annotators.ngrams.network import (
+    HEADER_VECTORS,
+    HEADS,
+    NORMS,
+    NgramNetwork,
+    network_tensors,
+)
+from aegir.model.safetensors_file import safetensors_bytes
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
 
@@ -124,3 +132,8 @@ def random_model(seed: int = 0, networks: int = 2) -> NgramModel:
         NgramCalibration({"cta": 0.1 + 0.2, "cpa": 1.0}, MIXING, TRUST),
         {"städte": ["Köln"]},
     )
+
+
+def write_networks(path: Path, seed: int = 0) -> None:
+    """A file of one random network, as `aegir train ngrams` leaves it for a fold."""
+    path.write_bytes(safetensors_bytes(network_tensors([random_network(seed)]), {}))

@@ -80,9 +80,8 @@ class SwarmAnnotator:
     def _read(self, symbols: Sequence[Symbols]) -> SwarmReading:
         """Read all columns, those of similar length together; the results are in the order of the columns."""
         shape = (len(symbols), len(self.swarm.names))
-        width = self.swarm.primary.architecture.column_width
         whole = SwarmReading(
-            vectors=np.zeros((len(symbols), width), np.float32),
+            vectors=np.zeros((len(symbols), self.swarm.vector_width), np.float32),
             activation_mask=np.zeros(shape, bool),
             scores=np.zeros(shape, np.float32),
             dropped=np.zeros(shape, bool),

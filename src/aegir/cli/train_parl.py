@@ -64,6 +64,12 @@ COLUMNS = {
     type=PathName(file_okay=False),
     help="The run folder [default: runs/NAME of the configuration].",
 )
+@click.option(
+    "--warm-start",
+    "warm",
+    type=PathName(file_okay=False),
+    help="A run of `--variant warm-start` with the same configuration and seed: begin where it ended.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Final figures as one object.")
 def parl(
@@ -76,12 +82,13 @@ def parl(
     variant: str | None,
     rate: float | None,
     out: Path | None,
+    warm: Path | None,
     resume: bool,
     as_json: bool,
 ) -> None:
     """Teach a primary when to call frozen specialists, by reinforcement learning."""
     with training_packages():
-        from aegir.training.parl.build import load_specialists, read_start
+        from aegir.training.parl.build import load_specialists, load_stand_ins, read_start
         from aegir.training.parl.config import read_parl_training
         from aegir.training.parl.loop import train_parl
 
@@ -91,8 +98,10 @@ def parl(
     try:
         with training_packages():  # some are loaded when they are needed
             begin = read_start(start) if start and not resume else None
-            frozen = load_specialists(specialists or settings.specialists, settings.held_out.fold)
-            done = train_parl(settings, folder, progress, frozen, begin, resume=resume)
+            given, kept_out = specialists or settings.specialists, settings.held_out
+            frozen = load_specialists(given, kept_out.fold)
+            twins = load_stand_ins(given, kept_out.folds, kept_out.fold)
+            done = train_parl(settings, folder, progress, frozen, begin, resume, twins, warm)
     finally:
         progress.close()
     shown = {name: value for name, value in done.figures.items() if name.endswith("micro_f1")}

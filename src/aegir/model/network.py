@@ -23,11 +23,17 @@ from aegir.model.byte_encoding import PAD, Grams, Symbols, read_grams
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
 from aegir.model.dense import LAYER_NORM_EPS, LayerNorm, Linear, Tensors, standardised
 from aegir.model.gram_index import GramIndex
-from aegir.model.heads import RELATIONS_HEAD, TYPES_HEAD
+from aegir.model.heads import (
+    ANSWER_PLACES,
+    HEAD_SIZES,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+    join_answer,
+)
 from aegir.model.hierarchy import Level, ReaderState, StageNet, StageOutput
 from aegir.model.ragged import Ragged
 from aegir.model.rwkv7 import run_blocks
-from aegir.model.table_mixer import SUBJECT, WHOLE_COLUMNS, TableContext, TableMixer
+from aegir.model.table_mixer import SUBJECT, UNKNOWN, WHOLE_COLUMNS, TableContext, TableMixer
 from aegir.model.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
 
 MIXED_AT_ONCE = 1024
@@ -143,16 +149,18 @@ class ByteModel:
 
     def subject(self, vectors: F32) -> F32:
         """Return logits (columns,) of being the subject column."""
-        return self._subject(vectors)[:, 0]
+        return self._subject(self._without_answers(vectors))[:, 0]
 
     def mix(self, vectors: F32, roles: I64, counts: I64 | None = None) -> F32:
         """Return each column in the context of its table, (columns, width).
 
         `roles` (columns,) are OTHER, SUBJECT or UNKNOWN. All columns are one table, or `counts` gives the number of
-        columns of each table.
+        columns of each table. Answers behind the vectors are handed on as they are.
         """
         tables = np.array([len(vectors)]) if counts is None else counts
-        return self._mixer(vectors, roles, Ragged.of(tables))
+        mixed = self._mixer(self._without_answers(vectors), roles, Ragged.of(tables))
+        answers = vectors[:, self.architecture.column_width :]
+        return np.hstack([mixed, answers]) if answers.shape[1] else mixed
 
     def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
         """Return `mix_tables` of a single table, however wide."""
@@ -195,8 +203,23 @@ class ByteModel:
         return [(context.choose(block, budget, subject), block) for block in blocks]
 
     def head(self, name: str, embeddings: F32) -> F32:
-        """Return the logits (columns, classes) of a head."""
-        return self._heads[name](embeddings)
+        """Return the logits (columns, classes) of a head; answers behind the embeddings are added to what they are about."""
+        logits = self._heads[name](self._without_answers(embeddings))
+        answers = embeddings[:, self.architecture.column_width :]
+        if answers.shape[1] and logits.shape[1] == HEAD_SIZES.get(name):
+            logits = logits + answers[:, ANSWER_PLACES[name]]
+        return logits
+
+    def answer(self, vectors: F32) -> F32:
+        """Return the answer (columns, ANSWER_WIDTH) to columns, each read as a table of its own."""
+        counts, roles = np.ones(len(vectors), np.int64), np.full(len(vectors), UNKNOWN)
+        alone = self.mix(vectors, roles, counts)
+        known = [head for head, size in HEAD_SIZES.items() if self.heads.get(head) == size]
+        return join_answer({head: self.head(head, alone) for head in known}, len(vectors))
+
+    def _without_answers(self, vectors: F32) -> F32:
+        width = self.architecture.column_width
+        return vectors if vectors.shape[1] == width else np.ascontiguousarray(vectors[:, :width])
 
     def types(self, embeddings: F32) -> F32:
         """Return logits (columns, 83) of column types and, last, of none of them."""

@@ -25,6 +25,8 @@ class Contribution:
     """(B, H, K, V) for each RWKV layer; none if the model is not recurrent."""
     vectors: F32 | None
     """(B, D)"""
+    answers: F32 | None = None
+    """(B, ANSWER_WIDTH) its own answers (model/heads.py)."""
 
 
 class SpecialistModel(Contributor, Protocol):
@@ -63,4 +65,5 @@ class ByteSpecialist:
         """Read columns (B, T), filled with PAD on the right."""
         reading = self.model.read(symbols)
         states = tuple(block.matrix for block in reading.state.stage.blocks())
-        return Contribution(states, self.model.vectors(reading))
+        vectors = self.model.vectors(reading)
+        return Contribution(states, vectors, self.model.answer(vectors))

@@ -5,6 +5,7 @@
     F_l = fuse([0, align(unit(T_1)), ..., align(unit(T_N))], strengths)             for each RWKV layer l of the primary
     tanh(gate_l) F_l --> the primary reads the column from this state
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> vectors   (B, D), ready for `ByteModel.mix_tables`
+    behind it sum_i strength_i answer_gate_i answer_i, if the swarm uses answers    (B, ANSWER_WIDTH), added by the heads
 
 `aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
 swarm_file.py. Models of other families are not known here: whoever loads a swarm finds them.
@@ -27,6 +28,7 @@ from aegir.arrays import F32, I64
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.checkpoint import load_checkpoint
+from aegir.model.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir.model.hierarchy import ReaderState
 from aegir.model.network import ByteModel
 from aegir.model.ragged import Flags
@@ -73,7 +75,7 @@ class SwarmReading:
     """The result for a batch of columns."""
 
     vectors: F32
-    """(B, D)"""
+    """(B, D), or (B, D + ANSWER_WIDTH) with the answers of specialists behind them."""
     activation_mask: Flags
     """(B, N)"""
     scores: F32
@@ -120,6 +122,15 @@ class SwarmModel:
             ]
             for number, each in enumerate(specialists)
         ]
+        sizes = list(HEAD_SIZES.values())
+        self._answer_gates = (
+            tensors["head_gates"].repeat(sizes, axis=1) + tensors["output_gates"]
+            if self.settings.answers
+            else None
+        )
+        self.vector_width = primary.architecture.column_width
+        if self.settings.answers:
+            self.vector_width += ANSWER_WIDTH
         self._observation_gates = tensors["observation_gates"]
         target = (primary.architecture.column_width,)
         self._observations = [
@@ -166,7 +177,7 @@ class SwarmModel:
             raise UsageError(f"activation has shape {active.shape}; expected {scores.shape}")
         used, lap = active.copy(), clock.lap()
         times = SwarmTimes(lap.wall, np.zeros(len(self.specialists)), 0.0, lap.wall, lap.cpu)
-        vectors = np.empty((len(symbols), self.primary.architecture.column_width), np.float32)
+        vectors = np.empty((len(symbols), self.vector_width), np.float32)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
             for part in _parts(len(symbols)):
                 given = self._run(pool, symbols, part, used)
@@ -189,7 +200,8 @@ class SwarmModel:
             used[rows, number] = finite
             states = tuple(state[finite] for state in given.states)
             vectors = None if given.vectors is None else given.vectors[finite]
-            return _Routed(rows[finite] - part.start, states, vectors, clock.lap())
+            answers = None if given.answers is None else given.answers[finite]
+            return _Routed(rows[finite] - part.start, states, vectors, answers, clock.lap())
 
         numbers = np.flatnonzero(used[part].any(axis=0)).tolist()
         return dict(zip(numbers, pool.map(run, numbers), strict=True))
@@ -204,7 +216,7 @@ class SwarmModel:
         return SwarmTimes(0.0, specialists, primary.wall, longest + primary.wall, cost)
 
     def _read(self, symbols: Symbols, given: Mapping[int, "_Routed"], strengths: F32) -> F32:
-        """Return the primary's vectors (B, D), read from the fused states, with the specialists' added."""
+        """Return the primary's vectors, read from the fused states, with the specialists' added and answers behind."""
         start = self.primary.start(len(symbols))
         if given and self._fusions:
             states = self._fused(given, strengths)
@@ -216,7 +228,14 @@ class SwarmModel:
                 seen = align(unit_rms(routed.vectors))
                 strength = strengths[routed.rows, number, None]
                 vectors[routed.rows] += strength * self._observation_gates[number] * seen
-        return vectors
+        if self._answer_gates is None:
+            return vectors
+        answers = np.zeros((len(symbols), ANSWER_WIDTH), np.float32)
+        for number, routed in given.items():
+            if routed.answers is not None:
+                strength = strengths[routed.rows, number, None]
+                answers[routed.rows] += strength * self._answer_gates[number] * routed.answers
+        return np.hstack([vectors, answers])
 
     def _fused(self, given: Mapping[int, "_Routed"], strengths: F32) -> list[F32]:
         """Return the states from which the primary reads, one per layer."""
@@ -249,6 +268,7 @@ class _Routed:
     rows: I64
     states: tuple[F32, ...]
     vectors: F32 | None
+    answers: F32 | None
     time: Lap
 
 
@@ -262,7 +282,7 @@ def _check_hash(path: Path | str, digest: str, expected: str) -> None:
 
 def _finite(given: Contribution) -> Flags:
     """Return (R,) whether all numbers of a row are finite."""
-    arrays = [*given.states, *([] if given.vectors is None else [given.vectors])]
+    arrays = [*given.states, *(x for x in (given.vectors, given.answers) if x is not None)]
     checks = [np.isfinite(array).reshape(len(array), -1).all(axis=1) for array in arrays]
     finite: Flags = np.logical_and.reduce(checks)
     return finite

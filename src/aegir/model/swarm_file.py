@@ -27,6 +27,7 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import Checkpoint, load_checkpoint, rounded, save_checkpoint
+from aegir.model.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 from aegir.model.state_fusion import (
     MODES,
@@ -88,6 +89,9 @@ class SwarmSettings:
     """How states are fused; None if they are not."""
     threshold: float = 0.5
     observation: bool = True
+    """Whether vectors of specialists are added to the primary's."""
+    answers: bool = False
+    """Whether answers of specialists are added to those of the heads."""
     routing_symbols: int = ROUTING_SYMBOLS
     families: Mapping[str, str] = field(default_factory=dict)
     """Name to family of the specialists that are no byte networks."""
@@ -225,6 +229,8 @@ def expected_swarm_shapes(
     shapes: dict[str, tuple[int, ...]] = {
         "router.weight": (count, primary.widths[0]),
         "observation_gates": (count if settings.observation else 0, width),
+        "head_gates": (count if settings.answers else 0, len(HEAD_SIZES)),
+        "output_gates": (count if settings.answers else 0, ANSWER_WIDTH),
     }
     layers = list(enumerate(primary.state_shapes if settings.mode else ()))
     for layer, shape in layers:

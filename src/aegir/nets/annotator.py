@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from aegir.model.architecture import Architecture
 from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.model.heads import ANSWER_PLACES, HEAD_SIZES
 from aegir.model.table_mixer import SUBJECT
 from aegir.nets.hierarchy import StageNet, StageOutput, StageState
 from aegir.nets.rwkv7 import Block
@@ -113,7 +114,11 @@ class TableMixer(nn.Module):  # type: ignore[misc]
         self.norm = nn.LayerNorm(width)
 
     def forward(self, vectors: Tensor, tables: TableBatch, keep: Tensor | None = None) -> Tensor:
-        """Embed vectors (columns, width) in their tables; `keep` (columns, DROPPED * width) is the dropout mask."""
+        """Embed vectors (columns, width) in their tables; `keep` (columns, DROPPED * width) is the dropout mask.
+
+        Answers behind the vectors are handed on as they are.
+        """
+        vectors, answers = vectors.tensor_split([self.norm.normalized_shape[0]], dim=1)
         x = vectors[tables.columns] + self.roles[tables.roles]
         if keep is not None:
             width = x.shape[-1]
@@ -134,7 +139,8 @@ class TableMixer(nn.Module):  # type: ignore[misc]
         hidden = functional.relu(self.hidden(around if keep is None else around * wide)).square()
         x = self.norm(x + self.out(hidden if keep is None else hidden * narrow))
         result = torch.zeros_like(vectors)
-        return result.index_put((tables.columns[tables.mask],), x[tables.mask])
+        result = result.index_put((tables.columns[tables.mask],), x[tables.mask])
+        return torch.cat([result, answers], dim=1) if answers.shape[1] else result
 
 
 def _reversal(mask: Tensor) -> Tensor:
@@ -158,6 +164,23 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     return mean * ~alone, most.masked_fill(alone, 0.0)
 
 
+class Head(nn.Linear):  # type: ignore[misc]
+    """Reads a column's vector; answers of specialists that stand behind it are added to the outputs they are about."""
+
+    def __init__(self, width: int, outputs: int, name: str = "") -> None:
+        super().__init__(width, outputs)
+        known = HEAD_SIZES.get(name) == outputs
+        self.place = ANSWER_PLACES[name] if known else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return outputs (columns, outputs) for (columns, width) or (columns, width + ANSWER_WIDTH)."""
+        own, answers = x.tensor_split([self.in_features], dim=1)
+        logits = super().forward(own)
+        if self.place is None or not answers.shape[1]:
+            return logits
+        return logits + answers[:, self.place]
+
+
 class ByteNetwork(nn.Module):  # type: ignore[misc]
     """Reads tables and scores what their columns are (model/heads.py) and, while training, other label spaces."""
 
@@ -168,8 +191,8 @@ class ByteNetwork(nn.Module):  # type: ignore[misc]
         self.reader = ColumnReader(architecture)
         self.mixer = TableMixer(architecture)
         width = architecture.column_width
-        self.heads = nn.ModuleDict({name: nn.Linear(width, n) for name, n in heads.items()})
-        self.subject = nn.Linear(width, 1)
+        self.heads = nn.ModuleDict({name: Head(width, n, name) for name, n in heads.items()})
+        self.subject = Head(width, 1)
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
 
     def read(self, parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[StageOutput]]:

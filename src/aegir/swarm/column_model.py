@@ -24,9 +24,11 @@ from aegir.model.architecture import StateShape
 from aegir.model.byte_encoding import PAD, SYMBOLS
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
 from aegir.model.gram_index import GramIndex
+from aegir.model.heads import HEAD_SIZES, join_answer
 from aegir.model.safetensors_file import Arrays
 from aegir.model.swarm_file import ROUTING_SYMBOLS, weights_sha256
-from aegir.nets.annotator import ByteNetwork
+from aegir.model.table_mixer import UNKNOWN
+from aegir.nets.annotator import ByteNetwork, TableBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class ModelOutput:
     """(B, D) one vector per column; None if the model has states alone."""
     states: tuple[Tensor, ...] = ()
     """(B, H, K, V) for each RWKV layer, after the last symbol."""
+    answers: Tensor | None = None
+    """(B, ANSWER_WIDTH) what it answers itself (model/heads.py); None if it has no heads for that."""
     detail: Any = None
     """The model's own output, such as the boundaries that a loss needs; not used here."""
 
@@ -118,7 +122,8 @@ class ByteColumnModel(nn.Module):  # type: ignore[misc]
             state = reader.stage.start(len(symbols)).with_matrices(initial)
         output = reader(symbols, self._grams(symbols), state)
         states = tuple(block.matrix for block in output.state.blocks())
-        return ModelOutput(reader.vectors(output), states, output)
+        vectors = reader.vectors(output)
+        return ModelOutput(vectors, states, self._answers(vectors), output)
 
     def routing_hidden(self, input_ids: Tensor, mask: Tensor) -> Tensor:
         """Return what the router reads (B, d_model): the first block over the first `routing_symbols` symbols."""
@@ -142,6 +147,22 @@ class ByteColumnModel(nn.Module):  # type: ignore[misc]
     def fingerprint(self) -> str:
         """Return the SHA-256 that the manifest of a specialist with these weights has."""
         return weights_sha256(self.network.architecture, self.tensors())
+
+    def _answers(self, vectors: Tensor) -> Tensor | None:
+        """Return the answer to each column as a table of its own; None while training, when nobody reads it."""
+        if vectors.requires_grad:
+            return None
+        one = torch.ones(len(vectors), 1, dtype=torch.long, device=vectors.device)
+        alone = TableBatch(one.cumsum(dim=0) - 1, one > 0, one * UNKNOWN)
+        embedded = self.network.mixer(vectors, alone)
+        heads = self.network.heads
+        known = [
+            head
+            for head, size in HEAD_SIZES.items()
+            if head in heads and heads[head].out_features == size
+        ]
+        logits = {head: heads[head](embedded).cpu().numpy() for head in known}
+        return torch.from_numpy(join_answer(logits, len(vectors))).to(vectors.device)
 
     def _grams(self, symbols: Tensor) -> Tensor:
         """Return rows (B, T, G) of the n-grams."""

@@ -5,16 +5,18 @@
     F_l = fuse([S_l, align(unit(T_1)), ..., align(unit(T_N))], strengths)           for each RWKV layer l of the primary
     S_l + tanh(gate_l) (F_l - S_l) --> the primary reads the column from this state
     its vector + sum_i strength_i observation_gate_i align(unit(v_i)) --> output    (B, D), ready for the table stage
+    behind it sum_i strength_i answer_gate_i answer_i, with `answers`               (B, ANSWER_WIDTH), added by the heads
 
 S_l is the primary's own state (agent 0, strength 1): zeros, or what `initial` gives. T_i and v_i are the final state and
 the vector of specialist i, unit() divides by the root mean square (of a head, of a vector), and the strength of specialist i
 is its score where it is on, else 0, so that gradients reach the router through the contribution.
 A specialist with other layers contributes its layer of equal relative depth; one without matrix states
-contributes its vector to the states too.
+contributes its vector to the states too. answer_i is what specialist i says itself (model/heads.py); its gate is one number
+per head and one per output.
 
 Promises
   - `routing_hidden=None` is the primary alone, bit for bit; so is a row whose specialists are all off;
-  - both gates begin at zero, so an untrained swarm of any activation gives the primary's output, while the gates
+  - all gates begin at zero, so an untrained swarm of any activation gives the primary's output, while the gates
     have gradients; once they have moved, so have fusion, alignment, router and primary;
   - numbers of a specialist that are not finite are left out row by row, counted (`dropped`) and reported;
   - specialists are not parameters of this module: no optimiser, checkpoint or `train()` of it touches them.
@@ -32,6 +34,7 @@ from torch import Tensor, nn
 
 from aegir.episode import TimedStep
 from aegir.errors import UsageError
+from aegir.model.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir.model.safetensors_file import Arrays
 from aegir.model.state_fusion import RMS_FLOOR, contributed_shape, match_layer
 from aegir.swarm.alignment import AlignmentProjection
@@ -53,7 +56,7 @@ class SwarmOutput(TypedDict):
     """What a swarm gives for a batch of columns."""
 
     output: Tensor
-    """(B, D) one vector per column, for the table stage."""
+    """(B, D) one vector per column, for the table stage; answers of specialists behind it if the swarm uses them."""
     specialist_outputs: list[SpecialistOutput | None]
     """Per specialist; None if no row was routed to it."""
     activation_mask: Tensor
@@ -84,13 +87,14 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         activation_threshold: float = 0.5,
         *,
         observation: bool = True,
+        answers: bool = False,
         workers: int | None = None,
     ) -> None:
         """Join them; `d_model` is the width of the routing hidden.
 
         `fusion` is one fusion per RWKV layer of the primary (`build_fusions`), one for all layers if they have the same
-        shape, or None for no states. `observation` adds the specialists' vectors to the primary's. `workers` is the
-        most specialists that run at a time, one per core if None.
+        shape, or None for no states. `observation` adds the specialists' vectors to the primary's, `answers` their
+        answers to those of its heads. `workers` is the most specialists that run at a time, one per core if None.
         """
         super().__init__()
         check_specialists(primary_model, specialists)
@@ -120,6 +124,10 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         self.observation_gates = nn.Parameter(
             torch.zeros(len(specialists) if observation else 0, width)
         )
+        self.answers = answers
+        rows = len(specialists) if answers else 0
+        self.head_gates = nn.Parameter(torch.zeros(rows, len(HEAD_SIZES)))
+        self.output_gates = nn.Parameter(torch.zeros(rows, ANSWER_WIDTH))
 
     def forward(
         self,
@@ -156,6 +164,8 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         reading: ModelOutput = self.primary_model(input_ids, mask, initial)
         assert reading.vectors is not None, "a primary gives vectors"
         output = self._observed(reading.vectors, outputs, strengths)
+        if self.answers and routing_hidden is not None:
+            output = torch.cat([output, self._answered(outputs, strengths)], dim=1)
         return SwarmOutput(
             output=output,
             specialist_outputs=outputs,
@@ -267,6 +277,18 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
                 seen = strengths[rows, number, None] * self.observation_gates[number] * seen
                 vectors = vectors.index_add(0, rows, seen)
         return vectors
+
+    def _answered(self, outputs: Sequence[SpecialistOutput | None], strengths: Tensor) -> Tensor:
+        """Return the answers (B, ANSWER_WIDTH) of all specialists together; 0 where there is none."""
+        sizes = torch.tensor(list(HEAD_SIZES.values()), device=strengths.device)
+        gates = self.head_gates.repeat_interleave(sizes, dim=1) + self.output_gates
+        total = strengths.new_zeros(len(strengths), ANSWER_WIDTH)
+        for number, given in enumerate(outputs):
+            if given is not None and given.answers is not None:
+                rows = given.rows[given.finite]
+                said = strengths[rows, number, None] * gates[number] * given.answers[given.finite]
+                total = total.index_add(0, rows, said)
+        return total
 
     def _reports(self, dropped: Tensor) -> list[str]:
         return [

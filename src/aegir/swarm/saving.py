@@ -70,6 +70,7 @@ def swarm_weights(orchestrator: SwarmOrchestrator, primary_sha256: str) -> Swarm
         mode=next(iter(modes), None),
         threshold=orchestrator.router.threshold,
         observation=orchestrator.observation,
+        answers=orchestrator.answers,
         routing_symbols=primary.routing_symbols,
         families={name: each.family for name, each in _of_other_families(orchestrator).items()},
     )

@@ -40,6 +40,8 @@ class SpecialistOutput:
     """(R, H, K, V) for each of its RWKV layers."""
     vectors: Tensor | None
     """(R, D)"""
+    answers: Tensor | None
+    """(R, ANSWER_WIDTH) its own answers."""
     finite: Tensor
     """(R,) false where it gave a number that is not finite: nothing of such a row is used."""
     seconds: float
@@ -59,6 +61,7 @@ class SpecialistOutput:
             self.rows[kept],
             tuple(state[kept] for state in self.states),
             None if self.vectors is None else self.vectors[kept],
+            None if self.answers is None else self.answers[kept],
             self.finite[kept],
             0.0,
         )
@@ -183,10 +186,12 @@ def _run(
     given = specialist(input_ids[rows, :longest], part[:, :longest])
     _check_shapes(specialist, given, len(rows))
     finite = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    for tensor in (*given.states, *([] if given.vectors is None else [given.vectors])):
+    for tensor in (*given.states, *(x for x in (given.vectors, given.answers) if x is not None)):
         finite &= tensor.isfinite().flatten(1).all(dim=1)
     seconds = time.perf_counter() - start
-    return SpecialistOutput(rows, tuple(given.states), given.vectors, finite, seconds)
+    return SpecialistOutput(
+        rows, tuple(given.states), given.vectors, given.answers, finite, seconds
+    )
 
 
 def _check_shapes(specialist: FrozenSpecialist, given: ModelOutput, rows: int) -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.annotators.ngrams.network import network_tensors
 from aegir.annotators.ngrams.specialist import NgramSpecialist
 from aegir.annotators.swarm import find_specialist
-from aegir.model.safetensors_file import safetensors_bytes
 from aegir.model.swarm import SwarmModel
+from aegir.training.ngrams import networks_file
 from command_line import Finished, refused, run
-from ngram_models import random_network
+from ngram_models import random_network, write_networks
 from parl_runs import write_parl_settings, write_specialists
 from small_runs import write_settings
 
@@ -67,9 +66,8 @@ def test_a_run_begins_with_a_trained_primary_and_ends_with_its_figures(
 def test_ngram_networks_of_a_fold_can_be_a_specialist(
     config: Path, specialists: Path, tmp_path: Path
 ):
-    networks = [random_network(0)]
-    content = safetensors_bytes(network_tensors(networks), {})
-    (tmp_path / "networks-fold0.safetensors").write_bytes(content)
+    for fold in range(5):
+        write_networks(tmp_path / networks_file(fold), fold)
     done = run(
         *("train", "parl", config, "--specialists", f"ngrams={tmp_path}"),
         *("--specialists", specialists / "codes.safetensors", "--out", tmp_path / "run"),
@@ -78,7 +76,9 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
     assert any("specialists: ngrams, codes" in line for line in done.said)
     swarm = SwarmModel.load(tmp_path / "run" / "swarm", find=find_specialist)
     assert swarm.names == ("ngrams", "codes")
-    assert swarm.settings.specialists["ngrams"] == NgramSpecialist(networks).fingerprint()
+    assert (
+        swarm.settings.specialists["ngrams"] == NgramSpecialist([random_network(0)]).fingerprint()
+    )
 
 
 def test_health_can_be_asked_of_such_a_run(trained: Finished, folder: Path):

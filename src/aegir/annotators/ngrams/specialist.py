@@ -1,6 +1,9 @@
 """The networks of the n-gram model as a specialist of a swarm: a vector per column, no matrix states.
 
-    symbols of a column --decode--> header and cells --column_inputs.py--> networks --before their heads--> vector
+    symbols of a column --decode--> header and cells --column_inputs.py--> networks --> their answer, as a vector
+
+The vector is the mean answer of the networks (model/heads.py). Networks that were trained on other tables give vectors
+of the same meaning: one may stand in for another.
 
 A specialist reads a column alone, so the networks see a table of one column without a name. Header and cells are as the
 byte encoding has them: six or eight cells, cut to its lengths.
@@ -16,31 +19,53 @@ from pathlib import Path
 import numpy as np
 
 from aegir.annotators.ngrams.annotator import group_by_reading, load_ngrams
-from aegir.annotators.ngrams.column_inputs import read_columns
-from aegir.annotators.ngrams.network import NgramNetwork, load_networks, network_tensors
+from aegir.annotators.ngrams.column_inputs import ColumnInputs, read_columns
+from aegir.annotators.ngrams.network import (
+    NgramNetwork,
+    load_networks,
+    network_tensors,
+)
 from aegir.annotators.rules.judge import judge_columns
-from aegir.arrays import F32
+from aegir.arrays import F32, softmax
 from aegir.errors import UsageError
 from aegir.model.architecture import StateShape
 from aegir.model.byte_encoding import Symbols, decode_column
+from aegir.model.dense import sigmoid
+from aegir.model.heads import (
+    ANSWER_WIDTH,
+    FINE_HEAD,
+    PERSONAL_HEAD,
+    RELATIONS_HEAD,
+    TYPES_HEAD,
+    join_answer,
+)
 from aegir.model.specialists import Contribution
 from aegir.model.swarm_file import tensors_sha256
 from aegir.tables.table import Table
 
 NGRAMS = "ngrams"
 """The family, as a swarm's settings name it."""
+HEAD_OF = {
+    TYPES_HEAD: "types",
+    RELATIONS_HEAD: "relations",
+    FINE_HEAD: "fine",
+    PERSONAL_HEAD: "personal",
+}
+"""What the networks call the heads of an answer."""
+RAREST = 1e-9
+"""Probabilities are at least this, so that their logarithm is finite."""
 
 
 class NgramSpecialist:
-    """Gives what the heads of n-gram networks read, the vectors of several networks beside each other."""
+    """Gives the mean answer of n-gram networks."""
 
     state_shapes: tuple[StateShape, ...] = ()
+    vector_width = ANSWER_WIDTH
 
     def __init__(self, networks: Sequence[NgramNetwork]) -> None:
         if not networks:
             raise UsageError("a specialist of n-grams needs at least one network")
         self.networks = tuple(networks)
-        self.vector_width = sum(network.layers["own"].bias.size for network in networks)
         self._readers = group_by_reading(networks)
 
     @classmethod
@@ -50,20 +75,35 @@ class NgramSpecialist:
 
     def contribute(self, symbols: Symbols) -> Contribution:
         """Read columns (B, T), filled with PAD on the right."""
-        return Contribution((), self.vectors(symbols))
+        answers = self.vectors(symbols)
+        return Contribution((), answers, answers)
 
     def vectors(self, symbols: Symbols) -> F32:
         """Return one vector per column (B, D)."""
         tables = [Table("", (decode_column(row),)) for row in symbols]
         verdicts = judge_columns([table.columns[0] for table in tables])
-        found = {
-            id(network): network.read(inputs)[0]
+        answers = [
+            _probabilities(network, inputs)
             for members, index in self._readers
             for inputs in (read_columns(tables, verdicts, *index),)
             for network in members
-        }
-        return np.hstack([found[id(network)] for network in self.networks])
+        ]
+        logits = {}
+        for head in HEAD_OF:
+            mean = np.clip(np.mean([each[head] for each in answers], axis=0), RAREST, 1 - RAREST)
+            logits[head] = np.log(mean) - (np.log1p(-mean) if mean.shape[1] == 1 else 0)
+        return join_answer(logits, len(symbols))
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all weights."""
         return tensors_sha256(network_tensors(self.networks))
+
+
+def _probabilities(network: NgramNetwork, inputs: ColumnInputs) -> dict[str, F32]:
+    """Return the probabilities (columns, outputs) of every head."""
+    vectors, _ = network.read(inputs)
+    outputs = {head: network.head(name, vectors) for head, name in HEAD_OF.items()}
+    return {
+        head: sigmoid(each) if each.shape[1] == 1 else softmax(each)
+        for head, each in outputs.items()
+    }

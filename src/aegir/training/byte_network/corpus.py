@@ -9,7 +9,7 @@ everyday ones, when there are any, else over all tables. A table that shares a g
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from aegir.training.byte_network.config import (
     Phase,
 )
 from aegir.training.byte_network.examples import (
+    NO_FOLD,
     Example,
     Heads,
     choose_grams,
@@ -38,7 +39,6 @@ from aegir.training.byte_network.examples import (
 from aegir.training.byte_network.mixture import Mixture
 from aegir.training.held_out import column_names
 
-NO_FOLD = -1
 FirstRows = Callable[[npt.NDArray[np.int32], int], F32]
 """From the n-grams that are kept and a width to the rows (n-grams, width) that their embedding begins with."""
 
@@ -54,6 +54,8 @@ class Split:
     """Numbers of the tables to learn from."""
     held_out: tuple[int, ...]
     """Numbers of the tables that are kept out and evaluated."""
+    folds: tuple[int, ...]
+    """The fold that keeps each table out, NO_FOLD if none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def build_corpus(config: ByteTraining) -> Corpus:
     examples = examples_of(split.tables, heads)
     return Corpus(
         heads,
-        tuple(examples[number] for number in split.training),
+        tuple(replace(examples[number], fold=split.folds[number]) for number in split.training),
         tuple(split.groups[number] for number in split.training),
         tuple(examples[number] for number in split.held_out),
         tuple(origin_of(split.tables[number], split.groups[number]) for number in split.held_out),
@@ -175,6 +177,7 @@ def split_tables(config: ByteTraining) -> Split:
             for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
             if is_judged and not use
         ),
+        tuple(folds[group] for group in groups),
     )
 
 

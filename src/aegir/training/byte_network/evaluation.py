@@ -161,7 +161,7 @@ def _answer(
         },
         {head: batch.targets[head].numpy()[back] for head in heads},
         {head: batch.labelled[head].numpy()[back] for head in heads},
-        embedded.numpy()[back],
+        embedded.numpy()[back, : net.architecture.column_width],
         np.array(rates, np.float64).reshape(-1, 2),
     )
 

@@ -36,6 +36,8 @@ MOST_TABLES = 40_000
 """n-grams are counted in this many tables, spread evenly."""
 TEACHER_HEAD = "teacher"
 """The head that learns to give a teacher's vector of a column, read without its table."""
+NO_FOLD = -1
+"""The fold of a table that no fold keeps out."""
 FURTHER_NAME = 0.35
 """What each further acceptable name counts for, beside the best one."""
 
@@ -63,6 +65,8 @@ class Example:
     """(columns, D) a teacher's vectors of length 1, which the head TEACHER_HEAD learns to give."""
     synthetic: bool = False
     """Whether the cells were made up."""
+    fold: int = NO_FOLD
+    """The fold that keeps this table out."""
 
 
 Heads = dict[str, tuple[str, ...]]

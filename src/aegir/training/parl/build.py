@@ -2,6 +2,7 @@
 
     start = read_start(Path("runs/bytes-fold-0"))          a run of `aegir train supervised`, or a file of `train export`
     specialists = load_specialists(["specialists"], fold)  files of `save_specialist`, folders of them, n-gram networks
+    stand_ins = load_stand_ins(["ngrams=PARTS"], folds, fold)
     policy = build_policy(config, start.architecture, start.grams, corpus, specialists)
     take_over(policy, corpus, start)
 
@@ -42,6 +43,7 @@ from aegir.training.byte_network.supervised import GRAMS, build_network
 from aegir.training.ngrams import networks_file
 from aegir.training.parl.config import NO_STATES, ParlTraining
 from aegir.training.parl.policy import Policy
+from aegir.training.parl.reading import StandIns
 from aegir.training.specialists.ngram_model import NgramColumnModel
 
 
@@ -101,7 +103,10 @@ def unlike_folds(start: Start, config: ParlTraining) -> str | None:
         "fold": config.held_out.fold,
         "validation": config.held_out.validation,
     }
+    kept_out_all = not start.held_out.get("validation", True)
     if config.held_out.fold < 0 or start.held_out == ours:
+        return None
+    if kept_out_all and start.held_out.get("seed") == config.data_seed:
         return None
     theirs = ", ".join(f"{name} {value}" for name, value in start.held_out.items()) or "unknown"
     return (
@@ -130,6 +135,24 @@ def load_specialists(names: Sequence[str], fold: int) -> list[FrozenSpecialist]:
         else:
             raise UsageError(f"there is no {name!r}, which should hold specialists")
     return specialists
+
+
+def load_stand_ins(names: Sequence[str], folds: int, fold: int) -> StandIns:
+    """Read the twins that `aegir train ngrams` left for the other folds, if its networks are among the specialists."""
+    for name in names:
+        family, _, parts = name.partition("=")
+        if family == NGRAMS and parts:
+            return {
+                NGRAMS: {
+                    other: FrozenSpecialist(
+                        f"{NGRAMS}-fold{other}",
+                        NgramColumnModel.load(Path(parts) / networks_file(other)),
+                    )
+                    for other in range(folds)
+                    if other != fold
+                }
+            }
+    return {}
 
 
 def _load_specialist(file: Path) -> FrozenSpecialist:
@@ -161,6 +184,7 @@ def build_policy(
         primary.d_model,
         config.swarm.threshold,
         observation=config.swarm.observation,
+        answers=config.swarm.answers,
         workers=config.swarm.workers or None,
     )
     return Policy(swarm)

@@ -48,6 +48,8 @@ class CouplingSettings:
     """How states are fused; "none" leaves them out."""
     observation: bool = True
     """Whether the specialists' vectors are added to the primary's."""
+    answers: bool = True
+    """Whether the specialists' answers are added to those of the heads."""
     threshold: float = 0.5
     workers: int = 0
     """Specialists that run at a time; 0 is one per core."""

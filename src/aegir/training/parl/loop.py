@@ -30,7 +30,7 @@ from aegir.training.parl.build import Start
 from aegir.training.parl.config import ALWAYS, LEARNT, ParlTraining
 from aegir.training.parl.episodes import Tables, Workload, build_episodes, compute_work
 from aegir.training.parl.policy import Activations, Policy, draw_activations
-from aegir.training.parl.reading import run_activated, score_columns
+from aegir.training.parl.reading import StandIns, score_columns
 from aegir.training.parl.report import AFTER_WARM_START, HELD_OUT, StepTaken, finish, look
 from aegir.training.parl.rollouts import answer_columns, measure_gains, rate_columns
 from aegir.training.parl.run_state import RunState
@@ -55,8 +55,13 @@ def train_parl(
     specialists: Sequence[FrozenSpecialist] = (),
     start: Start | None = None,
     resume: bool = False,
+    stand_ins: StandIns | None = None,
+    warm: Path | None = None,
 ) -> TrainedSwarm:
-    """Train a swarm; `start` is the primary to begin with, new weights if it is None."""
+    """Train a swarm; `start` is the primary to begin with, new weights if it is None.
+
+    `warm` is a run that stopped after the same warm start, which is then not repeated.
+    """
     if config.routing.calls_specialists and not specialists:
         raise UsageError(
             "there are no specialists; give --specialists FOLDER, or train the primary alone with "
@@ -65,7 +70,9 @@ def train_parl(
     if config.threads:
         torch.set_num_threads(config.threads)
     with open_run(folder, config, Processes(), resume=resume) as run:
-        state = RunState.prepare(config, run, watch, specialists, start, resume)
+        state = RunState.prepare(
+            config, run, watch, specialists, stand_ins or {}, start, resume, warm
+        )
         _warm_start(state)
         _learn_by_reward(state)
         figures = finish(state)
@@ -76,14 +83,14 @@ def _warm_start(state: RunState) -> None:
     """Supervised steps of primary, fusion and router, with specialists drawn at random."""
     config, policy = state.config, state.policy
     for step in range(state.done, config.warm_start.steps):
-        _, batch = state.draw("warm_start", step)
+        draws, batch = state.draw("warm_start", step)
         activation, known, figures = None, None, {"stage": 0.0}
         if config.routing.calls_specialists:
             random = Seeds(config.seed).generator("warm start", step)
             rate = 1.0 if config.routing.kind == ALWAYS else config.warm_start.rate
             shape = (len(batch.order), len(policy.swarm.specialists))
             activation = torch.from_numpy(random.random(shape) < rate)
-            known = run_activated(policy, batch, activation)
+            known = state.run_activated(draws, batch, activation)
             figures["specialists/dropped"] = float(state.count_dropped(known))
         figures |= state.learner.warm_start(batch, activation, known, step)
         figures["loss"] = figures["supervised/loss"]
@@ -118,7 +125,7 @@ def _learn_by_reward(state: RunState) -> None:
             ]
             # 3: activated specialists read, in parallel and without gradient, once for all rollouts
             anyone = np.any([plan.executed for plan in drawn], axis=0)
-            plans, known = list(drawn), run_activated(policy, batch, torch.from_numpy(anyone))
+            plans, known = list(drawn), state.run_activated(draws, batch, torch.from_numpy(anyone))
         # 4, 5: their states enter the primary's, which completes the forward pass; labels or abstentions are drawn
         rollouts = [answer_columns(policy, batch, plan, known, random) for plan in plans]
         gains = measure_gains(policy, batch, rollouts, known, random, step % rl.gain_every == 0)

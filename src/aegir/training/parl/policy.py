@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from aegir.arrays import I64, Bools, Floats
 from aegir.model.heads import TYPES_HEAD
-from aegir.nets.annotator import TableBatch
+from aegir.nets.annotator import Head, TableBatch
 from aegir.swarm.column_model import ByteColumnModel
 from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.router import limit_activations
@@ -39,7 +39,7 @@ class Policy(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.swarm = swarm
         primary: ByteColumnModel = swarm.primary_model
-        self.abstain = nn.Linear(primary.network.architecture.column_width, 1)
+        self.abstain = Head(primary.network.architecture.column_width, 1)
         nn.init.zeros_(self.abstain.weight)
         nn.init.constant_(self.abstain.bias, FIRST_ABSTENTION)
 

@@ -6,10 +6,14 @@
 
 Columns are numbered as in the batch: those of its first part, of its second, and so on. Because specialists never change,
 what they gave for a column holds for every rollout, for the update and for the same column with a specialist switched off.
+
+A specialist that has learnt from a table is surer of it than it will be of the tables of users, and a router that learns from
+such answers trusts it too much. `StandIns` are its twins, each trained without one fold: in training the twin of the
+table's own fold reads in its place.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,12 +22,15 @@ from torch import Tensor
 from aegir.episode import TimedStep
 from aegir.model.byte_encoding import PAD
 from aegir.nets.hierarchy import StageOutput
-from aegir.swarm.specialist import SpecialistOutput, run_specialists
+from aegir.swarm.specialist import FrozenSpecialist, SpecialistOutput, run_specialists
 from aegir.training.byte_network.batches import Batch
+from aegir.training.byte_network.examples import Example
 from aegir.training.parl.policy import Policy
 
 PartOutputs = Sequence[SpecialistOutput | None]
 """What each specialist gave for the columns of one part."""
+StandIns = Mapping[str, Mapping[int, FrozenSpecialist]]
+"""Name of a specialist to its twins, each by the fold whose tables it has not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ class Reading:
     """One reading of a batch."""
 
     vectors: Tensor
-    """(columns, D)"""
+    """(columns, D), with the answers of specialists behind them if the swarm uses them."""
     outputs: list[StageOutput]
     """The primary's own, one per part."""
     routing_logits: Tensor
@@ -62,15 +69,35 @@ def score_columns(policy: Policy, batch: Batch) -> Tensor:
         return policy.swarm.router(torch.cat(hidden))
 
 
-def run_activated(policy: Policy, batch: Batch, activation: Tensor) -> Known:
-    """Let each specialist read the columns that `activation` (columns, N) routes to it."""
+def column_folds(batch: Batch, examples: Sequence[Example]) -> Tensor:
+    """Return (columns,) the fold that keeps each column's table out."""
+    folds = torch.empty(len(batch.order), dtype=torch.long)
+    for row, mask, example in zip(batch.tables.columns, batch.tables.mask, examples, strict=True):
+        folds[row[mask]] = example.fold
+    return folds
+
+
+def run_activated(
+    policy: Policy,
+    batch: Batch,
+    activation: Tensor,
+    stand_ins: StandIns | None = None,
+    folds: Tensor | None = None,
+) -> Known:
+    """Let each specialist read the columns that `activation` (columns, N) routes to it.
+
+    With `folds` (columns,), columns of a fold that a specialist has a twin for are read by the twin.
+    """
     swarm, parts = policy.swarm, []
+    readers, places, share = _with_stand_ins(swarm.specialists, activation, stand_ins or {}, folds)
     dropped = torch.zeros_like(activation)
     seconds = [0.0] * len(swarm.specialists)
     for (ids, _), columns in _parts(batch):
-        given = run_specialists(
-            swarm.specialists, ids, ids != PAD, activation[columns], swarm.workers
-        )
+        read = run_specialists(readers, ids, ids != PAD, share[columns], swarm.workers)
+        given = [
+            _joined([output for output, at in zip(read, places, strict=True) if at == number])
+            for number in range(len(swarm.specialists))
+        ]
         for number, output in enumerate(given):
             if output is not None:
                 seconds[number] += output.seconds
@@ -122,6 +149,45 @@ def read_columns(
         torch.cat(chosen) if chosen else none,
         torch.cat(dropped),
         tuple(steps),
+    )
+
+
+def _with_stand_ins(
+    specialists: Sequence[FrozenSpecialist],
+    activation: Tensor,
+    stand_ins: StandIns,
+    folds: Tensor | None,
+) -> tuple[list[FrozenSpecialist], list[int], Tensor]:
+    """Return who reads, whose place each of them takes, and (columns, readers) what each reads."""
+    readers, places = list(specialists), list(range(len(specialists)))
+    share = list(activation.clone().unbind(dim=1))
+    for number, specialist in enumerate(specialists):
+        for fold, twin in stand_ins.get(specialist.name, {}).items():
+            assert folds is not None, "stand-ins need the folds of the columns"
+            readers.append(twin)
+            places.append(number)
+            share.append(activation[:, number] & (folds == fold))
+            share[number] &= folds != fold
+    return readers, places, torch.stack(share, dim=1)
+
+
+def _joined(outputs: Sequence[SpecialistOutput | None]) -> SpecialistOutput | None:
+    """Return what several gave for different rows as the output of one."""
+    found = [output for output in outputs if output is not None]
+    if len(found) <= 1:
+        return found[0] if found else None
+    rows, order = torch.cat([each.rows for each in found]).sort()
+    vectors = [each.vectors for each in found if each.vectors is not None]
+    answers = [each.answers for each in found if each.answers is not None]
+    return SpecialistOutput(
+        rows,
+        tuple(
+            torch.cat(layer)[order] for layer in zip(*(each.states for each in found), strict=True)
+        ),
+        torch.cat(vectors)[order] if vectors else None,
+        torch.cat(answers)[order] if answers else None,
+        torch.cat([each.finite for each in found])[order],
+        sum(each.seconds for each in found),
     )
 
 

@@ -1,6 +1,6 @@
 """Everything a PARL run changes, and its checkpoints.
 
-    state = RunState.prepare(config, run, watch, specialists, start, resume=False)
+    state = RunState.prepare(config, run, watch, specialists, stand_ins, start, resume=False)
     draws, batch = state.draw("rl", step)
     state.keep(step)                       after so many steps of both stages
 
@@ -10,9 +10,11 @@ ensemble, normaliser, KL control and health monitor remember: a run that is resu
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from aegir.annotators.gold_labels import unknown_names_sentence
 from aegir.arrays import I32
@@ -20,7 +22,7 @@ from aegir.errors import UsageError
 from aegir.health import HealthMonitor
 from aegir.model.architecture import Architecture
 from aegir.nets.annotator import DROPPED
-from aegir.run_folder import RunFolder
+from aegir.run_folder import CONFIG, RunFolder
 from aegir.seeding import Seeds
 from aegir.swarm.specialist import FrozenSpecialist
 from aegir.training.byte_network.batches import Batch, batch_of, draw_varied
@@ -31,10 +33,10 @@ from aegir.training.byte_network.mixture import Draw, Mixture
 from aegir.training.byte_network.run import CHECKPOINT
 from aegir.training.byte_network.supervised import GRAMS, Watcher, check_same_run
 from aegir.training.parl.build import Start, build_policy, take_over, unlike_folds
-from aegir.training.parl.config import ParlTraining
+from aegir.training.parl.config import ALWAYS, ParlTraining, read_parl_training
 from aegir.training.parl.learner import SwarmLearner
 from aegir.training.parl.policy import Policy
-from aegir.training.parl.reading import Known
+from aegir.training.parl.reading import Known, StandIns, column_folds, run_activated
 from aegir.training.parl.rewarding import ParlRewards
 from aegir.training.parl.saved import join_state, split_state
 
@@ -61,6 +63,8 @@ class RunState:
     """Steps taken, of both stages."""
     dropped: dict[str, int]
     """Columns of which a specialist gave numbers that are not finite."""
+    stand_ins: StandIns
+    """Who reads training tables for specialists that have learnt from them."""
 
     @classmethod
     def prepare(
@@ -69,22 +73,28 @@ class RunState:
         run: RunFolder,
         watch: Watcher,
         specialists: Sequence[FrozenSpecialist],
+        stand_ins: StandIns,
         start: Start | None,
         resume: bool,
+        warm: Path | None = None,
     ) -> "RunState":
-        """Begin a run, or go on with the one in the folder."""
+        """Begin a run, go on with the one in the folder, or begin where the warm start of the run in `warm` ended."""
         saved = read_learner(run.path / CHECKPOINT) if resume else None
-        architecture = _architecture(config, start, saved)
+        before = _read_warm_start(warm, config) if warm and not resume else None
+        architecture = _architecture(config, start, saved or before)
         settings = config.corpus_settings(architecture)
         watch.say("reading tables")
         corpus = build_corpus(settings)
-        grams = _grams(start, saved)
+        grams = _grams(start, saved or before)
         grams = corpus.grams(settings) if grams is None else grams
         policy = build_policy(config, architecture, grams, corpus, specialists)
         facts = {
             "phase": "parl",
             "tables": corpus.fingerprint(),
             "specialists": {each.name: each.sha256 for each in specialists},
+            "stand_ins": {
+                twin.name: twin.sha256 for twins in stand_ins.values() for twin in twins.values()
+            },
             "architecture": architecture.as_dict(),
         }
         state = cls(
@@ -100,9 +110,15 @@ class RunState:
             facts,
             0,
             {each.name: 0 for each in specialists},
+            stand_ins,
         )
         if saved:
             state._restore(saved)
+        elif before and warm:
+            state._check_parts(before, warm)
+            restore(state.learner, before.tensors, warm / CHECKPOINT)
+            state.done = before.step
+            watch.say(f"beginning after the warm start of {warm}")
         elif start:
             watch.say(f"primary: {take_over(policy, corpus, start)}")
             if sentence := unlike_folds(start, config):
@@ -111,7 +127,7 @@ class RunState:
         if sentence := unknown_names_sentence(corpus.unknown):
             watch.say(sentence)
         if not saved:
-            state.keep(0)
+            state.keep(state.done)
         return state
 
     def draw(self, stage: str, step: int) -> tuple[list[Draw], Batch]:
@@ -126,6 +142,11 @@ class RunState:
         ]
         noise = DROPPED * architecture.column_width if learning.loss.dropout else 0
         return draws, batch_of(drawings, self.policy.primary.index, self.corpus.heads, noise)
+
+    def run_activated(self, draws: Sequence[Draw], batch: Batch, activation: Tensor) -> Known:
+        """Let activated specialists, or those that stand in for them, read a batch of training tables."""
+        folds = column_folds(batch, [draw.example for draw in draws])
+        return run_activated(self.policy, batch, activation, self.stand_ins, folds)
 
     def count_dropped(self, known: Known) -> int:
         """Count activations that were left out because of numbers that are not finite; report the first of each."""
@@ -160,13 +181,17 @@ class RunState:
             "dropped": self.dropped,
         }
 
-    def _restore(self, saved: Checkpoint) -> None:
-        check_same_run(saved, self.facts, self.run.path)
-        if saved.facts["specialists"] != self.facts["specialists"]:
+    def _check_parts(self, saved: Checkpoint, folder: Path) -> None:
+        """Raise if a checkpoint is of other tables or specialists."""
+        check_same_run(saved, self.facts, folder)
+        if any(saved.facts[name] != self.facts[name] for name in ("specialists", "stand_ins")):
             raise UsageError(
-                f"the specialists are not those {self.run.path} began with "
-                f"({', '.join(saved.facts['specialists']) or 'none'}); resume it with the same files"
+                f"the specialists are not those {folder} began with "
+                f"({', '.join(saved.facts['specialists']) or 'none'}); go on with the same files"
             )
+
+    def _restore(self, saved: Checkpoint) -> None:
+        self._check_parts(saved, self.run.path)
         restore(self.learner, saved.tensors, self.run.path / CHECKPOINT)
         state = join_state(saved.facts["state"], saved.tensors)
         for name, mixture in self.mixtures.items():
@@ -186,6 +211,26 @@ class RunState:
         self.dropped, self.done = dict(state["dropped"]), saved.step
         self.run.cut(saved.step)
         self.watch.say(f"going on after step {saved.step} of {self.config.steps}")
+
+
+def _read_warm_start(folder: Path, config: ParlTraining) -> Checkpoint:
+    """Return the checkpoint of a run that ended after the warm start that this configuration asks for."""
+    theirs = read_parl_training(folder / CONFIG)
+    for name in ("seed", "data_seed", "warm_start", "learning", "swarm", "held_out"):
+        if getattr(theirs, name) != getattr(config, name):
+            raise UsageError(
+                f"{folder} began with another {name} than this run; use the same configuration and seed"
+            )
+    saved = read_learner(folder / CHECKPOINT)
+    if saved.step != config.warm_start.steps or ALWAYS in (
+        theirs.routing.kind,
+        config.routing.kind,
+    ):
+        raise UsageError(
+            f"{folder} is no run that stopped after {config.warm_start.steps} steps of warm start with specialists "
+            "drawn at random; make one with --variant warm-start"
+        )
+    return saved
 
 
 def _architecture(

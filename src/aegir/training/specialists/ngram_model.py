@@ -47,7 +47,8 @@ class NgramColumnModel:
     ) -> ModelOutput:
         """Read columns (B, T)."""
         symbols = input_ids.masked_fill(~mask, PAD).cpu().numpy().astype(np.int16)
-        return ModelOutput(torch.from_numpy(self.specialist.vectors(symbols)).to(input_ids.device))
+        answers = torch.from_numpy(self.specialist.vectors(symbols)).to(input_ids.device)
+        return ModelOutput(answers, answers=answers)
 
     def tensors(self) -> Arrays:
         """Return what the file of a swarm has of it."""

@@ -300,3 +300,22 @@ def test_the_router_learns_to_wake_the_specialist_for_the_columns_that_it_knows(
     assert scores[~date].mean() > 0.8
     assert scores[date].mean() < 0.4
     assert done.figures["cta/micro_f1"] > 0.9
+
+
+def test_a_warm_start_can_be_shared_by_runs(
+    config: ParlTraining,
+    specialists: list[FrozenSpecialist],
+    whole: TrainedSwarm,
+    tmp_path: Path,
+):
+    train_small_parl(steps_of(config, 2, 0), tmp_path / "warm", specialists)
+    after = train_parl(config, tmp_path / "after", Listener(), specialists, warm=tmp_path / "warm")
+    for name, tensor in whole.policy.state_dict().items():
+        assert torch.equal(tensor, after.policy.state_dict()[name]), name
+    for other, sentence in (
+        (replace(config, seed=9), "began with another seed than this run"),
+        (steps_of(config, 3, 4), "began with another warm_start than this run"),
+        (config.variant("always"), "is no run that stopped after 2 steps of warm start"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            train_parl(other, tmp_path / "no", Listener(), specialists, warm=tmp_path / "warm")

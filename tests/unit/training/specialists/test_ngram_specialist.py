@@ -9,14 +9,16 @@ import pytest
 import torch
 
 from aegir.annotators.ngrams.column_inputs import read_columns
-from aegir.annotators.ngrams.network import network_tensors
+from aegir.annotators.ngrams.network import HEADS, network_tensors
 from aegir.annotators.ngrams.specialist import NgramSpecialist
 from aegir.annotators.rules.judge import judge_columns
 from aegir.annotators.swarm import load_swarm_annotator
+from aegir.arrays import softmax
 from aegir.errors import UsageError
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import PAD, encode_column, pad
 from aegir.model.checkpoint import rounded
+from aegir.model.heads import LEAST
 from aegir.model.safetensors_file import safetensors_bytes
 from aegir.swarm import FrozenSpecialist, SwarmOrchestrator, build_fusions
 from aegir.swarm.column_model import ByteColumnModel
@@ -26,7 +28,7 @@ from aegir.training.ngrams import networks_file
 from aegir.training.parl.build import load_specialists
 from aegir.training.specialists.ngram_model import NgramColumnModel
 from byte_models import annotating_checkpoint
-from ngram_models import PEOPLE, WIDTH, random_network
+from ngram_models import PEOPLE, random_network
 from swarm_folders import FACTS
 from swarm_models import byte_model, perturb
 
@@ -41,17 +43,20 @@ def specialist() -> NgramSpecialist:
     return NgramSpecialist([random_network(0), random_network(3)])
 
 
-def test_vectors_are_what_the_heads_of_each_network_read(specialist: NgramSpecialist):
+def test_vectors_are_the_mean_answers_of_the_networks(specialist: NgramSpecialist):
     given = specialist.contribute(SYMBOLS)
     assert given.states == ()
     assert given.vectors is not None
-    assert given.vectors.shape == (len(COLUMNS), 2 * WIDTH) == (4, specialist.vector_width)
-    network = specialist.networks[1]
+    assert given.vectors.shape == (len(COLUMNS), specialist.vector_width)
     tables = [Table("", (column,)) for column in COLUMNS]  # no cell is long enough to be cut
-    inputs = read_columns(
-        tables, judge_columns(COLUMNS), network.values.index, network.headers.index
-    )
-    assert np.array_equal(given.vectors[:, WIDTH:], network.read(inputs)[0])
+    types = []
+    for network in specialist.networks:
+        index = network.values.index, network.headers.index
+        inputs = read_columns(tables, judge_columns(COLUMNS), *index)
+        types.append(softmax(network.outputs(inputs)["types"]))
+    expected = np.maximum(np.log(np.mean(types, axis=0)), LEAST) - LEAST
+    assert np.allclose(given.vectors[:, : HEADS["types"]], expected, atol=1e-5)
+    assert given.answers is given.vectors
 
 
 def test_a_column_has_the_same_vector_alone_and_beside_others(specialist: NgramSpecialist):
