@@ -66,12 +66,18 @@ def swarm(
     gates: float = 0.0,
     observation: bool = True,
     seed: int = 0,
+    answers: bool = False,
 ) -> SwarmOrchestrator:
     """A swarm; with `gates`, its weights are drawn at random and its gates are open by that much."""
     primary = byte_model(seed)
     fusions = build_fusions(primary.state_shapes, len(specialists), mode)
     made = SwarmOrchestrator(
-        primary, specialists, fusions, primary.d_model, observation=observation
+        primary,
+        specialists,
+        fusions,
+        primary.d_model,
+        observation=observation,
+        answers=answers,
     )
     if gates:
         perturb(made, gates)

@@ -10,6 +10,7 @@ import torch
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import PAD, Symbols
 from aegir.model.checkpoint import load_checkpoint
+from aegir.model.heads import ANSWER_PLACES, ANSWER_WIDTH, HEAD_SIZES, LEAST, join_answer
 from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.model.specialists import (
@@ -25,6 +26,8 @@ from aegir.model.swarm_file import (
     save_swarm,
     tensors_sha256,
 )
+from aegir.model.table_mixer import UNKNOWN
+from aegir.nets.annotator import TableBatch
 from aegir.swarm.alignment import AlignmentProjection
 from aegir.swarm.column_model import ByteColumnModel
 from aegir.swarm.fusion import build_fusions
@@ -52,9 +55,11 @@ class BytesSeenTwin:
 
 
 def twins(
-    mode: str = "weighted_sum", observation: bool = True
+    mode: str = "weighted_sum", observation: bool = True, answers: bool = False
 ) -> tuple[SwarmOrchestrator, SwarmModel]:
-    torch_swarm = swarm(three_specialists(), mode, gates=0.5, observation=observation)
+    torch_swarm = swarm(
+        three_specialists(), mode, gates=0.5, observation=observation, answers=answers
+    )
     networks = [random_checkpoint(LAYOUT, 1), random_checkpoint(OTHER_LAYOUT, 2)]
     specialists = [ByteSpecialist(ByteModel(each)) for each in networks]
     primary = ByteModel(random_checkpoint(LAYOUT, 0))
@@ -82,6 +87,53 @@ def test_scores_activation_and_vectors_agree(mode: str, observation: bool):
         model.read(SYMBOLS, pattern(4, 3).numpy()).vectors, forced.numpy(), **CLOSE
     )
     assert float((forced - alone).abs().amax(dim=1).min()) > 0.01
+
+
+def test_answers_of_specialists_are_added_to_those_of_the_heads():
+    net, model = twins(answers=True)
+    symbols, active = torch.tensor(SYMBOLS).long(), pattern(4, 3)
+    active[3] = False
+    mask = symbols != PAD
+    tables = TableBatch(
+        torch.arange(4)[None], torch.ones(1, 4, dtype=torch.bool), torch.full((1, 4), UNKNOWN)
+    )
+    network = net.primary_model.network
+    with torch.no_grad():
+        hidden = net.primary_model.routing_hidden(symbols, mask)
+        theirs = net(symbols, mask, hidden, activation=active)
+        mixed = network.mixer(theirs["output"], tables)
+    ours = model.read(SYMBOLS, active.numpy())
+    assert ours.vectors.shape == (4, LAYOUT.column_width + ANSWER_WIDTH)
+    np.testing.assert_allclose(ours.vectors, theirs["output"].numpy(), **CLOSE)
+    assert not ours.vectors[3, LAYOUT.column_width :].any()
+    roles = np.full(4, UNKNOWN)
+    embedded = model.primary.mix(ours.vectors, roles)
+    without = model.primary.mix(ours.vectors[:, : LAYOUT.column_width], roles)
+    np.testing.assert_array_equal(embedded[:, : LAYOUT.column_width], without)
+    for head, place in ANSWER_PLACES.items():
+        with torch.no_grad():
+            expected = network.heads[head](mixed).numpy()
+        np.testing.assert_allclose(model.primary.head(head, embedded), expected, **CLOSE)
+        said = ours.vectors[:, LAYOUT.column_width :][:, place]
+        alone = model.primary.head(head, without)
+        np.testing.assert_allclose(model.primary.head(head, embedded), alone + said, **CLOSE)
+        np.testing.assert_array_equal(model.primary.head(head, embedded)[3], alone[3])
+    np.testing.assert_array_equal(
+        model.primary.subject(ours.vectors),
+        model.primary.subject(ours.vectors[:, : LAYOUT.column_width]),
+    )
+
+
+def test_an_answer_has_log_probabilities_counted_from_the_least():
+    # ln 3/4 and ln 1/4 of logits ln 3 and 0; e^-20 is below the least; log odds of 50 are cut to 8
+    types = np.full((1, HEAD_SIZES["cta"]), -20.0, np.float32)
+    types[0, :2] = math.log(3), 0
+    found = join_answer({"cta": types, "personal": np.array([[50.0]], np.float32)}, 1)
+    assert found.shape == (1, ANSWER_WIDTH)
+    expected = [math.log(3 / 4) - LEAST, math.log(1 / 4) - LEAST, 0]
+    np.testing.assert_allclose(found[0, :3], expected, atol=1e-5)
+    np.testing.assert_array_equal(found[0, ANSWER_PLACES["personal"]], [8])
+    assert not found[0, ANSWER_PLACES["fine"]].any()
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_every_file_of_the_package_is_on_the_page() -> None:
 
 
 def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:
-    table = PAGE.split("## Equations")[1].split("**Two channels.**")[0]
+    table = PAGE.split("## Equations")[1].split("**Three channels.**")[0]
     folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "model")]
     code = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
     for name in re.findall(r"`([^`]+)`", table):

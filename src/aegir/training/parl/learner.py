@@ -42,9 +42,9 @@ from aegir.training.parl.reading import Known, Reading, read_columns
 from aegir.training.parl.rollouts import Rollout, as_tensors
 
 PRIMARY = "swarm.primary_model."
-HEAD_GATES = "swarm.head_gates"
-GATE_SHARE = 10.0
-"""A few numbers say how far a specialist's answers are trusted: they learn with so many times the rate of the rest."""
+FAST = ("swarm.head_gates", "swarm.router.")
+FAST_SHARE = 6.0
+"""Few numbers say whom to ask and how far to trust the answers: they learn with so many times the rate of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class SwarmLearner:
         self.policy, self.config = policy, config
         self.parameters = dict(policy.named_parameters())
         own: list[Tensor] = []
-        gates: list[Tensor] = []
+        fast: list[Tensor] = []
         decayed: list[Tensor] = []
         plain: list[Tensor] = []
         for name, parameter in self.parameters.items():
-            if name.endswith(HEAD_GATES):
-                gates.append(parameter)
+            if name.startswith(FAST):
+                fast.append(parameter)
             elif not name.startswith(PRIMARY):
                 own.append(parameter)
             else:
@@ -78,7 +78,7 @@ class SwarmLearner:
         self.optimizer = torch.optim.AdamW(
             [
                 {"params": own, "weight_decay": 0.0, "share": 1.0},
-                {"params": gates, "weight_decay": 0.0, "share": GATE_SHARE},
+                {"params": fast, "weight_decay": 0.0, "share": FAST_SHARE},
                 {"params": decayed, "weight_decay": decay, "share": config.learning.primary_rate},
                 {"params": plain, "weight_decay": 0.0, "share": config.learning.primary_rate},
             ],

@@ -3,8 +3,7 @@
 import json
 import math
 import re
-from dataclasses import fields
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
