@@ -71,6 +71,7 @@ class ByteModelAnnotator:
         if model.heads.get(TYPES_HEAD + ALONE) != model.heads.get(TYPES_HEAD):
             raise UsageError(f"there is no head {TYPES_HEAD + ALONE} for {len(TYPE_NAMES)} types")
         self.model = model
+        self.facts = model.facts
         self.calibration = ByteCalibration.from_json(model.facts.get("calibration"))
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
 

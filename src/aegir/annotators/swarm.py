@@ -47,6 +47,7 @@ class SwarmAnnotator:
         self.swarm = swarm
         self.operating_points = OperatingPoints.from_facts(swarm.primary.facts, self.name)
         self._heads = ByteModelAnnotator(swarm.primary)
+        self.calibration, self.facts = self._heads.calibration, swarm.primary.facts
         self._measures_time = measures_time
 
     def timed(self) -> "SwarmAnnotator":
@@ -63,8 +64,16 @@ class SwarmAnnotator:
             timed.append(replace(scores, timing=timing))
         return timed
 
-    def _score(self, tables: Sequence[Table]) -> tuple[list[TableScores], Timing]:
-        symbols = encode_tables(tables, self.swarm.primary)
+    def score_beside(
+        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]]
+    ) -> list[TableScores]:
+        """Return the same for the columns that are asked about; of the others fewer cells are read, as context."""
+        return self._score(tables, asked)[0]
+
+    def _score(
+        self, tables: Sequence[Table], asked: Sequence[Sequence[bool]] | None = None
+    ) -> tuple[list[TableScores], Timing]:
+        symbols = encode_tables(tables, self.swarm.primary, asked)
         read = self._read(symbols)
         clock = Clock()
         scores = [

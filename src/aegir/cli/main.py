@@ -92,6 +92,10 @@ VERBS = {
         "train_parl:parl_compare",
         "Compare finished runs on held-out tables: F1, routing, time; mean and spread over seeds.",
     ),
+    "train parl-export": (
+        "train_parl:parl_export",
+        "Write the swarm of a run as a folder that can ship, with the n-gram networks that ship.",
+    ),
     "train parl-hard": (
         "train_parl:parl_hard",
         "Choose hard types: those whose F1 in these Phase 1 runs is below the median.",

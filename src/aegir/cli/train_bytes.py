@@ -29,6 +29,7 @@ from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
 from aegir.model.checkpoint import load_checkpoint, save_checkpoint
 from aegir.model.heads import OUTPUTS
+from aegir.model.swarm import PRIMARY_NAME
 from aegir.training.calibrate import calibrate_folds
 
 if TYPE_CHECKING:
@@ -188,18 +189,22 @@ def export(
 )
 @click.option(
     "--into",
-    type=PathName(dir_okay=False),
-    help="Exported weights that get this calibration instead of theirs; the network stays as it is.",
+    type=PathName(),
+    help="Exported weights, or the folder of a swarm, that get this calibration instead of theirs; the network stays "
+    "as it is.",
 )
 def calibrate(
     folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
 ) -> None:
     """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
-    checkpoint = load_checkpoint(into) if into else None
-    figures, everyday = calibrate_folds(folds, data, ngrams, out)
-    if into and checkpoint:
+    is_swarm = into is not None and into.is_dir()
+    weights = into / PRIMARY_NAME if into is not None and is_swarm else into
+    checkpoint = load_checkpoint(weights) if weights else None
+    annotator = "swarm" if is_swarm else "byte_model"
+    figures, everyday = calibrate_folds(folds, data, ngrams, out, annotator)
+    if weights and checkpoint:
         facts = {**checkpoint.facts, **json.loads(out.read_text(encoding="utf-8"))}
-        save_checkpoint(into, replace(checkpoint, facts=facts))
+        save_checkpoint(weights, replace(checkpoint, facts=facts))
     for name, judgement in figures.items():
         tell(f"{name}: {judgement}")
     tell(

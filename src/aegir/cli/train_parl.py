@@ -131,6 +131,24 @@ def _adjusted(
 
 
 @click.command(
+    "parl-export",
+    epilog="Example: aegir train parl-export runs/parl-0 --out swarm; then aegir train calibrate runs/parl-0 --into swarm …",
+)
+@click.argument("run", type=PathName(file_okay=False))
+@click.option(
+    "--out", type=PathName(file_okay=False), required=True, help="The folder of the swarm."
+)
+def parl_export(run: Path, out: Path) -> None:
+    """Write the swarm of a run as a folder that can ship, with the n-gram networks that ship."""
+    with training_packages():
+        from aegir.training.parl.export import export_swarm
+
+    files = export_swarm(run, out)
+    size = sum(file.stat().st_size for file in files)
+    tell(f"saved {out}: {len(files)} files, {size / 1e6:.1f} MB")
+
+
+@click.command(
     "parl-hard", epilog="Example: aegir train parl-hard runs/bytes-fold-1 --out hard-types.json"
 )
 @click.argument("runs", nargs=-1, required=True, type=PathName(file_okay=False))

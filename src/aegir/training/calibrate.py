@@ -220,11 +220,16 @@ def calibrate_ngrams(
 
 
 def calibrate_folds(
-    folds: Sequence[Path], data: Sequence[Path], ngrams: Path, out: Path
+    folds: Sequence[Path],
+    data: Sequence[Path],
+    ngrams: Path,
+    out: Path,
+    annotator: str = "byte_model",
 ) -> tuple[dict[str, Judgement], OpenEvaluation]:
-    """Fit how the `combined` annotator mixes n-grams, the byte network of these fold runs, and rules.
+    """Fit how the `combined` annotator mixes n-grams, the byte network or swarm of these fold runs, and rules.
 
-    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables.
+    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables, those of the
+    second model alone under the name of its annotator.
     """
     tables = read_training_tables(data)
     answers, _ = load_models(ngrams)
@@ -248,10 +253,10 @@ def calibrate_folds(
     fitted = combined.fit()
     figures, everyday = _figures(combined)
     for each in held.values():
-        answers_alone = replay_alone(each, BYTES, "byte_model")
+        answers_alone = replay_alone(each, BYTES, annotator)
         asked = [i for i, known in enumerate(each.by_table(each.answered[BYTES])) if known.any()]
         asked_tables = replace(each, tables=tuple(each.tables[i] for i in asked))
-        figures |= judge(asked_tables, [answers_alone[i] for i in asked], "byte_model")
+        figures |= judge(asked_tables, [answers_alone[i] for i in asked], annotator)
     facts = {
         "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},

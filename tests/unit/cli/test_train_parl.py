@@ -79,6 +79,20 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
     assert (
         swarm.settings.specialists["ngrams"] == NgramSpecialist([random_network(0)]).fingerprint()
     )
+    exported = run("train", "parl-export", tmp_path / "run", "--out", tmp_path / "shipped")
+    assert exported.code == 0, exported.err
+    assert sorted(path.name for path in (tmp_path / "shipped").iterdir()) == [
+        "codes.safetensors",
+        "primary.safetensors",
+        "swarm.safetensors",
+    ]
+    shipped = SwarmModel.load(tmp_path / "shipped", find=find_specialist)
+    assert shipped.settings.specialists["ngrams"] == NgramSpecialist.load().fingerprint()
+    assert shipped.settings.specialists["codes"] == swarm.settings.specialists["codes"]
+    refused(
+        run("train", "parl-export", tmp_path, "--out", tmp_path / "no"),
+        "has no swarm/, which a finished run of `aegir train parl` leaves",
+    )
 
 
 def test_health_can_be_asked_of_such_a_run(trained: Finished, folder: Path):
