@@ -32,10 +32,6 @@ from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
 SHIPPED = Path(__file__).parent / "weights" / "swarm"
-HOW_TO_GET = (
-    "no swarm ships with this version of Aegir; name the folder of one with --model FOLDER "
-    "(save_swarm_folder of aegir.swarm writes it: docs/swarm.md)"
-)
 
 
 class SwarmAnnotator:
@@ -146,10 +142,8 @@ def find_specialist(family: str, path: Path) -> FamilyModel:
 
 
 def load_swarm_annotator(folder: Path | None = None) -> SwarmAnnotator:
-    """Return the annotator with the swarm in `folder`, or with the one that ships; raise UsageError if none does."""
+    """Return the annotator with the swarm in `folder`, or with the one that ships."""
     if folder is None:
-        if not SHIPPED.is_dir():
-            raise UsageError(HOW_TO_GET)
         return _shipped()
     if folder.is_file():
         raise UsageError(

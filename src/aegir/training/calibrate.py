@@ -190,19 +190,17 @@ def load_models(work: Path) -> tuple[dict[str, dict[str, HeldOut]], dict[Task, f
     if not folds or not (work / LINEAR_ANSWERS).exists():
         raise UsageError(f"{work} has no answers of n-grams; make them with: aegir train ngrams")
     linear = load_answers(work / LINEAR_ANSWERS)
-    temperature = fit_temperatures(linear["web"])
-    tempered = {
-        origin: replace(
-            held,
-            logits={
-                part: logits / np.float32(temperature["cta" if part == "types" else "cpa"])
-                for part, logits in held.logits.items()
-            },
-        )
-        for origin, held in linear.items()
-    }
+    temperature = fit_temperatures([linear["web"]])
+    tempered = {origin: _tempered(held, temperature) for origin, held in linear.items()}
     networks = stack_folds([load_answers(fold) for fold in folds])
     return {LINEAR: tempered, NETWORK: networks}, temperature
+
+
+def _tempered(held: HeldOut, temperature: Mapping[Task, float]) -> HeldOut:
+    """Return the answers with logits of types and relations divided by their temperatures."""
+    scales: dict[str, float] = {"types": temperature["cta"], "relations": temperature["cpa"]}
+    logits = {part: each / np.float32(scales.get(part, 1.0)) for part, each in held.logits.items()}
+    return replace(held, logits=logits)
 
 
 def calibrate_ngrams(
@@ -233,7 +231,9 @@ def calibrate_folds(
     """
     tables = read_training_tables(data)
     answers, _ = load_models(ngrams)
-    bytes_ = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    raw = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    temperature = fit_temperatures(list(raw.values()))
+    bytes_ = {origin: _tempered(each, temperature) for origin, each in raw.items()}
     inner = _ngrams(answers, tables)
     held = {origin: collect(origin, {**answers, BYTES: bytes_}, tables) for origin in inner.held}
 
@@ -258,7 +258,7 @@ def calibrate_folds(
         asked_tables = replace(each, tables=tuple(each.tables[i] for i in asked))
         figures |= judge(asked_tables, [answers_alone[i] for i in asked], annotator)
     facts = {
-        "calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture).as_json(),
+        "calibration": ByteCalibration(temperature, fitted.mixture).as_json(),
         "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
         "everyday": everyday.as_dict(),
     }

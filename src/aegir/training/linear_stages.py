@@ -198,17 +198,18 @@ def predict(fitted: Fitted, examples: Examples, wanted: Bools) -> HeldOut:
     )
 
 
-def fit_temperatures(held_out: HeldOut) -> dict[Task, float]:
-    """Return the temperature of least log loss of each task; 1 for a task without labelled columns."""
+def fit_temperatures(held_out: Sequence[HeldOut]) -> dict[Task, float]:
+    """Return the temperature of least log loss of each task over all answers; 1 for a task without labelled columns."""
     found: dict[Task, float] = {}
     parts: Mapping[Task, str] = {"cta": "types", "cpa": "relations"}
     for task, part in parts.items():
-        known = held_out.known[part]
-        logits, right = held_out.logits[part][known], held_out.accepted[part][known]
+        labelled = [(one, one.known[part]) for one in held_out]
+        logits = np.concatenate([one.logits[part][known] for one, known in labelled])
+        right = np.concatenate([one.accepted[part][known] for one, known in labelled])
 
         def loss(temperature: float, logits: F32 = logits, right: Bools = right) -> float:
             probabilities = softmax(logits / np.float32(temperature))
-            return float(-np.log(probabilities[right] + 1e-7).mean())
+            return float(-np.log((probabilities * right).sum(axis=1) + 1e-7).mean())
 
         found[task] = min(TEMPERATURES, key=loss) if len(logits) else 1.0
     return found

@@ -27,6 +27,7 @@ from aegir.model.swarm_file import (
 )
 from aegir.tables.table import Column, Table
 from command_line import run
+from ngram_models import PEOPLE
 from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
 
 TABLES = [
@@ -180,20 +181,27 @@ def test_a_primary_without_calibration_is_refused_with_its_folder(tmp_path: Path
         load_swarm_annotator(made)
 
 
-def test_without_weights_one_sentence_says_how_to_get_them(tmp_path: Path):
+def test_a_wrong_folder_is_refused_with_one_sentence(tmp_path: Path):
     (tmp_path / "t.csv").write_text("city\nOslo\nRome\n")
-    for arguments, sentence in (
-        (
-            (),
-            "no swarm ships with this version of Aegir; name the folder of one with --model FOLDER",
-        ),
-        (("--model", tmp_path / "t.csv"), "is a file; the annotator 'swarm' takes the folder"),
-        (("--model", tmp_path / "nowhere"), "swarm.safetensors cannot be read as a model"),
+    for wrong, sentence in (
+        ("t.csv", "is a file; the annotator 'swarm' takes the folder"),
+        ("nowhere", "swarm.safetensors cannot be read as a model"),
     ):
-        done = run("annotate", tmp_path / "t.csv", "--annotator", "swarm", *arguments)
+        done = run(
+            *("annotate", tmp_path / "t.csv", "--annotator", "swarm", "--model", tmp_path / wrong)
+        )
         assert done.code == 2
         (said,) = done.said
         assert sentence in said
+
+
+def test_the_swarm_that_ships_wakes_some_specialists_and_has_thresholds():
+    shipped = load_swarm_annotator()
+    (scores,) = shipped.score([PEOPLE])
+    woken = {one.specialist for column in scores.routing or () for one in column if one.woken}
+    assert {"ngrams"} <= woken < set(shipped.swarm.names)
+    assert len(shipped.swarm.names) >= 7
+    assert shipped.operating_points.thresholds(0.9)
 
 
 def test_the_command_line_and_the_python_call_say_who_was_woken(folder: Path, tmp_path: Path):

@@ -136,7 +136,7 @@ def held_out(sharpness: float, seed: int = 0) -> HeldOut:
 @pytest.mark.parametrize("sharpness", [0.5, 1.0, 2.0])
 def test_the_temperature_undoes_known_overconfidence(sharpness: float):
     for seed in range(3):
-        fitted = fit_temperatures(held_out(sharpness, seed))
+        fitted = fit_temperatures([held_out(sharpness, seed)])
         assert fitted["cta"] == pytest.approx(sharpness, rel=0.12)
         assert fitted["cpa"] == 1.0  # nothing is labelled
 
