@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 POSTGRES_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: path.parts)
-PASSWORD = "s3cret-of-tests"  # noqa: S105
+PASSWORD = "s3cret-of-tests"
 START_SECONDS = 60
 
 
@@ -58,11 +58,13 @@ def mariadb_server() -> Iterator[str]:
             install,
             "--no-defaults",
             f"--datadir={folder}/data",
-            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
         )
         start = folder / "start.sql"
         start.write_text(
-            f"CREATE DATABASE shop; CREATE USER aegir@'%' IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON *.* TO aegir@'%';"
+            "CREATE DATABASE shop;\n"
+            f"CREATE USER aegir@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n"
+            "GRANT ALL ON *.* TO aegir@'127.0.0.1';\n"
         )
         command = [
             *(
@@ -79,6 +81,7 @@ def mariadb_server() -> Iterator[str]:
                 "--innodb-buffer-pool-size=16M",
             ),
             "--skip-log-bin",
+            "--skip-name-resolve",
         ]
         with (folder / "log").open("w") as log:
             server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **_identity())

@@ -35,7 +35,7 @@ CUT = CELL_LIMIT + 1
 KEYS_AT_ONCE = 50
 PARAMETERS = ("read_default_file", "ssl_ca", "ssl_cert", "ssl_key", "unix_socket")
 LISTING = """
-SELECT table_schema, table_name, table_type = 'VIEW', coalesce(table_rows, 0), coalesce(avg_row_length, 0)
+SELECT table_schema, table_name, table_type = 'VIEW', coalesce(table_rows, 0)
 FROM information_schema.tables
 WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND table_schema = coalesce(%s, table_schema)
   AND table_type IN ('BASE TABLE', 'VIEW', 'SYSTEM VERSIONED')
@@ -108,8 +108,8 @@ class _MySql:
             self._limit(CONNECT_SECONDS)
             listed = self.run(LISTING, (self.default_schema,))
         return [
-            ServerTable(schema, name, bool(is_view), int(rows), int(row_bytes))
-            for schema, name, is_view, rows, row_bytes in listed
+            ServerTable(schema, name, bool(is_view), int(rows))
+            for schema, name, is_view, rows in listed
         ]
 
     def sample(self, table: ServerTable, request: Request, seconds: float) -> Table:
@@ -136,7 +136,7 @@ class _MySql:
         names = [row[0] for row in described]
         texts = [_cell_text(name, kind) for name, kind, _ in described]
         keys = [(name, kind) for name, kind, key in described if key == "PRI"]
-        is_large = table.size > max(SCANNED_ROWS, request.rows)
+        is_large = table.rows > max(SCANNED_ROWS, request.rows)
         if is_large and len(keys) == 1 and keys[0][1] in INTEGERS:
             key = _quote(keys[0][0])
             chosen = ", ".join(map(str, self._choose_keys(relation, key, request)))
@@ -158,7 +158,7 @@ class _MySql:
             f"ORDER BY crc32(concat(n, ':', {seed})), n LIMIT {request.rows}"
         )
         # The estimated number of rows can be wrong by half; a view has none.
-        scanned_all = not table.is_view and table.size < SCANNED_ROWS // 2
+        scanned_all = not table.is_view and table.rows < SCANNED_ROWS // 2
         return self._select(query, names, request, warnings, scanned_all=scanned_all)
 
     def _choose_keys(self, relation: str, key: str, request: Request) -> list[int]:

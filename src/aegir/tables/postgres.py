@@ -34,14 +34,16 @@ SCANNED_PAGES = 1024
 SAMPLED_PAGES = 512
 CUT = CELL_LIMIT + 1
 LISTING = """
-SELECT n.nspname, c.relname, c.relkind NOT IN ('r', 'p', 'm'),
-       coalesce(CASE WHEN c.relkind = 'p' THEN (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree(c.oid))
-                     WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) END, 0)::bigint
-       / current_setting('block_size')::bigint
+SELECT n.nspname, c.relname, c.relkind NOT IN ('r', 'p', 'm')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f') AND NOT c.relispartition
   AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 ORDER BY c.relkind NOT IN ('r', 'p', 'm'), n.nspname, c.relname
+"""
+# Not in the list of tables: it waits for a table that another program has locked.
+PAGES = """
+SELECT coalesce(sum(pg_relation_size(part)), 0)::bigint / current_setting('block_size')::bigint
+FROM (SELECT %(relation)s::regclass UNION SELECT relid FROM pg_partition_tree(%(relation)s::regclass)) AS parts(part)
 """
 COLUMNS = """
 SELECT a.attname, t.typtype, t.typcategory, coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text
@@ -118,18 +120,20 @@ class _Postgres:
         names = [row[0] for row in described]
         texts = [_cell_text(*row) for row in described]
         seed = int(request.generator("rows").integers(2**31))
-        if table.size > SCANNED_PAGES:
-            # One page for every sampled row, at least: neighbours are often alike.
-            share = 100 * max(SAMPLED_PAGES, 2 * request.rows) / table.size
-            if share < 100:
-                source = f"{relation} TABLESAMPLE SYSTEM ({share:.9f}) REPEATABLE ({seed})"
-                sampled = self._select(names, texts, source, request, seed, scanned_all=False)
-                # Pages can be empty: what was deleted stays until the table is rewritten.
-                if sampled.columns and len(sampled.columns[0].values) >= request.rows:
-                    return sampled
-            limited = share < 100
-        else:
-            limited = table.is_view
+        pages = 0
+        if not table.is_view:
+            (pages,) = self._connection.execute(PAGES, {"relation": relation}).fetchone()
+        # One page for every sampled row, at least: neighbours are often alike.
+        wanted = max(SAMPLED_PAGES, 2 * request.rows)
+        is_large = pages > max(SCANNED_PAGES, wanted)
+        if is_large:
+            share = f"{100 * wanted / pages:.9f}"
+            source = f"{relation} TABLESAMPLE SYSTEM ({share}) REPEATABLE ({seed})"
+            sampled = self._select(names, texts, source, request, seed, scanned_all=False)
+            # Pages can be empty: what was deleted stays until the table is rewritten.
+            if len(sampled.columns[0].values) >= request.rows:
+                return sampled
+        limited = table.is_view or is_large
         most = max(SCANNED_ROWS, request.rows)
         source = f"(SELECT * FROM {relation} LIMIT {most}) AS head" if limited else relation  # noqa: S608
         return self._select(names, texts, source, request, seed, scanned_all=not limited)

@@ -54,15 +54,13 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class ServerTable:
-    """A table or view of a server, and how large it is."""
+    """A table or view of a server."""
 
     schema: str
     name: str
     is_view: bool
-    size: int
-    """An estimate, in what the server counts: pages for PostgreSQL, rows for MySQL; 0 where it cannot say."""
-    row_bytes: int = 0
-    """Mean length of a row, if known."""
+    rows: int = 0
+    """How many rows there are, where the server has an estimate."""
 
 
 class ServerGone(Exception):
@@ -99,10 +97,10 @@ def read_server(
             if not tables:
                 wanted = describe_selection(url.schemas, url.tables)
                 raise UnreadableTable(f"{url} has no {wanted} that this user can see")
-            name = url.database or url.host or url.driver
-            request = Request(name, name, str(url), str(url), rows, seed)
+            # A table is called as its export would be: the name is one of the inputs of the models.
+            request = Request("", "", str(url), str(url), rows, seed)
             yield from _read_all(server, tables, request, watch)
-    except ServerGone as error:
+    except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
         reason = url.hide_secrets(str(error))
         raise UnreadableTable(f"the database {url} cannot be reached ({reason})") from None
 
@@ -113,7 +111,7 @@ def _read_all(
     failures: list[str] = []
     done = slow = 0
     for name in watch(list(tables)):
-        part = request.part(name)
+        part = replace(request, name=name, file_name=name, label=f"{request.label}#{name}")
         try:
             table = server.sample(tables[name], part, max(TABLE_SECONDS / 2**slow, LEAST_SECONDS))
         except TooSlow as error:
