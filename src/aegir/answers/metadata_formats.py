@@ -14,7 +14,7 @@ https://docs.getdbt.com/reference/model-properties.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PureWindowsPath
 from urllib.parse import quote
 
@@ -54,9 +54,14 @@ def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
 
 
 def dbt_lines(
-    annotations: Sequence[TableAnnotation], quoted: Callable[[object], str]
+    annotations: Sequence[TableAnnotation],
+    quoted: Callable[[object], str],
+    tests: Callable[[TableAnnotation, ColumnAnnotation], Iterable[str]] = lambda *_: (),
 ) -> Iterator[str]:
-    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged."""
+    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged.
+
+    `tests` gives the lines of the tests of a column.
+    """
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
@@ -68,10 +73,13 @@ def dbt_lines(
         for name, column in zip(names, annotation.columns, strict=True):
             yield f"      - name: {quoted(name)}"
             yield f"        description: {quoted(describe(column))}"
-            yield "        meta:"
+            yield "        config:"
+            yield "          meta:"
             for key, value in _facts(column).items():
-                yield f"          aegir_{key}: {quoted(value)}"
-            yield f"          contains_pii: {quoted(column.personal)}"
+                yield f"            aegir_{key}: {quoted(value)}"
+            yield f"            aegir_annotator: {quoted(annotation.annotator)}"
+            yield f"            contains_pii: {quoted(column.personal)}"
+            yield from tests(annotation, column)
 
 
 def describe(column: ColumnAnnotation) -> str:
