@@ -65,7 +65,7 @@ class Annotations(Sequence[TableAnnotation]):
         return render_text(self.tables, colour=False).rstrip("\n")
 
     def to(self, format_name: str) -> str:
-        """The annotations as text in one format: text, html, json, jsonl, csv, frictionless, csvw or dbt."""
+        """The annotations as text in one format, such as json, csv or dbt; an unknown name raises with the list of formats."""
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 

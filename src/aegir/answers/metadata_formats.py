@@ -5,7 +5,8 @@ These functions build documents; `writers.py` turns them into text.
 Promises
   - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
   - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
-  - only what is known is stated: no constraints, no keys, no date patterns are made up;
+  - only what is known is stated: no constraints, no keys, no date patterns are made up; tests of dbt come from
+    claims that the sample supports (claims.py);
   - values of personal columns are never quoted, since people commit and publish these files: an example
     is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
 

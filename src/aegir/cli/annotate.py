@@ -42,7 +42,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "format_name",
     metavar="NAME",
     default="text",
-    help="text (default), html, json, jsonl, csv, frictionless, csvw or dbt.",
+    help="text (default), html, json, jsonl, csv, frictionless, csvw, dbt, openmetadata, datahub, sql or "
+    "great_expectations.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
 @click.option(
