@@ -86,7 +86,7 @@ def annotate(
     `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, or the
     folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
     `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does.
-    A single source that cannot be read raises its error; among several, it is listed in `failures`.
+    A single source of which nothing can be read raises its error; otherwise errors are listed in `failures`.
     """
     if rows < 1:
         raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
@@ -102,7 +102,7 @@ def annotate(
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-    if failures and len(expanded) == 1:
+    if failures and not tables and len(expanded) == 1:
         raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures)
 

@@ -11,7 +11,13 @@ from pathlib import PureWindowsPath
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.metadata_formats import relative_path
-from aegir.tables.database_urls import is_database_url, parse_database_url, split_relation
+from aegir.errors import UsageError
+from aegir.tables.database_urls import (
+    DatabaseUrl,
+    is_database_url,
+    parse_database_url,
+    split_relation,
+)
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")
@@ -38,8 +44,7 @@ class CatalogueTable:
 def catalogue_table(annotation: TableAnnotation) -> CatalogueTable:
     """The names of the table that an answer is about."""
     source = annotation.source or annotation.table
-    if is_database_url(source):
-        url = parse_database_url(source)
+    if (url := _server(source)) is not None:
         schema, table = split_relation(annotation.table)
         if url.driver == "postgresql":
             return CatalogueTable("postgres", url.database, schema or "public", table)
@@ -52,6 +57,17 @@ def catalogue_table(annotation: TableAnnotation) -> CatalogueTable:
         platform = "duckdb" if suffix == ".duckdb" else "sqlite"
         return CatalogueTable(platform, None, schema, table, path)
     return CatalogueTable("file", None, None, title or _stem(annotation.table), path)
+
+
+def _server(source: str) -> DatabaseUrl | None:
+    """The address of a server, if a source is one; an answer from elsewhere may hold any text."""
+    if not is_database_url(source):
+        return None
+    try:
+        url = parse_database_url(source)
+    except UsageError:
+        return None
+    return url if url.path is None else None
 
 
 def _stem(name: str) -> str:

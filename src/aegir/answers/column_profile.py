@@ -36,15 +36,25 @@ class ColumnProfile(NamedTuple):
     """The different cells and how often each was seen, sorted by text, if they are few."""
 
 
+def plain_number(cell: str) -> float | None:
+    """The number that a cell holds in the notation of programs; None for 1,5 and other text."""
+    text = cell.strip()
+    if not _PLAIN_NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
 def profile_column(column: Column, datatype: str, total_rows: int | None) -> ColumnProfile:
     """Count the sampled values of a column; `total_rows` is that of its table, if known."""
     counts = Counter(cell for cell in column.values if cell.strip().lower() not in MISSING)
     rows = len(column.values)
     least = greatest = None
-    if datatype in NUMERIC and all(_PLAIN_NUMBER.fullmatch(cell.strip()) for cell in counts):
-        numbers = [float(cell) for cell in counts]
-        if numbers and all(map(math.isfinite, numbers)):
-            least, greatest = min(numbers), max(numbers)
+    if datatype in NUMERIC and counts:
+        numbers = [plain_number(cell) for cell in counts]
+        finite = [number for number in numbers if number is not None]
+        if len(finite) == len(numbers):
+            least, greatest = min(finite), max(finite)
     return ColumnProfile(
         rows,
         rows - counts.total(),

@@ -20,6 +20,7 @@ from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.tables.database_urls import is_database_url
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 SCHEMA_NAME = "https://schema.org/name"
@@ -128,7 +129,7 @@ def unique_names(names: Sequence[str | None]) -> list[str]:
 
 def relative_path(source: str) -> str:
     """The source as a Data Package may state it: a URL, or a POSIX path below the package."""
-    if source.startswith(("http://", "https://")):
+    if source.startswith(("http://", "https://")) or is_database_url(source):
         return source
     path = PureWindowsPath(source)
     if path.root or path.drive or ".." in path.parts:

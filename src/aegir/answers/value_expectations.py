@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.claims import Claim, claims_for, profile_of
+from aegir.answers.column_profile import NUMERIC, plain_number
 from aegir.answers.metadata_formats import unique_names
 
 EXPECTATIONS = {
@@ -20,7 +21,6 @@ EXPECTATIONS = {
     "between": "expect_column_values_to_be_between",
 }
 DBT_TESTS = {"not_null": "not_null", "unique": "unique", "in_set": "accepted_values"}
-NUMBERS = ("integer", "number", "boolean")
 
 Document = dict[str, object]
 
@@ -56,7 +56,7 @@ def dbt_test_lines(
         if claim.kind == "in_set":
             yield "              arguments:"
             yield f"                values: {quoted(list(claim.values))}"
-            if column.datatype in NUMBERS:
+            if not any(isinstance(_typed(value, column.datatype), str) for value in claim.values):
                 yield "                quote: false"
         yield "              config:"
         yield f"                severity: {quoted('warn')}"
@@ -98,9 +98,9 @@ def _arguments(claim: Claim, datatype: str) -> Document:
 
 
 def _typed(value: str, datatype: str) -> object:
-    """A value as a data frame would hold it."""
-    if datatype == "integer" and value.strip().lstrip("+-").isdigit():
-        return int(value)
+    """A value as a data frame would hold it; text if it is none of the datatype."""
+    if datatype in NUMERIC and (number := plain_number(value)) is not None:
+        return _whole(number)
     if datatype == "boolean" and value.lower() in ("true", "false"):
         return value.lower() == "true"
     return value

@@ -67,6 +67,9 @@ def open_postgres(url: DatabaseUrl) -> Iterator["_Postgres"]:
     settings: dict[str, Any] = {
         "connect_timeout": CONNECT_SECONDS,
         "tcp_user_timeout": 1000 * CONNECT_SECONDS,
+        "keepalives_idle": CONNECT_SECONDS,  # a server that is cut off is noticed while a query runs
+        "keepalives_interval": CONNECT_SECONDS,
+        "keepalives_count": 2,
         "application_name": "aegir",
         **dict(url.parameters),
         **{key: value for key, value in known.items() if value is not None},
@@ -97,7 +100,7 @@ def open_postgres(url: DatabaseUrl) -> Iterator["_Postgres"]:
 class _Postgres:
     """A connection to a PostgreSQL server."""
 
-    default_schema = "public"
+    default_schema: str | None = "public"
 
     def __init__(self, connection: Any, error: type[Exception]) -> None:
         self._connection, self._error = connection, error

@@ -71,6 +71,7 @@ def parsed(name: str, *annotations: TableAnnotation) -> Any:
         ("/home/x/o.csv.gz", "o.csv.gz", CatalogueTable("file", None, None, "o", "o.csv.gz")),
         ("b.xlsx", "b.xlsx#May", CatalogueTable("file", None, None, "May", "b.xlsx")),
         (None, "table", CatalogueTable("file", None, None, "table", "table")),
+        ("mysql://[", "t", CatalogueTable("file", None, None, "t", "mysql://[")),
     ],
 )
 def test_a_table_is_named_by_where_it_is(source: str | None, table: str, expected: CatalogueTable):
@@ -220,6 +221,16 @@ def test_dbt_tests_warn_and_are_there_only_with_claims():
         {"accepted_values": {"arguments": {"values": ["open", "shut"]}, **warn}}
     ]
     assert price["data_tests"] == [{"not_null": warn}]
+    for values, quote in (((("no", 9), ("yes", 9)), {}), ((("0", 9), ("1", 9)), {"quote": False})):
+        datatype = "boolean" if quote == {} else "integer"
+        flags = replace(
+            ORDERS,
+            columns=(replace(STATUS, index=0, datatype=datatype),),
+            profiles=(PROFILES[2]._replace(values=values),),
+        )
+        (flag,) = yaml.safe_load(FORMATS["dbt"]([flags]))["models"][0]["columns"]
+        listed = [value for value, _ in values]
+        assert flag["data_tests"][0]["accepted_values"]["arguments"] == {"values": listed, **quote}
     assert "data_tests" not in unsure
     assert "data_tests" not in FORMATS["dbt"]([replace(ORDERS, profiles=())])
 

@@ -340,6 +340,7 @@ def test_names_are_made_unique_without_touching_given_ones(
         ("C:\\tables\\a.csv", "a.csv"),
         ("../a.csv", "a.csv"),
         ("https://example.org/a.csv", "https://example.org/a.csv"),
+        ("postgresql://ann@host/shop", "postgresql://ann@host/shop"),
     ],
 )
 def test_paths_in_a_package_stay_below_it(source: str, expected: str):

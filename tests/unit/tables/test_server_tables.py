@@ -194,6 +194,11 @@ def test_views_that_write_or_never_end_cost_only_themselves(
     tables, sentence = read_until_refused(troubled)
     assert [table.name for table in tables] == ["good"]
     shown = troubled.replace(f":{PASSWORD}", "")
+    called = annotate(f"{troubled}?table=good&table=counting", annotator="rules")
+    assert ([each.table for each in called], [each.source for each in called.failures]) == (
+        ["good"],
+        [shown],
+    )
     assert sentence == (
         f"{shown}#counting cannot be read (cannot execute nextval() in a read-only transaction); "
         f"{shown}#endless takes longer than 0.4 seconds to sample; "
