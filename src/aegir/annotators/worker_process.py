@@ -145,7 +145,7 @@ def _column(data: dict[str, Any]) -> ColumnAnnotation:
 
 
 def _profile(data: list[Any]) -> ColumnProfile:
-    return ColumnProfile(*data[:-1], tuple(tuple(pair) for pair in data[-1]))
+    return ColumnProfile._make([*data[:-1], tuple(tuple(pair) for pair in data[-1])])
 
 
 def _work(annotate: Annotate, orders: int, answers: int) -> None:
