@@ -264,14 +264,14 @@ def test_postgresql_executes_the_comments(postgres_server: str):
             f'CREATE TABLE sales.{quoted} (id int, "e mail" text, status text, "unit ""price""" float8, lat float8, misc int)'
         )
         script = FORMATS["sql"]([odd]).replace("BEGIN;\n", "").replace("COMMIT;\n", "")
-        connection.execute(script)  # type: ignore[arg-type]
+        connection.execute(script)
         rows = connection.execute(
             "SELECT attname, col_description(attrelid, attnum) FROM pg_attribute "
             "WHERE attrelid = %s::regclass AND attnum > 0",
             (f"sales.{quoted}",),
         ).fetchall()
         connection.rollback()
-    comments = dict(rows)
+    comments: dict[str, str | None] = dict(rows)
     assert comments["id"] == "primary_key (0.97): reads like primary_key, such as 'O''Hara \\ 7'"
     assert comments['unit "price"'] is not None
     assert comments["misc"] is None
