@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,8 +133,6 @@ def _free_port() -> int:
 
 
 def _wait_until_open(port: int, server: "subprocess.Popen[bytes]") -> None:
-    import time
-
     end = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < end:
         with socket.socket() as door:

@@ -181,10 +181,9 @@ def build_table(
     rows.sort(key=lambda row: row[-1])
     columns = [column_text([row[index] for row in rows]) for index in range(len(names))]
     complete = scanned_all and len(rows) < request.rows and len(notes) == len(warnings)
-    table = assemble_table(
+    return assemble_table(
         request, names, columns, total_rows=len(rows) if complete else None, warnings=notes
     )
-    return replace(table, warnings=tuple(dict.fromkeys(table.warnings)))
 
 
 def in_batches(fetch: Callable[[int], Sequence[Item]]) -> Iterator[Sequence[Item]]:
