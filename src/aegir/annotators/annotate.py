@@ -24,6 +24,7 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
 from aegir.errors import AegirError, UnreadableTable, UsageError
+from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
@@ -64,7 +65,7 @@ class Annotations(Sequence[TableAnnotation]):
         return render_text(self.tables, colour=False).rstrip("\n")
 
     def to(self, format_name: str) -> str:
-        """The annotations as text in one format: text, html, json, jsonl, csv, frictionless, csvw or dbt."""
+        """The annotations as text in one format, such as json, csv or dbt; an unknown name raises with the list of formats."""
         check_format(format_name)
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
@@ -80,12 +81,12 @@ def annotate(
     custom_types: bool = True,
     timing: bool = False,
 ) -> Annotations:
-    """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
+    """Annotate files, folders, patterns, addresses of databases, lists of them, dicts, pandas or polars frames, Arrow tables.
 
     `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, or the
     folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
     `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does.
-    A single source that cannot be read raises its error; among several, it is listed in `failures`.
+    A single source of which nothing can be read raises its error; otherwise errors are listed in `failures`.
     """
     if rows < 1:
         raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
@@ -101,7 +102,7 @@ def annotate(
     outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-    if failures and len(expanded) == 1:
+    if failures and not tables and len(expanded) == 1:
         raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures)
 
@@ -155,7 +156,7 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
 
 
 def find_places(source: object) -> Sequence[object]:
-    """The files that a name, folder, pattern or list of them leads to; any other source by itself.
+    """The files and databases that a name, folder, pattern, address or list of them leads to; any other source by itself.
 
     A name that leads to no table is a `Failure`, to be reported in its place.
     """
@@ -163,10 +164,14 @@ def find_places(source: object) -> Sequence[object]:
         return [place for path in source for place in find_places(path)]
     if not isinstance(source, str | Path) or str(source) == "-":
         return [source]
+    name = str(source)
     try:
+        if is_url(source):
+            name = name.partition("://")[0] + "://…"  # a password may follow
+            return [parse_database_url(str(source))]
         return find_table_files([source])
     except UsageError as error:
-        return [Failure(str(source), str(error), UsageError)]
+        return [Failure(name, str(error), UsageError)]
 
 
 def annotate_sources(
@@ -204,10 +209,12 @@ def annotate_numbered(
 
 
 def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    if is_url(source):
+        (source,) = find_places(source)
     if isinstance(source, Failure):
         yield source
         return
-    name = str(source) if isinstance(source, str | Path) else "table"
+    name = str(source) if isinstance(source, str | Path | DatabaseUrl) else "table"
     if name == "-" and sys.stdin is None:
         yield Failure(name, "standard input is closed; give a file, or pipe a table in")
         return

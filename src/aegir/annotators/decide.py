@@ -18,6 +18,7 @@ import numpy as np
 from aegir.annotators.scores import LIKELY, CustomGuess, Probabilities, TableScores
 from aegir.annotators.subject import describes, find_subject, repeats
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.column_profile import profile_column
 from aegir.arrays import F32, Bools
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table
@@ -110,6 +111,10 @@ def decide(
         preview=tuple(
             tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
             for column in table.columns
+        ),
+        profiles=tuple(
+            profile_column(column, answer.datatype, table.total_rows)
+            for column, answer in zip(table.columns, named, strict=True)
         ),
     )
 

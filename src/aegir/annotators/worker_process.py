@@ -28,6 +28,7 @@ from typing import Any
 
 from aegir.annotators.annotate import Failure
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.column_profile import ColumnProfile
 from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.tables.reader_process import close_idle_readers
 
@@ -117,6 +118,7 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
             "columns": tuple(_column(column) for column in data["columns"]),
             "warnings": tuple(data["warnings"]),
             "preview": tuple(map(tuple, data["preview"])),
+            "profiles": tuple(_profile(profile) for profile in data["profiles"]),
         }
     )
 
@@ -140,6 +142,10 @@ def _column(data: dict[str, Any]) -> ColumnAnnotation:
     relation = data["relation"]
     data["relation"] = None if relation is None else Guess(*relation)
     return ColumnAnnotation(**data | {"reasons": tuple(data["reasons"])})
+
+
+def _profile(data: list[Any]) -> ColumnProfile:
+    return ColumnProfile._make([*data[:-1], tuple(tuple(pair) for pair in data[-1])])
 
 
 def _work(annotate: Annotate, orders: int, answers: int) -> None:

@@ -9,8 +9,8 @@ metadata and the service; docs/answers.md explains every field.
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
     (routing.py) are absent where there was none;
-  - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the
-    dictionary;
+  - confidences are rounded to 4 decimals; nothing else is changed; preview and figures of the values are not part of
+    the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
 """
@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.routing import (
     Routing,
     Timing,
@@ -97,6 +98,8 @@ class TableAnnotation:
     """Some cells of each column, of the same rows and cut short, for reports that show the table."""
     timing: Timing | None = None
     """How long the table took; None where it was not measured."""
+    profiles: tuple[ColumnProfile, ...] = field(default=(), compare=False, repr=False)
+    """Figures of the sampled values of each column, for formats that state expectations."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:

@@ -5,7 +5,8 @@ These functions build documents; `writers.py` turns them into text.
 Promises
   - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
   - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
-  - only what is known is stated: no constraints, no keys, no date patterns are made up;
+  - only what is known is stated: no constraints, no keys, no date patterns are made up; tests of dbt come from
+    claims that the sample supports (claims.py);
   - values of personal columns are never quoted, since people commit and publish these files: an example
     is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
 
@@ -14,11 +15,12 @@ https://docs.getdbt.com/reference/model-properties.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.tables.database_urls import is_database_url
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 SCHEMA_NAME = "https://schema.org/name"
@@ -54,9 +56,14 @@ def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
 
 
 def dbt_lines(
-    annotations: Sequence[TableAnnotation], quoted: Callable[[object], str]
+    annotations: Sequence[TableAnnotation],
+    quoted: Callable[[object], str],
+    tests: Callable[[TableAnnotation, ColumnAnnotation], Iterable[str]] = lambda *_: (),
 ) -> Iterator[str]:
-    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged."""
+    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged.
+
+    `tests` gives the lines of the tests of a column.
+    """
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
@@ -68,10 +75,13 @@ def dbt_lines(
         for name, column in zip(names, annotation.columns, strict=True):
             yield f"      - name: {quoted(name)}"
             yield f"        description: {quoted(describe(column))}"
-            yield "        meta:"
+            yield "        config:"
+            yield "          meta:"
             for key, value in _facts(column).items():
-                yield f"          aegir_{key}: {quoted(value)}"
-            yield f"          contains_pii: {quoted(column.personal)}"
+                yield f"            aegir_{key}: {quoted(value)}"
+            yield f"            aegir_annotator: {quoted(annotation.annotator)}"
+            yield f"            contains_pii: {quoted(column.personal)}"
+            yield from tests(annotation, column)
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -119,7 +129,7 @@ def unique_names(names: Sequence[str | None]) -> list[str]:
 
 def relative_path(source: str) -> str:
     """The source as a Data Package may state it: a URL, or a POSIX path below the package."""
-    if source.startswith(("http://", "https://")):
+    if source.startswith(("http://", "https://")) or is_database_url(source):
         return source
     path = PureWindowsPath(source)
     if path.root or path.drive or ".." in path.parts:

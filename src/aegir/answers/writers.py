@@ -6,7 +6,9 @@
   json          one array of tables                 jsonl        one table per line
   csv           one line per column, see CSV_HEADER
   frictionless  a Data Package with Table Schemas   csvw         W3C metadata for CSV on the web
-  dbt           a schema.yml with meta and contains_pii
+  dbt           a schema.yml with meta, contains_pii and tests
+  openmetadata  requests for glossary and tables     datahub      metadata change proposals
+  sql           COMMENT ON COLUMN statements         great_expectations  a list of suites
   html          one page for people, with a preview of the tables and a filter
 
 Promises
@@ -21,14 +23,22 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.catalogues import (
+    GLOSSARY,
+    GLOSSARY_MEANING,
+    datahub_proposals,
+    open_metadata_document,
+)
 from aegir.answers.html_page import BEGINNING, render_html
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
 from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
+from aegir.answers.sql_comments import FIRST_LINE, sql_comment_lines
 from aegir.answers.text_report import render_text
+from aegir.answers.value_expectations import dbt_test_lines, expectation_suites
 from aegir.errors import UsageError
 
 __all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
@@ -104,7 +114,31 @@ def render_csvw(annotations: Sequence[TableAnnotation]) -> str:
 
 def render_dbt(annotations: Sequence[TableAnnotation]) -> str:
     """A dbt properties file (schema.yml)."""
-    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json))
+
+    def tests(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
+        return dbt_test_lines(annotation, column, quoted_json)
+
+    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json, tests))
+
+
+def render_open_metadata(annotations: Sequence[TableAnnotation]) -> str:
+    """What OpenMetadata's API takes: a glossary, its terms, and tables."""
+    return quoted_json(open_metadata_document(annotations), indent=2) + "\n"
+
+
+def render_datahub(annotations: Sequence[TableAnnotation]) -> str:
+    """A list of metadata change proposals for DataHub's source `file`."""
+    return quoted_json(datahub_proposals(annotations), indent=2) + "\n"
+
+
+def render_sql(annotations: Sequence[TableAnnotation]) -> str:
+    """A script of COMMENT ON COLUMN statements."""
+    return "".join(line + "\n" for line in sql_comment_lines(annotations))
+
+
+def render_great_expectations(annotations: Sequence[TableAnnotation]) -> str:
+    """A list of expectation suites, one per table."""
+    return quoted_json(expectation_suites(annotations), indent=2) + "\n"
 
 
 FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
@@ -114,6 +148,10 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
     "frictionless": render_frictionless,
     "csvw": render_csvw,
     "dbt": render_dbt,
+    "openmetadata": render_open_metadata,
+    "datahub": render_datahub,
+    "sql": render_sql,
+    "great_expectations": render_great_expectations,
     "html": render_html,
 }
 
@@ -134,6 +172,16 @@ BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old a
         rf'(?:\]|\s*\{{\s*"url": {_TEXT},\s*"dc:title": )'
     ),
     "html": re.escape(BEGINNING),
+    "openmetadata": (
+        rf'\{{\s*"glossary": \{{\s*"name": "{GLOSSARY}",\s*"displayName": "{GLOSSARY}",\s*'
+        rf'"description": "{re.escape(GLOSSARY_MEANING)}"'
+    ),
+    "datahub": (
+        r'\[(?:\]\n|\s*\{\s*"entityType": "(?:tag|glossaryTerm|dataset)",\s*"entityUrn": "urn:li:'
+        rf"(?:tag:personal|glossaryTerm:{GLOSSARY}\.|dataset:\())"
+    ),
+    "sql": re.escape(FIRST_LINE),
+    "great_expectations": (rf'\[(?:\]\n|\s*\{{\s*"name": {_TEXT},\s*"expectations": \[)'),
     "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
 }
 

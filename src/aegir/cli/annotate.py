@@ -27,6 +27,8 @@ from aegir.cli.routing import (
 from aegir.cli.terminal import tell, track
 from aegir.errors import AegirError, UsageError
 from aegir.tables.amounts import amount
+from aegir.tables.database_urls import DatabaseUrl
+from aegir.tables.readers import read_database
 
 MOST_WORKERS = 256
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -40,7 +42,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "format_name",
     metavar="NAME",
     default="text",
-    help="text (default), html, json, jsonl, csv, frictionless, csvw or dbt.",
+    help="text (default), html, json, jsonl, csv, frictionless, csvw, dbt, openmetadata, datahub, sql or "
+    "great_expectations.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
 @click.option(
@@ -60,6 +63,12 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     type=click.IntRange(1),
     show_default=True,
     help="Values looked at per column, spread over the whole table.",
+)
+@click.option(
+    "--tables",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only these tables of databases given by address: a name or pattern, such as sales.*; may be repeated.",
 )
 @click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
 @threshold_options(default=0.1)
@@ -102,6 +111,7 @@ def annotate(
     why: bool,
     out: Path | None,
     rows: int,
+    tables: tuple[str, ...],
     seed: int,
     min_confidence: float,
     precision: float | None,
@@ -121,12 +131,13 @@ def annotate(
 ) -> None:
     """Say what every column of a table is, and how columns relate.
 
-    TABLE is a file, a folder, a pattern in quotes, or - for standard input.
+    TABLE is a file, a folder, a pattern in quotes, - for standard input, or the address of a database, such as
+    postgresql://user@host/shop, mysql://user@host/shop, sqlite:///shop.db or duckdb:///lake.duckdb.
     """
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
     out = None if out == Path("-") else out
-    files, failures = _find_files(sources)
+    files, failures = _find_files(sources, tables)
     kept = _without_output(files, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
     llm = llm_from(llm_endpoint, llm_model, llm_price)
@@ -141,17 +152,21 @@ def annotate(
         timing=timing,
         say=tell,
     )
-    run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
+    noun = "source" if any(isinstance(each, DatabaseUrl) for each in kept) else "file"
+    run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file(), noun=noun)
     run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
     count = 1 if routed or llm else _count_workers(workers, kept)
-    watched = run.watch(track(kept, "annotating", by_thread=count == 1))
+    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=count == 1))
+    if noun == "source":
+        watched = _read_databases(watched, rows, seed)
     with ExitStack() as ended_after:
         if count == 1:
             outcomes = annotate_sources(watched, chosen, thresholds, rows=rows, seed=seed)
         else:
             pool = WorkerPool(chosen, thresholds, workers=count, rows=rows, seed=seed)
-            outcomes = ended_after.enter_context(pool).annotate(watched, len(kept))
+            names = map(str, watched)
+            outcomes = ended_after.enter_context(pool).annotate(names, len(kept))
         try:
             answers = run.answers(report.passing(outcomes))
             write_annotations(answers, format_name, out, why=why)
@@ -162,10 +177,28 @@ def annotate(
     run.report(out)
 
 
-def _count_workers(asked: int | None, files: Sequence[str]) -> int:
+def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator[object]:
+    """The sources, with databases replaced by their tables, behind a progress bar if there are many."""
+
+    def watch(names: Sequence[str]) -> Iterator[str]:
+        return track(names, "sampling tables")
+
+    for source in sources:
+        if not isinstance(source, DatabaseUrl):
+            yield source
+            continue
+        try:
+            yield from read_database(source, rows=rows, seed=seed, watch=watch)
+        except AegirError as error:
+            yield Failure(str(source), str(error), type(error))
+
+
+def _count_workers(asked: int | None, files: Sequence[str | DatabaseUrl]) -> int:
     """How many processes annotate the files: as many as asked for, or as pay; 1 where only this one can read them."""
     statuses = []
-    for file in files:
+    if any(isinstance(file, DatabaseUrl) for file in files):
+        return 1
+    for file in map(str, files):
         with suppress(OSError):  # reading the file will say what is wrong
             statuses.append(os.stat(file))  # noqa: PTH116
     if not CAN_FORK or "-" in files or any(stat.S_ISFIFO(each.st_mode) for each in statuses):
@@ -175,24 +208,41 @@ def _count_workers(asked: int | None, files: Sequence[str]) -> int:
     return choose_workers([each.st_size for each in statuses], count_cores())
 
 
-def _find_files(sources: tuple[str, ...]) -> tuple[list[Path], list[Failure]]:
-    """The files that were asked for, each once, and the names that lead to no table; raise if all do."""
+def _find_files(
+    sources: tuple[str, ...], tables: tuple[str, ...]
+) -> tuple[list[Path | DatabaseUrl], list[Failure]]:
+    """The sources that were asked for, each once, and the names that lead to no table; raise if all do.
+
+    Of databases only these tables are chosen.
+    """
     places = dict.fromkeys(place for source in sources for place in find_places(source))
     failures = [place for place in places if isinstance(place, Failure)]
-    files = [Path(str(place)) for place in places if not isinstance(place, Failure)]
+    files = [
+        place.selecting(tables) if isinstance(place, DatabaseUrl) else Path(str(place))
+        for place in places
+        if not isinstance(place, Failure)
+    ]
     if not files:
         raise UsageError("; ".join(failure.reason for failure in failures))
+    if tables and not any(isinstance(file, DatabaseUrl) for file in files):
+        raise UsageError(
+            "--tables chooses tables of a database given by its address, such as sqlite:///shop.db; no source is one"
+        )
     return list(dict.fromkeys(files)), failures
 
 
 def _without_output(
-    files: list[Path], sources: tuple[str, ...], out: Path | None, format_name: str
-) -> list[str]:
+    files: list[Path | DatabaseUrl], sources: tuple[str, ...], out: Path | None, format_name: str
+) -> list[str | DatabaseUrl]:
     """The files to read: all but an earlier answer that is about to be replaced.
 
     Raises if `out` is a table to be read. Only an earlier answer, in a folder that is read again, may be replaced.
     """
-    kept = [str(file) for file in files if out is None or not _same_file(file, out)]
+    kept = [
+        file if isinstance(file, DatabaseUrl) else str(file)
+        for file in files
+        if out is None or not _same_file(file, out)
+    ]
     if out is not None and len(kept) < len(files):
         named = any(_same_file(Path(source), out) for source in sources)
         if named or not is_earlier_output(out, format_name):
@@ -201,9 +251,10 @@ def _without_output(
     return kept
 
 
-def _same_file(first: Path, second: Path) -> bool:
+def _same_file(first: Path | DatabaseUrl, second: Path) -> bool:
+    path = first.path if isinstance(first, DatabaseUrl) else first
     try:
-        return first.samefile(second)
+        return path is not None and path.samefile(second)
     except OSError:  # one of them is missing, or may not be looked at
         return False
 
@@ -215,8 +266,8 @@ class _NoAnswerError(Exception):
 class _Run:
     """Counts answers and failures on their way to the output, and embeds answers in Parquet files."""
 
-    def __init__(self, files: int, embed: bool, keeps_old: bool) -> None:
-        self.files, self.embed, self.keeps_old = files, embed, keeps_old
+    def __init__(self, files: int, embed: bool, keeps_old: bool, noun: str) -> None:
+        self.files, self.embed, self.keeps_old, self.noun = files, embed, keeps_old, noun
         self.tables = self.columns = 0
         self.failures: list[Failure] = []
         self.embedded: dict[str, None] = {}
@@ -229,10 +280,10 @@ class _Run:
         for failure in failures:
             self._fail(failure)
 
-    def watch(self, files: Iterable[str]) -> Iterator[str]:
-        """Yield the files, remembering the status of those to embed into."""
+    def watch(self, files: Iterable[str | DatabaseUrl]) -> Iterator[str | DatabaseUrl]:
+        """Yield the sources, remembering the status of the files to embed into."""
         for file in files:
-            if self.embed and file.lower().endswith(PARQUET_SUFFIXES):
+            if self.embed and isinstance(file, str) and file.lower().endswith(PARQUET_SUFFIXES):
                 with suppress(OSError):  # reading the file will say what is wrong
                     self._statuses[_real(file)] = os.stat(file)  # noqa: PTH116
             yield file
@@ -263,7 +314,7 @@ class _Run:
             where = first if len(self.embedded) < 2 else f"{len(self.embedded)} Parquet files"
             key = f" under the key {ANNOTATION_KEY}" if self.embedded else ""
             tell(f"answers embedded in {where}{key}")
-        files = amount(self.files, "file")
+        files = amount(self.files, self.noun)
         if self.files > 1 or out is not None:
             tables, columns = amount(self.tables, "table"), amount(self.columns, "column")
             tell(f"{tables} with {columns} from {files}" + (f", written to {out}" if out else ""))

@@ -31,8 +31,10 @@ from typing import Any
 import numpy as np
 
 from aegir.errors import UnreadableTable
+from aegir.tables.amounts import amount
 from aegir.tables.assembling import CELL_LIMIT, assemble_table
 from aegir.tables.cell_text import column_text
+from aegir.tables.database_urls import describe_selection, is_selected, show_relation
 from aegir.tables.engine import (
     TooSlow,
     deadline,
@@ -103,11 +105,9 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
             f"{request.label} cannot be opened as a DuckDB file ({reason})"
         ) from error
     tables = {
-        name if schema == "main" else f"{schema}.{name}": (
-            f"{quote_name(schema)}.{quote_name(name)}",
-            is_table,
-        )
+        show_relation(schema, name, "main"): (f"{quote_name(schema)}.{quote_name(name)}", is_table)
         for schema, name, is_table in listed
+        if is_selected(schema, name, request.schemas, request.tables)
     }
 
     def sample(name: str, part: Request, seconds: float) -> Table:
@@ -128,7 +128,10 @@ def read_duckdb(path: Path, request: Request) -> Iterator[Table]:
 
     with closing(connection):
         if not tables:
-            raise UnreadableTable(f"{request.label} is a DuckDB file without tables")
+            raise UnreadableTable(
+                _describe_nothing(request, listed)
+                or f"{request.label} is a DuckDB file without tables"
+            )
         yield from _read_all(list(tables), sample, duckdb_errors(), request)
 
 
@@ -156,6 +159,16 @@ def _read_all(
     if failures:
         more = f"; and {len(failures) - 3:,} more" if len(failures) > 3 else ""
         raise UnreadableTable("; ".join(failures[:3]) + more)
+
+
+def _describe_nothing(request: Request, listed: list[Row]) -> str | None:
+    """The sentence for a selection that matches none of the tables there are; None without a selection or tables."""
+    if not listed or not (request.schemas or request.tables):
+        return None
+    return (
+        f"{request.label} has no {describe_selection(request.schemas, request.tables)}; "
+        f"it has {amount(len(listed), 'table')}, views included"
+    )
 
 
 def _copy_with_log(path: Path, log: Path, folder: Path, label: str) -> Path:
@@ -187,10 +200,14 @@ def _read_sqlite_file(
         except sqlite3.Error as error:
             raise UnreadableTable(f"{request.label} is a damaged SQLite file ({error})") from error
         kinds = {
-            name: kind
+            show_relation("main", name, "main"): (name, kind)
             for name, kind in listed
-            if isinstance(name, str) and not name.startswith("sqlite_")
+            if isinstance(name, str)
+            and not name.startswith("sqlite_")
+            and is_selected("main", name, request.schemas, request.tables)
         }
+        if not kinds and (nothing := _describe_nothing(request, listed)):
+            raise UnreadableTable(nothing)
         if not kinds:
             with path.open("rb") as file:
                 uses_log = file.read(20).endswith(WAL_MODE)
@@ -201,7 +218,7 @@ def _read_sqlite_file(
             end = CLOCK() + seconds
             connection.set_progress_handler(lambda: CLOCK() > end, PROGRESS_STEPS)
             try:
-                return _sample_sqlite(connection, name, kinds[name], part, warnings)
+                return _sample_sqlite(connection, *kinds[name], part, warnings)
             except sqlite3.OperationalError as error:
                 if str(error) == "interrupted":
                     raise TooSlow(part.label, seconds) from error

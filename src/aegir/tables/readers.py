@@ -7,6 +7,7 @@
                                                   -> gz, bz2, xz, zst, zip: unpacked, then again
                                                   -> the rest: a reader process  (reader_process.py)
     dict, list of dicts, DataFrame, Arrow         -> in_memory.py
+    postgresql://…, mysql://…                     -> server_tables.py; sqlite:///… and duckdb:///… are files
 
 Promises
   - what cannot be read raises `UnreadableTable` with a sentence that names it; nothing else is
@@ -38,9 +39,10 @@ from aegir.tables.byte_stream import (
     sample_stream,
     spooled,
 )
+from aegir.tables.database_urls import FILES, DatabaseUrl, is_url, parse_database_url
 from aegir.tables.delimited import read_delimited
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
-from aegir.tables.sampling import Request
+from aegir.tables.sampling import Request, Watch
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import decode_sample
 
@@ -60,6 +62,9 @@ def read_tables(
     elif isinstance(source, str) and source == "-":
         request = Request(name or "stdin", "stdin", "standard input", "-", rows, seed)
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
+    elif isinstance(source, DatabaseUrl) or is_url(source):
+        url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
+        yield from read_database(url, rows=rows, seed=seed)
     elif isinstance(source, str | Path):
         path = Path(source)
         request = Request(name or path.name, path.name, str(path), str(path), rows, seed)
@@ -77,6 +82,30 @@ def read_tables(
 
         title = name or "table"
         yield read_in_memory(source, Request(title, title, title, None, rows, seed))
+
+
+def read_database(
+    url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
+) -> Iterator[Table]:
+    """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
+    if url.path is None:
+        from aegir.tables.server_tables import read_server
+
+        yield from read_server(url, rows=rows, seed=seed, watch=watch)
+        return
+    path, name = url.path, url.path.name
+    request = Request(name, name, str(path), str(path), rows, seed, url.schemas, url.tables)
+    _regular_file_size(path)
+    try:
+        with path.open("rb") as file:
+            format_ = recognise(file.read(MAGIC_LENGTH), request.label)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if format_ != FILES[url.scheme]:
+        raise UnreadableTable(
+            f"{path} is no {FILES[url.scheme]} file; give its name without {url.scheme}://"
+        )
+    yield from _read_path(path, request)
 
 
 def read_stream(

@@ -10,7 +10,7 @@ Promises
   - as many rows are chosen as were requested, or all if there are fewer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -19,6 +19,8 @@ import numpy as np
 from aegir.seeding import Seeds
 
 Row = TypeVar("Row")
+Watch = Callable[[Sequence[str]], Iterable[str]]
+"""Passes on the names of the tables of a source one by one, such as behind a progress bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Request:
     """The arguments of one read: names, the number of rows, the seed.
 
     `name` becomes the name of the table, `file_name` is the name of its file (for suffixes) and `label`
-    names it in errors. None of them changes which rows are chosen.
+    names it in errors. None of them changes which rows are chosen. `schemas` and `tables` are patterns that choose
+    tables of a database (database_urls.py); with none, all are read.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Request:
     source: str | None
     rows: int
     seed: int
+    schemas: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
 
     def part(self, title: str) -> "Request":
         """Return the request for one table of a file with several: `shop.xlsx#Orders`."""

@@ -282,28 +282,32 @@ def test_dbt_writes_a_schema_file_of_version_2():
         "    columns:\n"
         '      - name: "published"\n'
         '        description: "iso_date (0.97)"\n'
-        "        meta:\n"
-        '          aegir_label: "iso_date"\n'
-        "          aegir_confidence: 0.97\n"
-        '          aegir_kind: "time"\n'
-        '          aegir_type: "Date"\n'
-        "          aegir_type_confidence: 0.99\n"
-        '          aegir_fine_type: "iso_date"\n'
-        '          aegir_relation: "datePublished"\n'
-        "          aegir_relation_confidence: 0.87\n"
-        "          contains_pii: false\n"
+        "        config:\n"
+        "          meta:\n"
+        '            aegir_label: "iso_date"\n'
+        "            aegir_confidence: 0.97\n"
+        '            aegir_kind: "time"\n'
+        '            aegir_type: "Date"\n'
+        "            aegir_type_confidence: 0.99\n"
+        '            aegir_fine_type: "iso_date"\n'
+        '            aegir_relation: "datePublished"\n'
+        "            aegir_relation_confidence: 0.87\n"
+        '            aegir_annotator: "rules"\n'
+        "            contains_pii: false\n"
         '      - name: "title"\n'
         '        description: "Person/name (0.75): they said \\"by\\""\n'
-        "        meta:\n"
-        '          aegir_label: "Person/name"\n'
-        "          aegir_confidence: 0.75\n"
-        '          aegir_kind: "person"\n'
-        '          aegir_type: "Person/name"\n'
-        "          aegir_type_confidence: 0.75\n"
-        '          aegir_personal_level: "direct"\n'
-        '          aegir_personal_reason: "names a person"\n'
-        '          aegir_reasons: ["they said \\"by\\"", "two words each"]\n'
-        "          contains_pii: true\n"
+        "        config:\n"
+        "          meta:\n"
+        '            aegir_label: "Person/name"\n'
+        "            aegir_confidence: 0.75\n"
+        '            aegir_kind: "person"\n'
+        '            aegir_type: "Person/name"\n'
+        "            aegir_type_confidence: 0.75\n"
+        '            aegir_personal_level: "direct"\n'
+        '            aegir_personal_reason: "names a person"\n'
+        '            aegir_reasons: ["they said \\"by\\"", "two words each"]\n'
+        '            aegir_annotator: "rules"\n'
+        "            contains_pii: true\n"
     )
 
 
@@ -336,6 +340,7 @@ def test_names_are_made_unique_without_touching_given_ones(
         ("C:\\tables\\a.csv", "a.csv"),
         ("../a.csv", "a.csv"),
         ("https://example.org/a.csv", "https://example.org/a.csv"),
+        ("postgresql://ann@host/shop", "postgresql://ann@host/shop"),
     ],
 )
 def test_paths_in_a_package_stay_below_it(source: str, expected: str):
@@ -436,15 +441,19 @@ CONTACT = replace(
 )
 
 
-@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+PUBLISHED_FORMATS = ["frictionless", "csvw", "dbt", "openmetadata", "datahub", "sql"]
+
+
+@pytest.mark.parametrize("name", PUBLISHED_FORMATS)
 def test_metadata_that_people_commit_never_quotes_a_personal_value(name: str):
     text = FORMATS[name]([replace(BOOKS, columns=(CONTACT,))])
     assert "anders" not in text
     assert "example.org" not in text
-    assert "3 of 3 values are e-mail addresses, such as 'xxxxxx.xxxxx'" in text
+    shape = "''xxxxxx.xxxxx''" if name == "sql" else "'xxxxxx.xxxxx'"
+    assert f"3 of 3 values are e-mail addresses, such as {shape}" in text
 
 
-@pytest.mark.parametrize("name", ["frictionless", "csvw", "dbt"])
+@pytest.mark.parametrize("name", PUBLISHED_FORMATS)
 def test_metadata_quotes_values_of_other_columns(name: str):
     text = FORMATS[name]([replace(BOOKS, columns=(replace(CONTACT, personal=False),))])
     assert "anders.solheim7@example.org" in text

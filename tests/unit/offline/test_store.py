@@ -1,14 +1,9 @@
 """The decision store: durable, append-only, versioned; what it refuses. SQLite, and PostgreSQL where there is one."""
 
 import os
-import pwd
 import random
-import shutil
-import socket
 import sqlite3
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +17,6 @@ from aegir.offline.migrations import MIGRATIONS
 from aegir.offline.store import DecisionStore
 
 ROOT = Path(__file__).parents[3]
-POSTGRES_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: path.parts)
 
 
 def an_episode(name: str = "", **fields: object) -> Episode:
@@ -30,41 +24,9 @@ def an_episode(name: str = "", **fields: object) -> Episode:
     return Episode(**{"id": name, "decisions": (decision,), "source": "real", **fields})
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The URL of a PostgreSQL server in a temporary folder, run by a user without privileges."""
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'aegir[postgres]'")
-    if not POSTGRES_PROGRAMS:
-        pytest.skip("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql")
-    programs = POSTGRES_PROGRAMS[-1]
-    user = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-    folder = Path(tempfile.mkdtemp(prefix="aegir-postgres-", dir="/tmp"))
-    os.chown(folder, user.pw_uid, user.pw_gid)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    def run(*command: object) -> None:
-        identity = {"user": user.pw_uid, "group": user.pw_gid} if os.geteuid() == 0 else {}
-        subprocess.run(
-            [str(word) for word in command],
-            check=True,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            **identity,
-        )
-
-    data = folder / "data"
-    run(programs / "initdb", "--auth=trust", "--username=aegir", "-D", data)
-    settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-    control = [programs / "pg_ctl", "-D", data, "-w"]
-    try:
-        run(*control, "-l", folder / "log", "-o", settings, "start")
-        yield f"postgresql://aegir:secret@127.0.0.1:{port}/postgres"
-    finally:
-        run(*control, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+@pytest.fixture
+def server(postgres_server: str) -> str:
+    return postgres_server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

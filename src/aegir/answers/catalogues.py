@@ -1,0 +1,253 @@
+"""Annotations as documents that data catalogues ingest: OpenMetadata and DataHub.
+
+OpenMetadata: one object with what its API takes, in the order in which to send it
+  glossary        CreateGlossary: one glossary, called Aegir
+  glossaryTerms   CreateGlossaryTerm: a term for every label that was given, with its definition
+  tables          CreateTable: columns with description, glossary term and PII tag, as suggestions of a tool
+
+DataHub: a list of metadata change proposals, as its source `file` reads them
+  tagProperties, glossaryTermInfo      what tags and terms mean
+  editableSchemaMetadata               description, tags and terms of the columns of a dataset
+
+Promises
+  - confidence, annotator and personal level stand beside what was found; an unsure column gets a description that says so,
+    and no term;
+  - values of personal columns are never quoted (metadata_formats.py);
+  - nothing but the annotations decides the output: times are 0, and names that a catalogue refuses are changed the same
+    way each time.
+"""
+
+import re
+from collections.abc import Sequence
+
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
+from aegir.answers.metadata_formats import describe, unique_names
+from aegir.answers.printable import escape_controls
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+
+GLOSSARY = "Aegir"
+GLOSSARY_MEANING = "What columns hold, as named by Aegir."
+LONGEST_NAME = 256
+OPEN_METADATA_TYPES = {
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "datetime": "DATETIME",
+    "empty": "UNKNOWN",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "string": "STRING",
+    "time": "TIME",
+}
+DATAHUB_ACTOR = "urn:li:corpuser:aegir"
+PERSONAL_TAG = "personal"
+PERSONAL_TAGS = {
+    PERSONAL_TAG: "Holds personal data.",
+    "personal_direct": "Identifies a person.",
+    "personal_indirect": "Identifies a person together with other columns.",
+    "personal_about": "Describes a person.",
+}
+
+Document = dict[str, object]
+
+
+def open_metadata_document(annotations: Sequence[TableAnnotation]) -> Document:
+    """The requests that describe these tables to OpenMetadata."""
+    terms = [
+        {
+            "glossary": GLOSSARY,
+            "name": _open_metadata_name(label),
+            "displayName": _shown(label),
+            "description": meaning,
+            **({"references": [{"name": _shown(label), "endpoint": iri}]} if iri else {}),
+        }
+        for label, (meaning, iri) in _terms(annotations).items()
+    ]
+    return {
+        "glossary": {"name": GLOSSARY, "displayName": GLOSSARY, "description": GLOSSARY_MEANING},
+        "glossaryTerms": terms,
+        "tables": [_open_metadata_table(each) for each in annotations],
+    }
+
+
+def datahub_proposals(annotations: Sequence[TableAnnotation]) -> list[Document]:
+    """The metadata change proposals that describe these tables to DataHub."""
+    columns = [column for annotation in annotations for column in annotation.columns]
+    used = {tag for column in columns for tag in _personal_tags(column)}
+    proposals = [
+        _proposal("tag", f"urn:li:tag:{tag}", "tagProperties", {"name": tag, "description": text})
+        for tag, text in PERSONAL_TAGS.items()
+        if tag in used
+    ]
+    for label, (meaning, iri) in _terms(annotations).items():
+        info: Document = {
+            "name": _shown(label),
+            "definition": meaning,
+            "termSource": "EXTERNAL" if iri else "INTERNAL",
+            "customProperties": {},
+            **(
+                {"sourceRef": "schema.org" if "schema.org" in iri else iri, "sourceUrl": iri}
+                if iri
+                else {}
+            ),
+        }
+        proposals.append(_proposal("glossaryTerm", _term_urn(label), "glossaryTermInfo", info))
+    for annotation in annotations:
+        stamp: Document = {"time": 0, "actor": DATAHUB_ACTOR}
+        names = unique_names([column.name for column in annotation.columns])
+        fields = [
+            _datahub_field(name, column, annotation.annotator)
+            for name, column in zip(names, annotation.columns, strict=True)
+        ]
+        schema: Document = {
+            "created": stamp,
+            "lastModified": stamp,
+            "editableSchemaFieldInfo": fields,
+        }
+        urn = _dataset_urn(catalogue_table(annotation))
+        proposals.append(_proposal("dataset", urn, "editableSchemaMetadata", schema))
+    return proposals
+
+
+def _terms(annotations: Sequence[TableAnnotation]) -> dict[str, tuple[str, str | None]]:
+    """Every label that was given, sorted, with its definition and IRI."""
+    columns = [column for annotation in annotations for column in annotation.columns]
+    labels = {column.label: column for column in columns if column.label}
+    return {label: _meaning(labels[label]) for label in sorted(labels)}
+
+
+def _meaning(column: ColumnAnnotation) -> tuple[str, str | None]:
+    label = column.label or ""
+    term = FINE_TYPES.get(label) or COLUMN_TYPES.get(label)
+    if term is not None:
+        return term.definition, term.iri
+    if label in KINDS:
+        return KINDS[label].definition, None
+    return f"A type that was taught, of the kind {_shown(column.kind or 'unknown')}.", None
+
+
+def _description(column: ColumnAnnotation, annotator: str) -> str:
+    """What is said of a column, how sure it is, and who says it."""
+    level = f"; personal data ({column.personal_level or 'yes'})" if column.personal else ""
+    return _shown(f"{describe(column)}{level} [Aegir, {annotator}]")
+
+
+def _open_metadata_table(annotation: TableAnnotation) -> Document:
+    where = catalogue_table(annotation)
+    names = unique_names(
+        [_open_metadata_name(column.name) if column.name else None for column in annotation.columns]
+    )
+    table: Document = {
+        "name": _open_metadata_name(where.table),
+        "displayName": _shown(where.table),
+        "description": _shown(f"Read from {where.path or annotation.table}."),
+        "tableType": "Regular",
+        "databaseSchema": ".".join(
+            _quoted_part(_open_metadata_name(part))
+            for part in (where.platform, where.database or "default", where.schema or "default")
+        ),
+        "columns": [
+            _open_metadata_column(name, column, annotation.annotator)
+            for name, column in zip(names, annotation.columns, strict=True)
+        ],
+    }
+    return table
+
+
+def _open_metadata_column(name: str, column: ColumnAnnotation, annotator: str) -> Document:
+    tags = []
+    if column.label:
+        term = f"{GLOSSARY}.{_quoted_part(_open_metadata_name(column.label))}"
+        tags.append(_tag_label(term, "Glossary"))
+    if column.personal:
+        tags.append(_tag_label("PII.Sensitive", "Classification"))
+    described: Document = {"name": name}
+    if column.name and column.name != name:
+        described["displayName"] = _shown(column.name)
+    described["dataType"] = OPEN_METADATA_TYPES.get(column.datatype, "UNKNOWN")
+    described["ordinalPosition"] = column.index + 1
+    described["description"] = _description(column, annotator)
+    described["tags"] = tags
+    return described
+
+
+def _tag_label(name: str, source: str) -> Document:
+    return {"tagFQN": name, "source": source, "labelType": "Automated", "state": "Suggested"}
+
+
+def _open_metadata_name(name: str) -> str:
+    """A name as OpenMetadata takes it: at most 256 characters on one line, without `::` and `>`, which it reserves."""
+    text = re.sub(r"::|>|\s+", lambda match: " " if match[0].isspace() else "_", _shown(name))
+    return text.strip()[:LONGEST_NAME] or "_"
+
+
+def _quoted_part(name: str) -> str:
+    """A part of a fully qualified name, in quotes where it has a dot or quotes of its own."""
+    return '"' + name.replace('"', '""') + '"' if "." in name or '"' in name else name
+
+
+def _datahub_field(name: str, column: ColumnAnnotation, annotator: str) -> Document:
+    described: Document = {
+        "fieldPath": _shown(name),
+        "description": _description(column, annotator),
+    }
+    if tags := _personal_tags(column):
+        why = _attribution(annotator, "reason", _shown(column.personal_reason or ""))
+        described["globalTags"] = {
+            "tags": [{"tag": f"urn:li:tag:{tag}", "attribution": why} for tag in tags]
+        }
+    if column.label:
+        sure = _attribution(annotator, "confidence", f"{round(column.confidence, DECIMALS)}")
+        described["glossaryTerms"] = {
+            "terms": [{"urn": _term_urn(column.label), "attribution": sure}],
+            "auditStamp": {"time": 0, "actor": DATAHUB_ACTOR},
+        }
+    return described
+
+
+def _attribution(annotator: str, key: str, value: str) -> Document:
+    detail = {"annotator": annotator, key: value}
+    return {"time": 0, "actor": DATAHUB_ACTOR, "sourceDetail": detail}
+
+
+def _personal_tags(column: ColumnAnnotation) -> list[str]:
+    if not column.personal:
+        return []
+    level = f"personal_{column.personal_level}"
+    return [PERSONAL_TAG, *([level] if level in PERSONAL_TAGS else [])]
+
+
+def _term_urn(label: str) -> str:
+    return f"urn:li:glossaryTerm:{GLOSSARY}.{_urn_part(label)}"
+
+
+def _dataset_urn(where: CatalogueTable) -> str:
+    name = ".".join(where.parts)
+    if where.path is not None:
+        name = where.path if where.platform == "file" else f"{where.path}.{name}"
+    return f"urn:li:dataset:(urn:li:dataPlatform:{where.platform},{_urn_part(name)},PROD)"
+
+
+def _urn_part(name: str) -> str:
+    """A name inside a URN: commas, brackets and the unit separator are written as percent escapes, as DataHub does."""
+    return (
+        "".join(_percent(char) if char in ",()␟%" else char for char in _shown(name)).strip() or "_"
+    )
+
+
+def _percent(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode())
+
+
+def _proposal(entity: str, urn: str, aspect: str, content: Document) -> Document:
+    return {
+        "entityType": entity,
+        "entityUrn": urn,
+        "changeType": "UPSERT",
+        "aspectName": aspect,
+        "aspect": {"json": content},
+    }
+
+
+def _shown(text: str) -> str:
+    return escape_controls(text)

@@ -1,0 +1,110 @@
+"""Claims about values (claims.py) in the words of tools that check them: Great Expectations suites and dbt tests.
+
+Great Expectations: a list with one suite per table, in the JSON form of version 1. Every expectation says in its `meta` which
+answer it follows from and on how many rows; `mostly` is the share of rows that the sample supports.
+
+dbt: `data_tests` of a column. A dbt test has no share of rows, so its severity is `warn`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.catalogue_names import catalogue_table
+from aegir.answers.claims import Claim, claims_for, profile_of
+from aegir.answers.column_profile import NUMERIC, plain_number
+from aegir.answers.metadata_formats import unique_names
+
+EXPECTATIONS = {
+    "not_null": "expect_column_values_to_not_be_null",
+    "unique": "expect_column_values_to_be_unique",
+    "in_set": "expect_column_values_to_be_in_set",
+    "between": "expect_column_values_to_be_between",
+}
+DBT_TESTS = {"not_null": "not_null", "unique": "unique", "in_set": "accepted_values"}
+
+Document = dict[str, object]
+
+
+def expectation_suites(annotations: Sequence[TableAnnotation]) -> list[Document]:
+    """One suite per table; a column without a header has no name to expect."""
+    names = unique_names([".".join(catalogue_table(each).parts) for each in annotations])
+    return [
+        {
+            "name": name,
+            "expectations": [
+                expectation
+                for column in annotation.columns
+                if column.name
+                for expectation in _column_expectations(annotation, column)
+            ],
+            "meta": {"aegir": {"table": annotation.table, "annotator": annotation.annotator}},
+            "notes": "Made from a sample by aegir annotate; review before use.",
+        }
+        for name, annotation in zip(names, annotations, strict=True)
+    ]
+
+
+def dbt_test_lines(
+    annotation: TableAnnotation, column: ColumnAnnotation, quoted: Callable[[object], str]
+) -> Iterator[str]:
+    """The lines of the tests of a column, indented to stand below it; none without claims."""
+    claims = [claim for claim in claims_for(annotation, column) if claim.kind in DBT_TESTS]
+    if claims:
+        yield "        data_tests:"
+    for claim in claims:
+        yield f"          - {DBT_TESTS[claim.kind]}:"
+        if claim.kind == "in_set":
+            yield "              arguments:"
+            yield f"                values: {quoted(list(claim.values))}"
+            if not any(isinstance(_typed(value, column.datatype), str) for value in claim.values):
+                yield "                quote: false"
+        yield "              config:"
+        yield f"                severity: {quoted('warn')}"
+
+
+def _column_expectations(
+    annotation: TableAnnotation, column: ColumnAnnotation
+) -> Iterator[Document]:
+    meta: Document = {"label": column.label, "confidence": round(column.confidence, DECIMALS)}
+    if column.personal:
+        meta["personal"] = column.personal_level or True
+    yield {
+        "type": "expect_column_to_exist",
+        "kwargs": {"column": column.name},
+        "meta": {"aegir": meta},
+    }
+    profile = profile_of(annotation, column)
+    for claim in claims_for(annotation, column):
+        assert profile is not None, "claims follow from values"
+        yield {
+            "type": EXPECTATIONS[claim.kind],
+            "kwargs": {"column": column.name, **_arguments(claim, column.datatype)},
+            "meta": {"aegir": {**meta, "sampled_rows": profile.rows, "all_rows": profile.complete}},
+        }
+
+
+def _arguments(claim: Claim, datatype: str) -> Document:
+    arguments: Document = {}
+    if claim.kind == "in_set":
+        arguments["value_set"] = [_typed(value, datatype) for value in claim.values]
+    elif claim.kind == "between":
+        arguments["min_value"], arguments["max_value"] = (
+            _whole(claim.least or 0.0),
+            _whole(claim.greatest or 0.0),
+        )
+    if claim.mostly is not None:
+        arguments["mostly"] = claim.mostly
+    return arguments
+
+
+def _typed(value: str, datatype: str) -> object:
+    """A value as a data frame would hold it; text if it is none of the datatype."""
+    if datatype in NUMERIC and (number := plain_number(value)) is not None:
+        return _whole(number)
+    if datatype == "boolean" and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
