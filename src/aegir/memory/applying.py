@@ -91,9 +91,11 @@ def _with_personal(
 ) -> ColumnAnnotation:
     """Return the answer with what follows for personal data: as the reviewer says, else from the label.
 
-    What is personal only beside persons stays so if the column was: the label does not say whose row it stands in.
+    What is personal only beside persons stays so if the column was: the label does not say whose row it stands in. So does
+    a column that no name fits, or whose type is the user's own.
     """
-    if review.personal is None and named.label in (before.label, None):
+    says_nothing = named.label not in {*FINE_TYPES, *COLUMN_TYPES, *KINDS}
+    if review.personal is None and (named.label == before.label or says_nothing):
         return named
     meaning = personal_meaning(named.type, named.fine_type, None, named.kind)
     personal = review.personal

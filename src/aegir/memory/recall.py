@@ -69,8 +69,8 @@ class ReviewMemory:
         self._by_spelling: dict[str | None, list[Review]] = defaultdict(list)
         for review in self.reviews:
             self._by_spelling[review.column.spelling].append(review)
-        self._current = self._last_of_each()
-        self._textures = unit_textures([review.column for review in self._current])
+        self.current = self._last_of_each()
+        self._textures = unit_textures([review.column for review in self.current])
 
     def __len__(self) -> int:
         return len(self.reviews)
@@ -119,7 +119,7 @@ class ReviewMemory:
         ]
         affinity = self._textures @ unit_textures([column])[0]
         likely = np.argsort(-affinity, kind="stable")[:MOST_COMPARED]
-        return named + [self._current[i] for i in likely.tolist() if affinity[i] >= LEAST_AFFINITY]
+        return named + [self.current[i] for i in likely.tolist() if affinity[i] >= LEAST_AFFINITY]
 
     def _apply_column(
         self, column: ColumnAnnotation, given: Fingerprint, repeated: set[str | None]
@@ -167,8 +167,8 @@ def _compare(review: Review, column: Fingerprint) -> Match | None:
     content = compute_similarity(known, column)
     if content < (SIMILAR_WITH_NAME if same_name else SIMILAR_CONTENT):
         return None
-    if not same_name and known.numbers:
-        return None  # numbers of the same size are everywhere
+    if not same_name and known.datatype != "string":
+        return None  # numbers of the same size, dates and flags are everywhere
     shared = compute_overlap(known, column)
     values = (
         f"{shared:.0%} of the values in common" if shared >= MOSTLY else "values of the same form"

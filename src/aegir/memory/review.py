@@ -102,7 +102,12 @@ def kind_of_label(label: str | None, own_types: Mapping[str, str]) -> str | None
 
 def now() -> str:
     """Return the time, as reviews write it."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
+    return _written(datetime.now(UTC))
+
+
+def _written(time: datetime) -> str:
+    """Return a time in UTC, always as long, so that times sort as text."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _from_record(record: dict[str, Any]) -> Review:
@@ -113,8 +118,8 @@ def _from_record(record: dict[str, Any]) -> Review:
         name: None if record[name] is None else _line(name, record[name])
         for name in ("label", "kind", "said", "source")
     }
-    if datetime.fromisoformat(texts["at"]).utcoffset() is None:
-        raise ValueError(f"the time {texts['at']!r} without its zone")
+    if _written(datetime.fromisoformat(texts["at"])) != texts["at"]:
+        raise ValueError(f"the time {texts['at']!r}; expected one like {now()}")
     if optional["kind"] not in {None, *KINDS} or (optional["label"] and not optional["kind"]):
         raise ValueError(f"the kind {optional['kind']!r}")
     if record["personal"] not in (None, True, False):
