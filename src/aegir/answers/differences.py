@@ -105,7 +105,8 @@ def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
 def _difference(
     old: Compared | None, new: Compared | None, changes: Sequence[ColumnChange]
 ) -> TableDifference:
-    return TableDifference(old and old.annotation, new and new.annotation, tuple(changes))
+    before, after = (None if side is None else side.annotation for side in (old, new))
+    return TableDifference(before, after, tuple(changes))
 
 
 def _pair_tables(old: Sequence[Compared], new: Sequence[Compared]) -> dict[int, int]:

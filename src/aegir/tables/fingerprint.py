@@ -193,7 +193,8 @@ def unit_textures(columns: Sequence[Fingerprint]) -> Floats:
     """Return the textures (columns, BUCKETS) as vectors of length 1, or 0 where there is no text."""
     textures = b"".join(bytes.fromhex(column.texture) for column in columns)
     roots = np.frombuffer(textures, np.uint8).reshape(-1, BUCKETS).astype(np.float64)
-    return roots / np.maximum(np.linalg.norm(roots, axis=1, keepdims=True), 1e-9)
+    lengths: Floats = np.linalg.norm(roots, axis=1, keepdims=True)
+    return np.asarray(roots / np.maximum(lengths, 1e-9), np.float64)
 
 
 def _family(datatype: str) -> str:
@@ -230,7 +231,7 @@ def _form_similarity(first: Fingerprint, second: Fingerprint) -> float:
 def _affinity(first: Fingerprint, second: Fingerprint) -> float:
     """Return the sum of the square roots of the products of frequencies: 1 for equal ones."""
     one, other = unit_textures([first, second])
-    return float(one @ other)
+    return float(min(one @ other, 1.0))
 
 
 def _shapes(counts: Counter[str]) -> tuple[tuple[str, float], ...]:
