@@ -65,7 +65,7 @@ def sides(tables: list[TableAnnotation]) -> list[Compared]:
     return [Compared(table) for table in tables]
 
 
-@LAW
+@settings(max_examples=25)
 @given(annotations)
 def test_an_answer_does_not_differ_from_itself(tables: list[TableAnnotation]):
     assert compare(sides(tables), sides(tables)) == ()
@@ -81,7 +81,7 @@ def columns_of(differences: tuple[TableDifference, ...], change: str) -> Counter
     return found
 
 
-@LAW
+@settings(max_examples=25)
 @given(annotations, annotations)
 def test_compared_the_other_way_round_added_and_removed_change_places(
     old: list[TableAnnotation], new: list[TableAnnotation]

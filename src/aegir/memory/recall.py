@@ -139,7 +139,7 @@ class ReviewMemory:
     def _last_of_each(self) -> list[Review]:
         """Return the reviews that no later one of the same column of the same table replaces."""
         last = {
-            (review.table, review.column.spelling, review.column.index): review
+            (review.source, review.table, review.column.spelling, review.column.index): review
             for review in self.reviews
         }
         return list(last.values())

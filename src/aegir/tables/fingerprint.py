@@ -209,9 +209,9 @@ def _number_similarity(first: Fingerprint, second: Fingerprint) -> float:
         each.datatype == "integer" and each.distinct >= ALL_DISTINCT * each.cells
         for each in (first, second)
     ):
-        # A key grows: 1 … 100 lies within 1 … 1,000. The outermost numbers may be typing errors.
-        lowest, highest = max(one[1], other[1]), min(one[-2], other[-2])
-        narrower = min(one[-2] - one[1], other[-2] - other[1])
+        # A key grows: 1 … 100 lies within 1 … 1,000.
+        lowest, highest = max(one[0], other[0]), min(one[-1], other[-1])
+        narrower = min(one[-1] - one[0], other[-1] - other[0])
         if narrower > 0 and lowest < highest:
             return float(min((highest - lowest) / narrower, 1.0))
     distance = float(np.abs(one - other)[1:-1].mean())
