@@ -4,7 +4,7 @@ A file that begins as JSON answers do is read as an answer; everything else is a
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,15 @@ def answer_format(path: Path) -> str | None:
     if not path.is_file() or not path.stat().st_size:
         return None
     return next((name for name in ("text", *FORMATS) if is_earlier_output(path, name)), None)
+
+
+def without_answers(places: Sequence[object]) -> list[object]:
+    """Return the places without answers that were written into the same folder; a single place is kept."""
+    return [
+        place
+        for place in places
+        if len(places) == 1 or not (isinstance(place, Path) and answer_format(place))
+    ]
 
 
 def read_answers(path: Path) -> list[Compared]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aegir.annotators.annotate import find_places, prepare
-from aegir.annotators.compared import annotate_side, answer_format, read_answers
+from aegir.annotators.compared import annotate_side, answer_format, read_answers, without_answers
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.scores import Annotator
 from aegir.answers.difference_report import (
@@ -117,8 +117,11 @@ def diff(
     def read(side: str) -> list[Compared]:
         if answer_format(Path(side)):
             return read_answers(Path(side))
-        places = track(find_places(side), f"annotating {side}")
-        return list(annotate_side(places, *prepared(), rows=rows, memory=reviews))
+        places = without_answers(find_places(side))
+        tables = annotate_side(
+            track(places, f"annotating {side}"), *prepared(), rows=rows, memory=reviews
+        )
+        return list(tables)
 
     differences = compare(read(old), read(new), confidence_drop=confidence_drop)
     text = render_differences(differences, "jsonl" if as_json else format_name)
