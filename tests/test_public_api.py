@@ -39,6 +39,7 @@ PUBLIC = {
         "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
         "explore_softmax learn_values read_log weigh write_log"
     ),
+    "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
@@ -81,13 +82,23 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm\n"
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm, aegir.memory\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
         sorted(
             f"aegir.{name}"
-            for name in ["health", "lazy", "observe", "offline", "raters", "rewards", "rl", "swarm"]
+            for name in [
+                "health",
+                "lazy",
+                "memory",
+                "observe",
+                "offline",
+                "raters",
+                "rewards",
+                "rl",
+                "swarm",
+            ]
         )
     )
 

@@ -20,6 +20,7 @@ from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.wording import shown_review
 from aegir.tables.database_urls import is_database_url
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
@@ -153,6 +154,7 @@ def _facts(column: ColumnAnnotation) -> dict[str, object]:
         if column.relation
         else None,
         "reasons": _publishable_reasons(column) or None,
+        "reviewed": shown_review(column) or None,
     }
     return {key: value for key, value in facts.items() if value is not None}
 

@@ -39,6 +39,7 @@ from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, 
 from aegir.answers.sql_comments import FIRST_LINE, sql_comment_lines
 from aegir.answers.text_report import render_text
 from aegir.answers.value_expectations import dbt_test_lines, expectation_suites
+from aegir.answers.wording import shown_review
 from aegir.errors import UsageError
 
 __all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
@@ -65,6 +66,7 @@ CSV_HEADER = (
     "relation_iri",
     "runners_up",
     "reasons",
+    "reviewed",
 )
 """Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
@@ -227,6 +229,7 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
         column.relation_iri or "",
         " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
         " | ".join(column.reasons),
+        shown_review(column),
     ]
 
 

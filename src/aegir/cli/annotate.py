@@ -14,7 +14,13 @@ from aegir.annotators.worker_process import CAN_FORK
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
-from aegir.cli.options import PathName, annotator_options, threshold_options
+from aegir.cli.options import (
+    PathName,
+    annotator_options,
+    memory_from,
+    memory_option,
+    threshold_options,
+)
 from aegir.cli.output import write_annotations
 from aegir.cli.routing import (
     RoutingReport,
@@ -76,6 +82,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.option(
     "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
 )
+@memory_option
+@click.option("--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`).")
 @click.option(
     "--timing",
     is_flag=True,
@@ -118,6 +126,8 @@ def annotate(
     annotator: str,
     model: Path | None,
     no_custom: bool,
+    memory: str | None,
+    no_memory: bool,
     timing: bool,
     embed: bool,
     routing: Path | None,
@@ -153,6 +163,7 @@ def annotate(
         say=tell,
     )
     noun = "source" if any(isinstance(each, DatabaseUrl) for each in kept) else "file"
+    reviews = None if no_memory else memory_from(memory)
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file(), noun=noun)
     run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
@@ -162,9 +173,13 @@ def annotate(
         watched = _read_databases(watched, rows, seed)
     with ExitStack() as ended_after:
         if count == 1:
-            outcomes = annotate_sources(watched, chosen, thresholds, rows=rows, seed=seed)
+            outcomes = annotate_sources(
+                watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
+            )
         else:
-            pool = WorkerPool(chosen, thresholds, workers=count, rows=rows, seed=seed)
+            pool = WorkerPool(
+                chosen, thresholds, workers=count, rows=rows, seed=seed, memory=reviews
+            )
             names = map(str, watched)
             outcomes = ended_after.enter_context(pool).annotate(names, len(kept))
         try:
