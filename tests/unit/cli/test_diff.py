@@ -84,11 +84,10 @@ def test_bad_input_is_one_sentence(versions: dict[str, Path], tmp_path: Path):
 
 def test_hook_and_workflow_call_the_verb_with_options_that_it_has():
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    arguments = (
-        re.search(r"entry: aegir diff\n  args: \[(.*)\]", hook)[1].replace('"', "").split(", ")
-    )
+    (arguments,) = re.findall(r"entry: aegir diff\n  args: \[(.*)\]", hook)
+    arguments = arguments.replace('"', "").split(", ")
     context = diff.make_context("diff", arguments)
     assert context.params["fail_on"] == "personal,removed"
     workflow = (ROOT / "examples" / "ci" / "github-workflow.yml").read_text()
-    command = re.search(r"aegir diff (aegir-answers\.jsonl data/\n.*)\n", workflow)[1].split()
-    assert diff.make_context("diff", command).params["format_name"] == "markdown"
+    (command,) = re.findall(r"aegir diff (aegir-answers\.jsonl data/\n.*)\n", workflow)
+    assert diff.make_context("diff", command.split()).params["format_name"] == "markdown"

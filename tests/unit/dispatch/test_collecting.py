@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aegir.dispatch.collecting import collect
-from aegir.dispatch.corrections import is_right, read_corrections, record_corrections
+from aegir.dispatch.corrections import read_corrections, record_corrections
 from aegir.dispatch.dispatcher import load_dispatcher
 from aegir.dispatch.exploration import Exploration
 from aegir.episode import EpisodeBatch
@@ -14,6 +14,7 @@ from aegir.offline.logged_decisions import LoggedDecisions
 from aegir.offline.store import DecisionStore
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
+from aegir.vocabulary.hierarchy import is_right
 
 MAILS = Column("mail", tuple(f"user{number}@example.org" for number in range(5)))
 BOOKS = Table("books.csv", (MAILS, Column("born", ("2001-02-03", "1999-12-31"))))

@@ -29,6 +29,12 @@ def test_the_twin_of_a_table_s_fold_reads_its_columns(tmp_path: Path):
     at = 0
     for (ids, _), before, now in zip(batch.parts, own.parts, known.parts, strict=True):
         codes, places = now
+        assert codes is not None
+        assert places is not None
+        assert before[0] is not None
+        assert before[1] is not None
+        assert places.vectors is not None
+        assert before[1].vectors is not None
         assert torch.equal(codes.vectors, before[0].vectors)
         assert torch.equal(places.rows, before[1].rows)
         with torch.no_grad():
