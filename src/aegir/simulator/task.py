@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from aegir.errors import UsageError
 from aegir.files import replacing
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SCHEMA = 1
 MOST_TASKS = 1_000_000
