@@ -10,7 +10,11 @@ from aegir.simulator.source import module_source
 SIGNATURE = "transform(value)"
 SHAPES = {
     "a person": ("{surname}, {given}", "{given} {surname}", "{surname}, {given} ({digits})"),
-    "a product code": ("{CODE}-{digits}-{word}", "{word}/{digits}/{CODE}", "{digits}_{CODE}_{word}"),
+    "a product code": (
+        "{CODE}-{digits}-{word}",
+        "{word}/{digits}/{CODE}",
+        "{digits}_{CODE}_{word}",
+    ),
     "an email address": ("{given}.{surname}@{word}.com", "{surname}_{given}@{word}.{region}.org"),
     "a path": ("/{folder}/{word}/{digits}.{ending}", "{folder}\\{word}\\{word}.{ending}"),
     "a log entry": ("{ending}: {word} {digits} {region}", "[{CODE}] {word}={digits}"),

@@ -9,9 +9,48 @@ from aegir.simulator.families.family import Draft, Family, listing, split_cases
 from aegir.simulator.source import module_source
 
 SIGNATURE = "normalise(value)"
-ENGLISH = "January February March April May June July August September October November December".split()
-GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
-SPANISH = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+ENGLISH = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+GERMAN = [
+    "Januar",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+]
+SPANISH = [
+    "enero",
+    "febrero",
+    "marzo",
+    "abril",
+    "mayo",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+]
 MONTHS = {"English": ENGLISH, "German": GERMAN, "Spanish": SPANISH}
 NUMERIC = ("D.M.Y", "M/D/Y", "D/M/Y", "Y/M/D", "D-M-Y", "YMD")
 WORDED = ("D N Y", "N D, Y", "D. N Y", "D-N-Y")
@@ -40,10 +79,16 @@ def read_date(text: str, layouts: list[str], months: list[str], pivot: int) -> A
         match = re.fullmatch(pattern.replace("N", "([^0-9 .,-]+)"), text.strip())
         if not match:
             continue
-        part = dict(zip([letter for letter in layout if letter in "YMDN"], match.groups()))
+        part = dict(
+            zip([letter for letter in layout if letter in "YMDN"], match.groups(), strict=True)
+        )
         month = part.get("M") or 0
         if "N" in part:
-            known = [place for place, name in enumerate(names, 1) if part["N"].lower() in (name, name[:3])]
+            known = [
+                place
+                for place, name in enumerate(names, 1)
+                if part["N"].lower() in (name, name[:3])
+            ]
             month = known[0] if known else 0
         year = int(part["Y"])
         if len(part["Y"]) == 2:
@@ -70,7 +115,9 @@ def _render(random: Random, date: datetime.date, layout: str, months: list[str],
     zero = "02" if layout == "YMD" or random.random() < 0.5 else ""
     year = str(date.year)
     short = pivot and layout != "YMD" and random.random() < 0.5
-    if short and (date.year - 1900 if date.year < 2000 else date.year - 2000 + 100) in range(pivot, pivot + 100):
+    if short and (date.year - 1900 if date.year < 2000 else date.year - 2000 + 100) in range(
+        pivot, pivot + 100
+    ):
         year = year[2:]
     month = months[date.month - 1]
     month = month[:3] if random.random() < 0.3 else month
@@ -81,7 +128,15 @@ def _render(random: Random, date: datetime.date, layout: str, months: list[str],
 def draw(random: Random, level: int) -> Draft:
     """Level 1 has one layout, 2 two, 3 three and years of two digits."""
     language = random.choice(list(MONTHS))
-    numeric = random.choice([["D.M.Y", "D/M/Y"], ["M/D/Y", "D.M.Y"], ["D-M-Y", "Y/M/D"], ["YMD", "D/M/Y"], ["M/D/Y", "YMD"]])
+    numeric = random.choice(
+        [
+            ["D.M.Y", "D/M/Y"],
+            ["M/D/Y", "D.M.Y"],
+            ["D-M-Y", "Y/M/D"],
+            ["YMD", "D/M/Y"],
+            ["M/D/Y", "YMD"],
+        ]
+    )
     layouts = random.sample([*numeric, random.choice(WORDED)], level)
     pivot = random.choice([30, 50, 70]) if level == 3 else 0
     about, form = random.choice(list(OUTPUTS.items()))
@@ -95,17 +150,28 @@ def draw(random: Random, level: int) -> Draft:
 
     usual = [pair(datetime.date.fromordinal(random.randint(first, last))) for _ in range(18)]
     leap, december = datetime.date(2024, 2, 29), datetime.date(random.choice([2018, 2024]), 12, 31)
-    wrong = _render(random, datetime.date(2023, 2, 28), layouts[0], months, 0).replace("28", "30", 1)
+    wrong = _render(random, datetime.date(2023, 2, 28), layouts[0], months, 0).replace(
+        "28", "30", 1
+    )
     edges = [(random.choice(BLANKS), missing), pair(leap), pair(december), (wrong, missing)]
     edges += [(f"  {pair(leap)[0]} ", write_date(leap, form, missing)), ("", missing)]
     public, hidden = split_cases(edges, usual, 5 + 2 * level)
-    said = {"Y": "year", "M": "month", "D": "day", "N": f"{language} name of the month, whole or its first three letters"}
+    said = {
+        "Y": "year",
+        "M": "month",
+        "D": "day",
+        "N": f"{language} name of the month, whole or its first three letters",
+    }
     return Draft(
         "Write normalise(value), which reads a date and returns it as "
         f"{about}. Dates come as {listing(['`' + layout + '`' for layout in layouts])}, where "
         f"{', '.join(f'{key} is the {name}' for key, name in said.items() if any(key in layout for layout in layouts))}; "
         "numbers with or without leading zeros (YMD always has 8 digits); upper and lower case and blanks around the value do not matter. "
-        + (f"Years may have two digits: below {pivot} they are 20xx, else 19xx. " if pivot else "Years have four digits. ")
+        + (
+            f"Years may have two digits: below {pivot} they are 20xx, else 19xx. "
+            if pivot
+            else "Years have four digits. "
+        )
         + f"What is no such date, or a day that does not exist (30 February), gives {missing!r}.",
         SIGNATURE,
         module_source(

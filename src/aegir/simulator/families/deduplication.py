@@ -23,7 +23,9 @@ def drop_duplicates(rows: list[Any], keys: list[str], loose: list[str], keep: st
     for number, row in enumerate(rows):
         values: list[Any] = [number]
         if not any(row[key] is None for key in keys):
-            values = ["".join(row[key].lower().split()) if key in loose else row[key] for key in keys]
+            values = [
+                "".join(row[key].lower().split()) if key in loose else row[key] for key in keys
+            ]
         groups.setdefault((len(values), *values), []).append(row)
     return [choose_row(group, keep) for group in groups.values()]
 
@@ -46,7 +48,13 @@ def choose_row(group: list[Any], keep: str) -> Any:
 
 def draw(random: Random, level: int) -> Draft:
     """Level 1 compares exactly and keeps one of the rows; 2 and 3 compare two or three columns loosely and may merge."""
-    columns = {"name": "given", "city": "city", "company": "company", "region": "region", "product": "product"}
+    columns = {
+        "name": "given",
+        "city": "city",
+        "company": "company",
+        "region": "region",
+        "product": "product",
+    }
     keys = sorted(sample(random, list(columns), min(level, 2), max(level, 2)))
     loose = sorted(sample(random, keys, 1, len(keys))) if level > 1 else []
     keep = random.choice(list(KEEP)[:3] if level == 1 else list(KEEP))
@@ -59,7 +67,9 @@ def draw(random: Random, level: int) -> Draft:
             row: dict[str, Any] = {name: random.choice(pools[name]) for name in keys}
             for name in loose:
                 if chance(random, 0.4):
-                    row[name] = random.choice([row[name].upper(), f" {row[name]}", f"{row[name][:2]} {row[name][2:]}"])
+                    row[name] = random.choice(
+                        [row[name].upper(), f" {row[name]}", f"{row[name][:2]} {row[name][2:]}"]
+                    )
             row |= {name: random.choice([None, *words(columns[name])[:6]]) for name in others}
             rows.append({**row, "version": random.randint(1, 9)})
         if gaps:
@@ -68,13 +78,28 @@ def draw(random: Random, level: int) -> Draft:
 
     tables = [make(random.randint(3, 7)) for _ in range(8)]
     public = [make(3, gaps=True), *tables[: 1 + level]]
-    hidden = [*tables[1 + level :], make(4, gaps=True), make(6, gaps=True), Case(([],), []), make(1)]
+    hidden = [
+        *tables[1 + level :],
+        make(4, gaps=True),
+        make(6, gaps=True),
+        Case(([],), []),
+        make(1),
+    ]
     return Draft(
         f"Write deduplicate(rows), which returns a list of objects with one row per record. Rows with the same {listing([repr(key) for key in keys])} are the same record"
-        + (f"; of {listing([repr(key) for key in loose])}, case and blanks do not count" if loose else "")
+        + (
+            f"; of {listing([repr(key) for key in loose])}, case and blanks do not count"
+            if loose
+            else ""
+        )
         + f". A row with None in one of these columns is a record of its own. Of the rows of a record {KEEP[keep]}. Records stay in the order in which they first occur; rows are returned unchanged otherwise.",
         SIGNATURE,
-        module_source(SIGNATURE, call_source(drop_duplicates, keys, loose, keep, first="rows"), choose_row, drop_duplicates),
+        module_source(
+            SIGNATURE,
+            call_source(drop_duplicates, keys, loose, keep, first="rows"),
+            choose_row,
+            drop_duplicates,
+        ),
         public,
         hidden,
         difficulty={"keys": len(keys), "loose": len(loose)},

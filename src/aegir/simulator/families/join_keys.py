@@ -19,7 +19,9 @@ STEPS = {
 }
 
 
-def match_rows(left: list[Any], right: list[Any], left_key: str, right_key: str, steps: list[str], kind: str) -> list[Any]:
+def match_rows(
+    left: list[Any], right: list[Any], left_key: str, right_key: str, steps: list[str], kind: str
+) -> list[Any]:
     """Pairs of row ids whose keys are the same after the steps; unmatched left rows with None for a left join."""
     found: dict[str, list[Any]] = {}
     for row in right:
@@ -44,7 +46,11 @@ def plain_key(value: str | None, steps: list[str]) -> str:
     if "prefix" in steps:
         text = text.split(":", 1)[-1]
     if "accents" in steps:
-        text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+        text = "".join(
+            letter
+            for letter in unicodedata.normalize("NFD", text)
+            if not unicodedata.combining(letter)
+        )
     if "case" in steps:
         text = text.lower()
     if "signs" in steps:
@@ -77,12 +83,22 @@ def draw(random: Random, level: int) -> Draft:
     left_key, right_key = random.sample(["code", "name", "ref", "key", "label", "number"], 2)
 
     def make(size: int, *, empty: bool = False) -> Case:
-        keys = [f"{random.choice(words('company'))[:5]}{random.randint(1, 9)}e" for _ in range(size)]
-        left = [{"id": number, left_key: _vary(random, key, steps)} for number, key in enumerate(keys, 1)]
-        chosen = [key for key in keys if chance(random, 0.7)] + [f"{random.choice(words('city'))}{random.randint(1, 9)}"]
+        keys = [
+            f"{random.choice(words('company'))[:5]}{random.randint(1, 9)}e" for _ in range(size)
+        ]
+        left = [
+            {"id": number, left_key: _vary(random, key, steps)}
+            for number, key in enumerate(keys, 1)
+        ]
+        chosen = [key for key in keys if chance(random, 0.7)] + [
+            f"{random.choice(words('city'))}{random.randint(1, 9)}"
+        ]
         chosen += sample(random, keys, 0, 1)
         random.shuffle(chosen)
-        right: list[Any] = [{"id": f"r{number}", right_key: _vary(random, key, steps)} for number, key in enumerate(chosen, 1)]
+        right: list[Any] = [
+            {"id": f"r{number}", right_key: _vary(random, key, steps)}
+            for number, key in enumerate(chosen, 1)
+        ]
         if empty:
             left.append({"id": 90, left_key: None})
             right += [{"id": "r90", right_key: ""}, {"id": "r91", right_key: None}]

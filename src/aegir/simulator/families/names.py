@@ -3,7 +3,15 @@
 from random import Random
 from typing import Any
 
-from aegir.simulator.families.family import Draft, Family, chance, listing, sample, split_cases, words
+from aegir.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    listing,
+    sample,
+    split_cases,
+    words,
+)
 from aegir.simulator.source import module_source
 
 SIGNATURE = "normalise_name(value)"
@@ -20,11 +28,15 @@ FORMS = {
 }
 
 
-def read_name(text: str, titles: list[str], particles: list[str], suffixes: list[str], form: str, missing: Any) -> Any:
+def read_name(
+    text: str, titles: list[str], particles: list[str], suffixes: list[str], form: str, missing: Any
+) -> Any:
     """Take off titles and suffixes, find the surname with its particles, and write the name."""
     text = " ".join(text.split())
     dropped = [word.lower() for word in [*titles, *suffixes]]
-    pieces = [[word for word in piece.split() if word.lower() not in dropped] for piece in text.split(",")]
+    pieces = [
+        [word for word in piece.split() if word.lower() not in dropped] for piece in text.split(",")
+    ]
     pieces = [piece for piece in pieces if piece]
     if not pieces:
         return missing
@@ -37,7 +49,9 @@ def read_name(text: str, titles: list[str], particles: list[str], suffixes: list
         given, surname = pieces[0][:start], pieces[0][start:]
     given = ["-".join(part.capitalize() for part in word.split("-")) for word in given]
     family = " ".join(
-        word.lower() if word.lower() in particles else "-".join(part.capitalize() for part in word.split("-"))
+        word.lower()
+        if word.lower() in particles
+        else "-".join(part.capitalize() for part in word.split("-"))
         for word in surname
     )
     return write_name(given, family, form)
@@ -66,7 +80,9 @@ def draw(random: Random, level: int) -> Draft:
     suffixes = sample(random, SUFFIXES, 1, 3) if level > 1 else []
     particles = sample(random, PARTICLES, 2, 4) if level > 2 else []
 
-    def pair(title: bool = False, particle: bool = False, turned: bool = False, single: bool = False) -> tuple[str, Any]:
+    def pair(
+        title: bool = False, particle: bool = False, turned: bool = False, single: bool = False
+    ) -> tuple[str, Any]:
         given = [] if single else random.sample(words("given"), random.choice([1, 1, 2]))
         surname = random.choice(words("surname"))
         if particles and (particle or chance(random, 0.4)):
@@ -77,27 +93,56 @@ def draw(random: Random, level: int) -> Draft:
         front, back = " ".join(given), surname
         if titles and (title or chance(random, 0.3)):
             front = f"{random.choice(titles)} {front}".strip()
-        text = f"{back}, {front}" if (turned or chance(random, 0.3)) and front and not single else f"{front} {back}".strip()
+        text = (
+            f"{back}, {front}"
+            if (turned or chance(random, 0.3)) and front and not single
+            else f"{front} {back}".strip()
+        )
         if suffixes and (title or chance(random, 0.3)):
             text = f"{text}, {random.choice(suffixes)}"
         case = random.choice([str, str, str.upper, str.lower])
-        return random.choice(["", "", " "]) + case(text).replace(" ", random.choice([" ", " ", "  "])), expected
+        return random.choice(["", "", " "]) + case(text).replace(
+            " ", random.choice([" ", " ", "  "])
+        ), expected
 
     usual = [pair() for _ in range(16)]
-    edges = [("", missing), ("  ", missing), pair(turned=True), pair(title=True), pair(particle=True, turned=True)]
+    edges = [
+        ("", missing),
+        ("  ", missing),
+        pair(turned=True),
+        pair(title=True),
+        pair(particle=True, turned=True),
+    ]
     edges += [pair(particle=True), pair(single=True)]
-    public, hidden = split_cases(edges, [pair(turned=True), pair(particle=True, title=True), *usual], 5 + level)
+    public, hidden = split_cases(
+        edges, [pair(turned=True), pair(particle=True, title=True), *usual], 5 + level
+    )
     return Draft(
         f"Write normalise_name(value), which returns the name of a person as {about}. A value is `given names surname` or "
         "`surname, given names`, in any case, with any blanks; the surname is one word unless more is said, and may stand alone. Words of the result begin with a capital letter, the rest is small"
         + ("; so do both parts of a word with a hyphen" if level > 2 else "")
         + ". "
-        + (f"The titles {listing(titles)} and the suffixes {listing(suffixes)} are left out, in any case, as are commas with nothing else before or after. " if titles else "")
-        + (f"The particles {listing(particles)} belong to the surname and stay small. " if particles else "")
-        + ("With an empty list of given names only the surname is written (as an object, `given` is then empty). ")
+        + (
+            f"The titles {listing(titles)} and the suffixes {listing(suffixes)} are left out, in any case, as are commas with nothing else before or after. "
+            if titles
+            else ""
+        )
+        + (
+            f"The particles {listing(particles)} belong to the surname and stay small. "
+            if particles
+            else ""
+        )
+        + (
+            "With an empty list of given names only the surname is written (as an object, `given` is then empty). "
+        )
         + f"A blank value gives {missing!r}.",
         SIGNATURE,
-        module_source(SIGNATURE, f"read_name(value, {titles!r}, {particles!r}, {suffixes!r}, {form!r}, {missing!r})", write_name, read_name),
+        module_source(
+            SIGNATURE,
+            f"read_name(value, {titles!r}, {particles!r}, {suffixes!r}, {form!r}, {missing!r})",
+            write_name,
+            read_name,
+        ),
         public,
         hidden,
         difficulty={"rules": len(titles) + len(particles) + len(suffixes)},

@@ -70,8 +70,13 @@ def draw(random: Random, level: int) -> Draft:
     digits = random.choice([2, 3, 4]) if "%" in suffixes else random.choice([1, 2, 3])
 
     def pair(kind: str = "") -> tuple[str, Any]:
-        whole, places = random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)]), random.choice([0, 1, 2])
-        text = _group(whole, thousands) + (f"{decimal}{random.randint(0, 10**places - 1):0{places}}" if places else "")
+        whole, places = (
+            random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)]),
+            random.choice([0, 1, 2]),
+        )
+        text = _group(whole, thousands) + (
+            f"{decimal}{random.randint(0, 10**places - 1):0{places}}" if places else ""
+        )
         if kind in suffixes or (suffixes and chance(random, 0.4)):
             suffix = kind if kind in suffixes else random.choice(list(suffixes))
             text = f"{random.randint(1, 99)}{decimal}{random.randint(1, 9)}{random.choice(['', ' '])}{suffix}"
@@ -81,21 +86,40 @@ def draw(random: Random, level: int) -> Draft:
         if symbols and (kind == "symbol" or chance(random, 0.5)):
             symbol = random.choice(symbols)
             text = random.choice([f"{symbol}{text}", f"{symbol} {text}", f"{text} {symbol}"])
-        return text, read_number(text, decimal, thousands, symbols, missing, suffixes, negatives, digits)
+        return text, read_number(
+            text, decimal, thousands, symbols, missing, suffixes, negatives, digits
+        )
 
     usual = [pair() for _ in range(16)]
     kinds = [pair(kind) for kind in ["-", "symbol", *negatives, *suffixes]]
-    edges = [(random.choice(missing), None), ("", None), *kinds, (f" {kinds[0][0]} ", kinds[0][1]), ("12 or so", None)]
+    edges = [
+        (random.choice(missing), None),
+        ("", None),
+        *kinds,
+        (f" {kinds[0][0]} ", kinds[0][1]),
+        ("12 or so", None),
+    ]
     edges += [(missing[0].upper(), None), ("0", 0.0)]
     public, hidden = split_cases(edges, [*kinds[: level + 1], *usual], 6 + level)
-    signs = ["a minus in front"] + [{"parentheses": "parentheses around", "trailing": "a minus at the end"}[name] for name in negatives]
+    signs = ["a minus in front"] + [
+        {"parentheses": "parentheses around", "trailing": "a minus at the end"}[name]
+        for name in negatives
+    ]
     return Draft(
         f"Write parse_number(value), which returns the number in a text, rounded to {digits} decimals with round(). The decimal sign is "
         f"{decimal!r}; "
         + (f"{thousands!r} may group thousands. " if thousands else "thousands are not grouped. ")
-        + (f"Currencies ({listing(symbols)}) may stand before or after, with or without a blank. " if symbols else "")
+        + (
+            f"Currencies ({listing(symbols)}) may stand before or after, with or without a blank. "
+            if symbols
+            else ""
+        )
         + f"Negative numbers have {listing(signs)}. "
-        + (f"A suffix multiplies, in any case and perhaps after a blank: {', '.join(f'{key} by {factor:g}' for key, factor in suffixes.items())}. " if suffixes else "")
+        + (
+            f"A suffix multiplies, in any case and perhaps after a blank: {', '.join(f'{key} by {factor:g}' for key, factor in suffixes.items())}. "
+            if suffixes
+            else ""
+        )
         + f"An empty value, {listing([repr(text) for text in missing])} (in any case) and anything that is no number give None.",
         SIGNATURE,
         module_source(

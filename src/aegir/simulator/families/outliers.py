@@ -1,5 +1,6 @@
 """Outliers: flag the values of a series that lie far from the others."""
 
+import itertools
 import statistics
 from random import Random
 from typing import Any
@@ -41,18 +42,23 @@ def flag_outliers(values: list[Any], method: str, k: float, side: str, fewest: i
         high = k * statistics.median([abs(value) for value in known])
         low = -high
     return [
-        value is not None and ((side != "low" and value > high + 1e-9) or (side != "high" and value < low - 1e-9))
+        value is not None
+        and ((side != "low" and value > high + 1e-9) or (side != "high" and value < low - 1e-9))
         for value in values
     ]
 
 
 def flag_jumps(values: list[Any], known: list[Any], k: float, side: str) -> list[bool]:
     """True for every value too far from the one before it."""
-    most = k * statistics.fmean([abs(after - before) for before, after in zip(known, known[1:])])
+    most = k * statistics.fmean(
+        [abs(after - before) for before, after in itertools.pairwise(known)]
+    )
     flags, last = [], None
     for value in values:
         step = 0 if value is None or last is None else value - last
-        flags.append((side != "low" and step > most + 1e-9) or (side != "high" and -step > most + 1e-9))
+        flags.append(
+            (side != "low" and step > most + 1e-9) or (side != "high" and -step > most + 1e-9)
+        )
         last = last if value is None else value
     return flags
 
@@ -67,9 +73,13 @@ def draw(random: Random, level: int) -> Draft:
 
     def make(size: int, *, gaps: bool = False, flat: bool = False) -> Case:
         centre, spread = random.randint(-50, 200), random.choice([1, 4, 10])
-        values: list[Any] = [centre if flat else round(random.gauss(centre, spread), 1) for _ in range(size)]
+        values: list[Any] = [
+            centre if flat else round(random.gauss(centre, spread), 1) for _ in range(size)
+        ]
         for place in random.sample(range(size), min(size, random.choice([0, 1, 1, 2]))):
-            values[place] = round(values[place] + random.choice([-1, 1]) * spread * random.choice([2, 4, 6, 9]), 1)
+            values[place] = round(
+                values[place] + random.choice([-1, 1]) * spread * random.choice([2, 4, 6, 9]), 1
+            )
         if level > 1 and (gaps or chance(random, 0.3)):
             values = [None if chance(random, 0.25) else value for value in values]
         return Case((values,), flag_outliers(values, method, k, side, fewest))
@@ -78,12 +88,22 @@ def draw(random: Random, level: int) -> Draft:
     public.append(make(3))
     hidden = [make(random.randint(5, 12), gaps=chance(random, 0.4)) for _ in range(8)]
     hidden += [Case(([],), []), make(1), make(fewest - 1), make(fewest), make(7, flat=True)]
-    sides = {"both": "", "high": " Only values that are too large count.", "low": " Only values that are too small count."}
+    sides = {
+        "both": "",
+        "high": " Only values that are too large count.",
+        "low": " Only values that are too small count.",
+    }
     return Draft(
         f"Write flag(values), which returns a list of True (an outlier) and False, one for each value. A value is an outlier if it is {METHODS[method].format(k=k)}; "
         f"what lies exactly on a limit is none (allow 1e-9 for rounding).{sides[side]} None is never an outlier and is left out of all figures. With fewer than {fewest} values (None not counted) there are no outliers.",
         SIGNATURE,
-        module_source(SIGNATURE, call_source(flag_outliers, method, k, side, fewest, first="values"), flag_jumps, flag_outliers, imports="statistics"),
+        module_source(
+            SIGNATURE,
+            call_source(flag_outliers, method, k, side, fewest, first="values"),
+            flag_jumps,
+            flag_outliers,
+            imports="itertools statistics",
+        ),
         public,
         hidden,
         difficulty={"k": k},

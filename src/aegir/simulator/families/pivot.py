@@ -8,10 +8,18 @@ from aegir.simulator.source import call_source, module_source
 from aegir.simulator.task import Case
 
 SIGNATURE = "reshape(rows)"
-AGGREGATES = {"sum": "their sum", "max": "the largest", "min": "the smallest", "last": "the last", "count": "how many there are"}
+AGGREGATES = {
+    "sum": "their sum",
+    "max": "the largest",
+    "min": "the smallest",
+    "last": "the last",
+    "count": "how many there are",
+}
 
 
-def widen(rows: list[Any], index: str, column: str, value: str, aggregate: str, fill: Any, prefix: str) -> list[Any]:
+def widen(
+    rows: list[Any], index: str, column: str, value: str, aggregate: str, fill: Any, prefix: str
+) -> list[Any]:
     """One row per value of `index`, one column per value of `column`, both sorted."""
     cells: dict[Any, dict[Any, list[Any]]] = {}
     names: dict[Any, None] = {}
@@ -20,14 +28,28 @@ def widen(rows: list[Any], index: str, column: str, value: str, aggregate: str, 
             continue
         cells.setdefault(row[index], {}).setdefault(row[column], []).append(row[value])
         names[row[column]] = None
-    functions = {"sum": sum, "max": max, "min": min, "count": len, "last": lambda values: values[-1]}
+    functions = {
+        "sum": sum,
+        "max": max,
+        "min": min,
+        "count": len,
+        "last": lambda values: values[-1],
+    }
     return [
-        {index: key, **{f"{prefix}{name}": functions[aggregate](found[name]) if name in found else fill for name in sorted(names)}}
+        {
+            index: key,
+            **{
+                f"{prefix}{name}": functions[aggregate](found[name]) if name in found else fill
+                for name in sorted(names)
+            },
+        }
         for key, found in sorted(cells.items())
     ]
 
 
-def lengthen(rows: list[Any], index: list[str], column: str, value: str, skip: bool, prefix: str) -> list[Any]:
+def lengthen(
+    rows: list[Any], index: list[str], column: str, value: str, skip: bool, prefix: str
+) -> list[Any]:
     """One row per row and column that is not of the index, in the order of the columns."""
     return [
         {**{name: row[name] for name in index}, column: name.removeprefix(prefix), value: row[name]}
@@ -49,7 +71,8 @@ def draw(random: Random, level: int) -> Draft:
     def make(size: int) -> Case:
         keys, names = random.sample(words("city"), 3), random.sample(words("colour"), 3)
         rows: list[Any] = [
-            {index: random.choice(keys), column: random.choice(names), value: random.randint(1, 50)} for _ in range(size)
+            {index: random.choice(keys), column: random.choice(names), value: random.randint(1, 50)}
+            for _ in range(size)
         ]
         for row in rows:
             if level > 1 and chance(random, 0.12):
@@ -63,14 +86,20 @@ def draw(random: Random, level: int) -> Draft:
         f"with the key {index!r} and one key {f'{prefix!r} followed by the value' if prefix else 'named by the value'} for every {column!r} of the table (sorted). Its value is, of all values of {value!r} there, {AGGREGATES[aggregate]}; where there is none, {fill!r}. "
         f"Rows whose {value!r} is None are left out first.",
         SIGNATURE,
-        module_source(SIGNATURE, call_source(widen, index, column, value, aggregate, fill, prefix, first="rows"), widen),
+        module_source(
+            SIGNATURE,
+            call_source(widen, index, column, value, aggregate, fill, prefix, first="rows"),
+            widen,
+        ),
         public,
         hidden,
         difficulty={"pivot": 1},
     )
 
 
-def _draw_long(random: Random, level: int, index: str, column: str, value: str, prefix: str) -> Draft:
+def _draw_long(
+    random: Random, level: int, index: str, column: str, value: str, prefix: str
+) -> Draft:
     ids = [index, *sample(random, ["id", "code", "owner"], 0, level - 1)]
     skip = level > 1 and chance(random, 0.6)
 
@@ -79,7 +108,15 @@ def _draw_long(random: Random, level: int, index: str, column: str, value: str, 
         rows = []
         for number in range(size):
             row: dict[str, Any] = {name: f"{random.choice(words('city'))}{number}" for name in ids}
-            rows.append({**row, **{name: None if chance(random, 0.2) else random.randint(1, 99) for name in names}})
+            rows.append(
+                {
+                    **row,
+                    **{
+                        name: None if chance(random, 0.2) else random.randint(1, 99)
+                        for name in names
+                    },
+                }
+            )
         return Case((rows,), lengthen(rows, ids, column, value, skip, prefix))
 
     public = [make(2), make(3), *(make(2) for _ in range(level))]
@@ -89,7 +126,11 @@ def _draw_long(random: Random, level: int, index: str, column: str, value: str, 
         f"{column!r} (the name of the column{f', without the prefix {prefix!r}' if prefix else ''}) and {value!r} (what stood there), row by row, in the order of the columns. "
         + ("What is None is left out." if skip else "None is kept."),
         SIGNATURE,
-        module_source(SIGNATURE, call_source(lengthen, ids, column, value, skip, prefix, first="rows"), lengthen),
+        module_source(
+            SIGNATURE,
+            call_source(lengthen, ids, column, value, skip, prefix, first="rows"),
+            lengthen,
+        ),
         public,
         hidden,
         difficulty={"pivot": 0},

@@ -7,7 +7,11 @@ from aegir.simulator.families.family import Draft, Family, chance, sample, to_ca
 from aegir.simulator.source import module_source
 
 SIGNATURE = "matches(value)"
-CLASSES = {"[A-Z]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "[a-z]": "abcdefghijklmnopqrstuvwxyz", "[0-9]": "0123456789"}
+CLASSES = {
+    "[A-Z]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "[a-z]": "abcdefghijklmnopqrstuvwxyz",
+    "[0-9]": "0123456789",
+}
 SEPARATORS = ("-", "/", ".", ":", "_", "#")
 
 
@@ -27,7 +31,9 @@ def _fields(random: Random, level: int) -> list[tuple[str, int, int]]:
             fields.append(("|".join(sorted(starts)), 1, 1))
         else:
             least = random.randint(1, 4)
-            fields.append((random.choice(list(CLASSES)), least, least + random.choice([0, 0, 1, 3])))
+            fields.append(
+                (random.choice(list(CLASSES)), least, least + random.choice([0, 0, 1, 3]))
+            )
     return fields
 
 
@@ -49,7 +55,11 @@ def _value(random: Random, fields: list[tuple[str, int, int]], size: int | None 
     for kind, least, most in fields:
         length = random.randint(least, most) if size is None else (least, most)[size]
         letters = CLASSES.get(kind)
-        text += "".join(random.choice(letters) for _ in range(length)) if letters else random.choice(kind.split("|"))
+        text += (
+            "".join(random.choice(letters) for _ in range(length))
+            if letters
+            else random.choice(kind.split("|"))
+        )
     return text
 
 
@@ -73,19 +83,32 @@ def draw(random: Random, level: int) -> Draft:
     fields = _fields(random, level)
     optional = level > 1 and len(fields) > 3 and fields[-2][0] in SEPARATORS and chance(random, 0.5)
     pattern = _pattern(fields, optional)
-    shown = [_value(random, fields, 0), _value(random, fields, 1), *(_value(random, fields) for _ in range(8))]
-    for text, _, _ in fields:  # every alternative is shown
-        for word in text.split("|") if "|" in text else ():
-            shown.append(_value(random, [(word, 1, 1) if field[0] == text else field for field in fields]))
+    shown = [
+        _value(random, fields, 0),
+        _value(random, fields, 1),
+        *(_value(random, fields) for _ in range(8)),
+    ]
+    shown += [  # every alternative is shown
+        _value(random, [(word, 1, 1) if field[0] == text else field for field in fields])
+        for text, _, _ in fields
+        if "|" in text
+        for word in text.split("|")
+    ]
     if optional:
         shown += [_value(random, fields[:-2], 0), _value(random, fields[:-2], 1)]
-    more = [_value(random, fields) for _ in range(6)] + [_value(random, fields[:-2] if optional else fields)]
+    more = [_value(random, fields) for _ in range(6)] + [
+        _value(random, fields[:-2] if optional else fields)
+    ]
     wrong = [_spoil(random, random.choice(shown)) for _ in range(24)]
     wrong = [value for value in dict.fromkeys(wrong) if not has_form(value, pattern)]
-    public = to_cases([*((value, True) for value in shown), *((value, False) for value in wrong[:9])])
+    public = to_cases(
+        [*((value, True) for value in shown), *((value, False) for value in wrong[:9])]
+    )
     random.shuffle(public)
     seen = {case.arguments for case in public}
-    hidden = to_cases([("", False), *((value, True) for value in more), *((value, False) for value in wrong[9:])])
+    hidden = to_cases(
+        [("", False), *((value, True) for value in more), *((value, False) for value in wrong[9:])]
+    )
     return Draft(
         "Write matches(value), which returns True if a code has the form that the examples show. The form is a sequence of fields: runs of capital letters, "
         "of small letters or of digits, each of a fewest and a most length, words of which one of several may stand, and single signs; a last sign and field may be optional. "

@@ -46,10 +46,15 @@ def _value(random: Random, kind: str) -> Any:
     return {
         "text": f" {word}" if chance(random, 0.3) else word,
         "upper": random.choice(words("city")),
-        "whole": random.choice([random.randint(0, 999), f"{random.randint(0, 999)}.0", f" {random.randint(0, 99)}"]),
-        "number": random.choice([f"{random.randint(0, 999)}.{random.randint(1, 99)}", random.randint(1, 99)]),
+        "whole": random.choice(
+            [random.randint(0, 999), f"{random.randint(0, 999)}.0", f" {random.randint(0, 99)}"]
+        ),
+        "number": random.choice(
+            [f"{random.randint(0, 999)}.{random.randint(1, 99)}", random.randint(1, 99)]
+        ),
         "flag": random.choice(["yes", "no", "TRUE", "false", "1", "0", "maybe"]),
-        "list": "; ".join(random.sample(words("colour"), random.randint(1, 3))) + random.choice(["", ";"]),
+        "list": "; ".join(random.sample(words("colour"), random.randint(1, 3)))
+        + random.choice(["", ";"]),
     }[kind]
 
 
@@ -59,7 +64,9 @@ def _draw_mapping(random: Random, level: int) -> list[Any]:
     kinds = list(KINDS)[: 2 + 2 * level]
     mapping = []
     for source in sources:
-        target = random.choice([f"{source}_value", source.upper(), f"the_{source}", source[:4], f"{source}2", source])
+        target = random.choice(
+            [f"{source}_value", source.upper(), f"the_{source}", source[:4], f"{source}2", source]
+        )
         kind = random.choice(kinds)
         empty: list[Any] = [None, None, 0 if kind in ("whole", "number") else "unknown"]
         mapping.append((source, target, kind, random.choice(empty) if level > 1 else None))
@@ -83,7 +90,8 @@ def draw(random: Random, level: int) -> Draft:
     edges = [pair(empty=True), ({}, map_row({}, mapping, drop)), pair(empty=True)]
     public, hidden = split_cases(edges, [pair() for _ in range(14)], 4 + level)
     table = "source,target,kind,default\n" + "".join(
-        f"{source},{target},{kind},{'' if default is None else default}\n" for source, target, kind, default in mapping
+        f"{source},{target},{kind},{'' if default is None else default}\n"
+        for source, target, kind, default in mapping
     )
     used = {kind: about for kind, about in KINDS.items() if kind in [entry[2] for entry in mapping]}
     return Draft(

@@ -16,7 +16,7 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 def valid_form(value: str, fields: list[tuple[str, int, int]], separator: str) -> bool:
     """Fields of letters (A), digits (0) or either (X), each of a least and most length, with a separator between."""
     kinds = {"A": "[A-Z]", "0": "[0-9]", "X": "[A-Z0-9]", "h": "[0-9a-f]"}
-    parts = ["%s{%d,%d}" % (kinds[kind], least, most) for kind, least, most in fields]
+    parts = [f"{kinds[kind]}{{{least},{most}}}" for kind, least, most in fields]
     return bool(re.fullmatch(re.escape(separator).join(parts), value))
 
 
@@ -25,7 +25,7 @@ def valid_ranges(value: str, ranges: list[tuple[int, int]], separator: str, padd
     parts = value.split(separator)
     if len(parts) != len(ranges):
         return False
-    for part, (least, most) in zip(parts, ranges):
+    for part, (least, most) in zip(parts, ranges, strict=True):
         if not re.fullmatch("[0-9]+", part) or not least <= int(part) <= most:
             return False
         if len(part) != len(str(most)) if padded else len(part) > 1 and part[0] == "0":
@@ -38,17 +38,17 @@ def valid_check(value: str, prefix: str, weights: list[int], modulus: int, gaps:
     for gap in gaps:
         value = value.replace(gap, "")
     last = "[0-9X]" if modulus == 11 else "[0-9]"
-    if not re.fullmatch(prefix + "[0-9]{%d}" % (len(weights) - 1) + last, value):
+    if not re.fullmatch(f"{prefix}[0-9]{{{len(weights) - 1}}}{last}", value):
         return False
     digits = [10 if digit == "X" else int(digit) for digit in value[len(prefix) :]]
-    return sum(weight * digit for weight, digit in zip(weights, digits)) % modulus == 0
+    return sum(weight * digit for weight, digit in zip(weights, digits, strict=True)) % modulus == 0
 
 
 def valid_luhn(value: str, prefixes: list[str], length: int, gaps: str) -> bool:
     """Digits of a length with one of the prefixes and a right Luhn check digit."""
     for gap in gaps:
         value = value.replace(gap, "")
-    if not re.fullmatch("[0-9]{%d}" % length, value) or not value.startswith(tuple(prefixes)):
+    if not re.fullmatch(f"[0-9]{{{length}}}", value) or not value.startswith(tuple(prefixes)):
         return False
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(value))]
     return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0
@@ -70,21 +70,46 @@ def _draw_form(random: Random) -> Rule:
         least = random.randint(1, 4)
         fields.append((random.choice("A00Xh"), least, least + random.choice([0, 0, 1, 2])))
     separator = random.choice(["-", ".", "/", ":", " "])
-    letters = {"A": LETTERS, "0": "0123456789", "X": LETTERS + "0123456789", "h": "0123456789abcdef"}
-    kinds = {"A": "capital letters", "0": "digits", "X": "capital letters or digits", "h": "hexadecimal digits (0-9, a-f)"}
+    letters = {
+        "A": LETTERS,
+        "0": "0123456789",
+        "X": LETTERS + "0123456789",
+        "h": "0123456789abcdef",
+    }
+    kinds = {
+        "A": "capital letters",
+        "0": "digits",
+        "X": "capital letters or digits",
+        "h": "hexadecimal digits (0-9, a-f)",
+    }
     about = ", then ".join(
-        f"{least} {kinds[kind]}" if least == most else f"{least} to {most} {kinds[kind]}" for kind, least, most in fields
+        f"{least} {kinds[kind]}" if least == most else f"{least} to {most} {kinds[kind]}"
+        for kind, least, most in fields
     )
 
     def make(change: int) -> str:
         return separator.join(
-            "".join(random.choice(letters[kind]) for _ in range(random.randint(least, most) + (change if place == 0 else 0)))
+            "".join(
+                random.choice(letters[kind])
+                for _ in range(random.randint(least, most) + (change if place == 0 else 0))
+            )
             for place, (kind, least, most) in enumerate(fields)
         )
 
     longest = separator.join(random.choice(letters[kind]) * most for kind, _, most in fields)
-    values = [make(0) for _ in range(14)] + [longest, longest + "7", make(3), make(0).lower(), make(0).replace(separator, "_")]
-    return Rule(f"A value consists of {about}, with {separator!r} between them", valid_form, (fields, separator), values)
+    values = [make(0) for _ in range(14)] + [
+        longest,
+        longest + "7",
+        make(3),
+        make(0).lower(),
+        make(0).replace(separator, "_"),
+    ]
+    return Rule(
+        f"A value consists of {about}, with {separator!r} between them",
+        valid_form,
+        (fields, separator),
+        values,
+    )
 
 
 def _draw_ranges(random: Random) -> Rule:
@@ -97,7 +122,10 @@ def _draw_ranges(random: Random) -> Rule:
     width = [len(str(most)) for _, most in ranges]
 
     def write(numbers: list[int]) -> str:
-        return separator.join(f"{number:0{size}}" if padded else str(number) for number, size in zip(numbers, width, strict=True))
+        return separator.join(
+            f"{number:0{size}}" if padded else str(number)
+            for number, size in zip(numbers, width, strict=True)
+        )
 
     values = [write([random.randint(*bounds) for bounds in ranges]) for _ in range(12)]
     for place, (least, most) in enumerate(ranges):
@@ -105,15 +133,28 @@ def _draw_ranges(random: Random) -> Rule:
             numbers = [random.randint(*bounds) for bounds in ranges]
             numbers[place] = number
             values.append(write(numbers))
-    values += [values[0] + separator + "1", "0" + values[1], values[2].replace(separator, ","), separator.join(["7"] * len(ranges))]
-    rule = "each with as many digits as the largest of its range, zeros in front" if padded else "without zeros in front"
+    values += [
+        values[0] + separator + "1",
+        "0" + values[1],
+        values[2].replace(separator, ","),
+        separator.join(["7"] * len(ranges)),
+    ]
+    rule = (
+        "each with as many digits as the largest of its range, zeros in front"
+        if padded
+        else "without zeros in front"
+    )
     about = f"A value consists of whole numbers with {separator!r} between them, {rule}; their ranges, ends included, are {listed}"
     return Rule(about, valid_ranges, (ranges, separator, padded), values)
 
 
 def _draw_check(random: Random) -> Rule:
     gaps = random.choice(["", " ", "-", " -"])
-    said = f"; {' and '.join(map(repr, gaps))} may stand anywhere and are left out first" if gaps else ""
+    said = (
+        f"; {' and '.join(map(repr, gaps))} may stand anywhere and are left out first"
+        if gaps
+        else ""
+    )
     if chance(random, 0.35):
         prefixes = sorted({str(random.randint(3, 69)) for _ in range(random.randint(1, 3))})
         length = random.randint(9, 16)
@@ -121,8 +162,12 @@ def _draw_check(random: Random) -> Rule:
             f"A value has {length} digits, begins with {' or '.join(prefixes)}, and its Luhn sum is divisible by 10 (from the "
             "right, every second digit is doubled, 9 is taken off what is above 9, and all are added)"
         )
-        good = _numbers(random, prefixes, length, lambda text: valid_luhn(text, prefixes, length, ""))
-        return Rule(about + said, valid_luhn, (prefixes, length, gaps), _with_errors(random, good, gaps))
+        good = _numbers(
+            random, prefixes, length, lambda text: valid_luhn(text, prefixes, length, "")
+        )
+        return Rule(
+            about + said, valid_luhn, (prefixes, length, gaps), _with_errors(random, good, gaps)
+        )
     prefix = "".join(random.choice(LETTERS) for _ in range(random.randint(0, 2)))
     modulus = random.choice([7, 10, 11, 11, 13])
     weights = [random.randint(1, 9) for _ in range(random.randint(6, 10))]
@@ -132,10 +177,21 @@ def _draw_check(random: Random) -> Rule:
         f"{', '.join(map(str, weights))} from left to right, is divisible by {modulus}"
     )
     length = len(prefix) + len(weights)
-    good = _numbers(random, [prefix], length, lambda text: valid_check(text, prefix, weights, modulus, ""))
+    good = _numbers(
+        random, [prefix], length, lambda text: valid_check(text, prefix, weights, modulus, "")
+    )
     if modulus == 11:
-        good += [text[:-1] + "X" for text in good if valid_check(text[:-1] + "X", prefix, weights, modulus, "")]
-    return Rule(about + said, valid_check, (prefix, weights, modulus, gaps), _with_errors(random, good, gaps))
+        good += [
+            text[:-1] + "X"
+            for text in good
+            if valid_check(text[:-1] + "X", prefix, weights, modulus, "")
+        ]
+    return Rule(
+        about + said,
+        valid_check,
+        (prefix, weights, modulus, gaps),
+        _with_errors(random, good, gaps),
+    )
 
 
 def _with_errors(random: Random, good: list[str], gaps: str) -> list[str]:
@@ -145,10 +201,14 @@ def _with_errors(random: Random, good: list[str], gaps: str) -> list[str]:
         place = random.randrange(len(text) // 2, len(text) - 1)
         values.append(f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}")
     values += [good[0] + "0", good[1][:-1]]
-    return values + [f"{text[:4]}{gap}{text[4:]}" for text, gap in zip(good[2:], gaps + "_", strict=False)]
+    return values + [
+        f"{text[:4]}{gap}{text[4:]}" for text, gap in zip(good[2:], gaps + "_", strict=False)
+    ]
 
 
-def _numbers(random: Random, prefixes: list[str], length: int, right: Callable[[str], bool]) -> list[str]:
+def _numbers(
+    random: Random, prefixes: list[str], length: int, right: Callable[[str], bool]
+) -> list[str]:
     """Twelve values of this length that are right."""
     made: list[str] = []
     while len(made) < 12:
@@ -175,7 +235,9 @@ def draw(random: Random, level: int) -> Draft:
     return Draft(
         f"Write is_valid(value), which returns True or False. {rule.about}. Nothing else may stand before or after, and case matters.",
         SIGNATURE,
-        module_source(SIGNATURE, call_source(rule.function, *rule.parameters), rule.function, imports="re"),
+        module_source(
+            SIGNATURE, call_source(rule.function, *rule.parameters), rule.function, imports="re"
+        ),
         public,
         hidden,
     )
