@@ -70,7 +70,11 @@ class BubblewrapSandbox:
         limits = limits or Limits()
         with self._lock:
             try:
-                return self._run_cold(program, limits) if self._cold else self._run_warm(program, limits)
+                return (
+                    self._run_cold(program, limits)
+                    if self._cold
+                    else self._run_warm(program, limits)
+                )
             except BaseException:
                 self._stop()
                 raise
@@ -99,7 +103,9 @@ class BubblewrapSandbox:
                 self._server = _Server(self._bwrap)
             try:
                 return self._server.run(order, limits, len(program.calls))
-            except ConnectionError:  # the server was killed, or its parent thread ended, between two programs
+            except (
+                ConnectionError
+            ):  # the server was killed, or its parent thread ended, between two programs
                 self._stop()
                 if attempt == 2:
                     raise AegirError(
@@ -144,7 +150,9 @@ def as_execution(written: Written, limits: Limits, calls: int, cpu_seconds: floa
     ended: Ended = written.ended or ("finished" if whole else "crashed")
     if ended == "crashed" and cpu_seconds >= limits.cpu_seconds:
         ended = "timeout"  # the kernel was faster
-    elif ended == "finished" and any((one.error or "").startswith(OUT_OF_MEMORY) for one in results):
+    elif ended == "finished" and any(
+        (one.error or "").startswith(OUT_OF_MEMORY) for one in results
+    ):
         ended = "memory"
     return Execution(
         ended=ended,
@@ -217,7 +225,12 @@ class _Command:
     def __init__(
         self, bwrap: str, files: _Files, folder_bytes: int | None, filter_: bytes | None
     ) -> None:
-        self._bwrap, self._files, self._folder_bytes, self._filter = bwrap, files, folder_bytes, filter_
+        self._bwrap, self._files, self._folder_bytes, self._filter = (
+            bwrap,
+            files,
+            folder_bytes,
+            filter_,
+        )
         self._info, self._info_end = files.pipe()
         self._child: int | None = None
 
@@ -471,5 +484,3 @@ def interpreter_paths() -> tuple[str, ...]:
     libraries = [os.path.join(sys.base_prefix, name) for name in ("lib", "lib64")]  # noqa: PTH118
     wanted = [interpreter(), *libraries, *SYSTEM_FOLDERS, LOADER_CACHE]
     return tuple(path for path in dict.fromkeys(wanted) if os.path.exists(path))  # noqa: PTH110
-
-
