@@ -24,6 +24,7 @@ GROUPS = {
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
+    "sim": "Run software tasks about tables in sandboxes.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -70,6 +71,22 @@ VERBS = {
     "runs show": (
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
+    "sim generate": (
+        "sim_generate:generate",
+        "Make software tasks about tables, with verified solutions and hidden tests.",
+    ),
+    "sim solvers": (
+        "sim_generate:list_solvers",
+        "List the programs that solve tasks, with their costs.",
+    ),
+    "sim table": (
+        "sim_generate:table",
+        "Let every solver try tasks, and show which families each one solves.",
+    ),
+    "sim verify": (
+        "sim_generate:verify",
+        "Check that the tasks' solutions pass, and that cheap ones do not.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",
