@@ -47,7 +47,13 @@ PRELOADED = (
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000
 """CLONE_NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID; the network is that of the server, which has none."""
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 24, 38, 22
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = (
+    1,
+    4,
+    22,
+    24,
+    38,
+)
 CAPABILITY_VERSION = 0x20080522
 CAPABILITIES = 64
 
@@ -163,8 +169,13 @@ def finish() -> NoReturn:
 
 
 def run_once(results: int) -> NoReturn:
-    """The cold mode: this interpreter is for one program."""
-    be_task(json.loads(read_all(0)), results, 1, 2)
+    """The cold mode: this interpreter, process 1, is for one program and ends with it, and everything with both."""
+    system("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)  # the program may not look into it
+    task = os.fork()
+    if task == 0:
+        system("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+        be_task(json.loads(read_all(0)), results, 1, 2)
+    end_with(task)
 
 
 def serve(control_number: int) -> None:
@@ -190,7 +201,8 @@ def serve(control_number: int) -> None:
             keep(*files)
         for file in files:
             os.close(file)
-        os.waitpid(keeper, 0)
+        while os.wait()[0] != keeper:
+            pass
 
 
 def keep(order_file: int, results: int, out: int, err: int, status_file: int) -> NoReturn:
@@ -243,11 +255,17 @@ def be_init(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn
         task = os.fork()
         if task == 0:
             be_task(order, results, out, err)
-        os.closerange(0, OPEN_FILES)
-        while os.wait()[0] != task:
-            pass
-    finally:
-        os._exit(0)
+    except BaseException:
+        os._exit(1)
+    end_with(task)
+
+
+def end_with(task: int) -> NoReturn:
+    """Reap orphans until the task ends, then end."""
+    os.closerange(0, OPEN_FILES)
+    while os.wait()[0] != task:
+        pass
+    os._exit(0)
 
 
 def be_task(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn:
