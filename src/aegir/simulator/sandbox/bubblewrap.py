@@ -33,13 +33,12 @@ from typing import Any, Self
 
 from aegir.errors import AegirError, UsageError
 from aegir.simulator.sandbox import harness
-from aegir.simulator.sandbox.messages import OUT_OF_MEMORY, decode_results, encode_order
-from aegir.simulator.sandbox.program import Ended, Execution, Limits, Program
+from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
+from aegir.simulator.sandbox.program import Execution, Limits, Program
 from aegir.simulator.sandbox.seccomp import build_filter
 from aegir.simulator.sandbox.watch import (
-    Channels,
+    Stream,
     Usage,
-    Written,
     follow,
     list_processes,
     measure_processes,
@@ -117,7 +116,7 @@ class BubblewrapSandbox:
     def _run_cold(self, program: Program, limits: Limits) -> Execution:
         order = encode_order(program, limits, filter_=None)
         with _Files() as files:
-            channels, ends = files.channels()
+            streams, ends = files.streams(limits)
             command = _Command(self._bwrap, files, 4 * limits.file_bytes, self._filter)
             process = command.start(
                 ["once", str(ends[0])],
@@ -131,37 +130,17 @@ class BubblewrapSandbox:
             try:
                 first = command.open_first_process()
                 if first is None:
-                    raise UsageError(describe_start_failure(os.read(channels.stderr, 4096)))
-                written = follow(channels, first, limits, lambda: _kill(first), sandbox.measure)
+                    raise UsageError(describe_start_failure(os.read(streams[2].file, 4096)))
+                outcome = follow(streams, first, limits, lambda: _kill(first), sandbox.measure)
             finally:
                 usage = command.end(process)
-        cpu = max(written.cpu_seconds, usage.ru_utime + usage.ru_stime)
-        return as_execution(written, limits, len(program.calls), cpu)
+        outcome.cpu_seconds = max(outcome.cpu_seconds, usage.ru_utime + usage.ru_stime)
+        return build_execution(outcome, [one.content for one in streams], limits, len(program.calls))
 
     def _stop(self) -> None:
         if self._server is not None:
             self._server.close()
             self._server = None
-
-
-def as_execution(written: Written, limits: Limits, calls: int, cpu_seconds: float) -> Execution:
-    """What a program did, from what it wrote and how it was ended."""
-    whole, results = decode_results(bytes(written.results), calls)
-    ended: Ended = written.ended or ("finished" if whole else "crashed")
-    if ended == "crashed" and cpu_seconds >= limits.cpu_seconds:
-        ended = "timeout"  # the kernel was faster
-    elif ended == "finished" and any(
-        (one.error or "").startswith(OUT_OF_MEMORY) for one in results
-    ):
-        ended = "memory"
-    return Execution(
-        ended=ended,
-        results=results,
-        stdout=written.stdout[: limits.output_bytes].decode(errors="replace"),
-        stderr=written.stderr[: limits.output_bytes].decode(errors="replace"),
-        wall_seconds=written.wall_seconds,
-        cpu_seconds=cpu_seconds,
-    )
 
 
 def find_bwrap() -> str:
@@ -202,10 +181,12 @@ class _Files:
         reader, writer = os.pipe()
         return self.add(reader), self.add(writer)
 
-    def channels(self) -> tuple[Channels, tuple[int, int, int]]:
+    def streams(self, limits: Limits) -> tuple[list[Stream], list[int]]:
         """Pipes for results, output and errors: the ends that the host reads, and those of the program."""
-        (results, a), (stdout, b), (stderr, c) = self.pipe(), self.pipe(), self.pipe()
-        return Channels(results, stdout, stderr), (a, b, c)
+        pipes = [self.pipe() for _ in range(3)]
+        most = (RESULT_BYTES, limits.output_bytes, limits.output_bytes)
+        streams = [Stream(reader, bytes_) for (reader, _), bytes_ in zip(pipes, most, strict=True)]
+        return streams, [writer for _, writer in pipes]
 
     def sealed(self, content: bytes) -> int:
         """A file in memory that nobody can change."""
@@ -363,7 +344,7 @@ class _Preparation:
                     os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
                 self._mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
                 os.close(handle)
-            os.chmod(STAGE, 0o755)  # noqa: PTH101
+            os.chmod(STAGE, 0o755)  # noqa: PTH101, S103
             os.setgroups([])
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
@@ -432,7 +413,7 @@ class _Server:
     def run(self, order: bytes, limits: Limits, calls: int) -> Execution:
         """Run one order; `ConnectionError` when the server has ended."""
         with _Files() as files:
-            channels, ends = files.channels()
+            streams, ends = files.streams(limits)
             status, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with status:
                 status.settimeout(SECONDS_TO_START)
@@ -443,14 +424,14 @@ class _Server:
                     inside.close()
                 files.close(*ends, sealed)
                 pidfd = self._await_start(status, files)
-                written = follow(
-                    channels, status.fileno(), limits, lambda: _kill(pidfd), self._measure
+                outcome = follow(
+                    streams, status.fileno(), limits, lambda: _kill(pidfd), self._measure
                 )
-                if written.stuck:
+                if outcome.stuck:
                     raise ConnectionError("a killed program is still there")
                 report = _parse_report(status.recv(4096))
-        cpu = max(written.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
-        return as_execution(written, limits, calls, cpu)
+        outcome.cpu_seconds = max(outcome.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
+        return build_execution(outcome, [one.content for one in streams], limits, calls)
 
     def close(self) -> None:
         """End the server and all in it; in a fork of its owner, only forget it."""

@@ -23,7 +23,9 @@ import math
 import os
 import resource
 import select
+import signal
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -37,7 +39,8 @@ OWN_PROCESSES = 2
 """Processes of the sandbox itself that count as the program's."""
 INODES = 2000
 ERROR_LENGTH = 500
-STDOUT, STDERR, RESULT = b"o", b"e", b"r"
+STDOUT, STDERR, RESULT, END = KINDS = b"o", b"e", b"r", b"x"
+"""Tags of frames: what the program wrote, and at last its CPU seconds and the signal that ended it."""
 PRELOADED = (
     "bisect collections copy csv dataclasses datetime decimal difflib enum fractions functools hashlib heapq html io itertools "
     "math operator random re statistics string struct textwrap traceback typing unicodedata urllib.parse zoneinfo"
@@ -321,17 +324,25 @@ def relay() -> NoReturn:
     for kind, (reader, writer) in pipes.items():
         os.close(writer)
         kinds[reader] = kind
-    ended = False
-    while kinds:
-        ended = ended or os.waitpid(child, os.WNOHANG)[0] != 0
-        ready, _, _ = select.select(list(kinds), [], [], 0 if ended else 0.02)
-        if ended and not ready:
+    deadline, code = time.monotonic() + order["wall_seconds"], None
+    while kinds or code is None:
+        if code is None and time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            code = signal.SIGALRM
+        ended, status, usage = os.wait4(child, os.WNOHANG) if code is None else (0, 0, None)
+        if ended:
+            code, used = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, usage
+        ready, _, _ = select.select(list(kinds), [], [], 0 if code is not None else 0.02)
+        if code is not None and not ready:
             break  # what is left belongs to processes that outlived the program
         for reader in ready:
             if part := os.read(reader, 1 << 16):
                 write_all(1, kinds[reader] + len(part).to_bytes(4, "big") + part)
             else:
                 del kinds[reader]
+    seconds = 0.0 if code == signal.SIGALRM else used.ru_utime + used.ru_stime
+    end = f"{seconds} {int(code or 0)}".encode()
+    write_all(1, END + len(end).to_bytes(4, "big") + end)
     os._exit(0)
 
 
