@@ -24,6 +24,7 @@ GROUPS = {
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
+    "sim": "Run software tasks about tables in sandboxes.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -32,6 +33,7 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "doctor": ("doctor:doctor", "Say which sandboxes work on this machine, and what is missing."),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
@@ -70,6 +72,10 @@ VERBS = {
     "runs show": (
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
+    "sim run": (
+        "sim:run",
+        "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",
