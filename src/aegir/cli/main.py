@@ -33,6 +33,7 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "doctor": ("doctor:doctor", "Say which sandboxes work on this machine, and what is missing."),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
@@ -75,6 +76,10 @@ VERBS = {
     "sim generate": (
         "sim_generate:generate",
         "Make software tasks about tables, with verified solutions and hidden tests.",
+    ),
+    "sim run": (
+        "sim:run",
+        "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
     ),
     "sim solvers": (
         "sim_generate:list_solvers",
