@@ -169,6 +169,7 @@ def _names(node: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
 
 def _guards(node: ast.AST, _tree: ast.Module) -> Iterator[ast.AST]:
     """Checks of the first argument at the begin of a function, of the variable at the begin of a loop."""
+    forms: tuple[str, ...]
     if isinstance(node, ast.FunctionDef) and node.args.args:
         checked, forms = node.args.args[0].arg, GUARDS
     elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
