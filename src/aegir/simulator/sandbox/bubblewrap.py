@@ -438,6 +438,8 @@ class _Server:
                 if outcome.stuck:
                     raise ConnectionError("a killed program is still there")
                 report = _parse_report(status.recv(4096))
+                if not report and outcome.ended is None:
+                    raise ConnectionError("the keeper ended, which no program can bring about")
         outcome.cpu_seconds = max(outcome.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
         return build_execution(outcome, [one.content for one in streams], limits, calls)
 
