@@ -294,8 +294,9 @@ def give_up_rights(program: bytes) -> None:
     """Drop all capabilities for good and install the filter of system calls."""
     import ctypes
 
+    control = ctypes.CDLL(None).prctl
     for number in range(CAPABILITIES):
-        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
+        if control(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
             break  # the kernel has no more, or there were none to drop
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     system("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))

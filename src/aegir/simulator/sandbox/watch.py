@@ -91,7 +91,11 @@ def follow(
             ready.register(stream.file, selectors.EVENT_READ, stream)
         while ready.get_map():
             until = deadline if outcome.ended else min(deadline, next_look)
-            for key, _ in ready.select(max(until - time.monotonic(), 0.0)):
+            gone = done not in ready.get_map()
+            events = ready.select(0.0 if gone else max(until - time.monotonic(), 0.0))
+            if gone and not events:
+                break  # all is read; another process of the host may hold an end of the pipe
+            for key, _ in events:
                 if key.data is None or not key.data.take(keep=outcome.ended is None):
                     ready.unregister(key.fd)
             now = time.monotonic()
