@@ -71,7 +71,7 @@ def follow(
 ) -> Outcome:
     """Read until the pipes are closed and `done` is readable; `kill` is called once when a limit is exceeded.
 
-    The clock starts when the first stream carries something, which says that the source is about to be loaded: starting an
+    The clock of the limit starts when the first stream carries something, which says that the source is about to be loaded: starting an
     interpreter or a container is not the program's work.
     """
     outcome = Outcome()
@@ -100,7 +100,7 @@ def follow(
                     ready.unregister(key.fd)
             now = time.monotonic()
             if not running and streams[0].content:
-                running, began = True, now
+                running = True
                 deadline, next_look = now + limits.wall_seconds, now + LOOK_SECONDS
             if now >= deadline and ready.get_map():
                 if outcome.ended:
