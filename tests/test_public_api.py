@@ -44,6 +44,7 @@ PUBLIC = {
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
     ),
+    "aegir.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
         "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
         "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "

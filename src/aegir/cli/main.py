@@ -25,6 +25,7 @@ GROUPS = {
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
+    "sim": "Run software tasks about tables in sandboxes.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -37,6 +38,7 @@ VERBS = {
         "diff:diff",
         "Say which columns were added, removed or renamed, changed type or became personal.",
     ),
+    "doctor": ("doctor:doctor", "Say which sandboxes work on this machine, and what is missing."),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
@@ -88,6 +90,26 @@ VERBS = {
     "runs show": (
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
+    "sim generate": (
+        "sim_generate:generate",
+        "Make software tasks about tables, with known solutions that were verified in the sandbox.",
+    ),
+    "sim run": (
+        "sim:run",
+        "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
+    ),
+    "sim solvers": (
+        "sim_generate:list_solvers",
+        "List the solvers and what each effort costs, in seconds of CPU as stated.",
+    ),
+    "sim table": (
+        "sim_generate:table",
+        "Let every solver try the tasks, and show the share of each family whose hidden tests pass.",
+    ),
+    "sim verify": (
+        "sim_generate:verify",
+        "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",

@@ -57,6 +57,7 @@ PACKAGES = (
             "offline",
             "memory",
             "observe",
+            "simulator.sandbox",
             "swarm",
         ]
     ),
