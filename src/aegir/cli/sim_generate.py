@@ -96,7 +96,7 @@ def verify(tasks: Path) -> None:
     say(f"{amount(len(found), 'task')} of {tasks} verified")
 
 
-@click.command("solvers", epilog="Example: aegir sim solvers")
+@click.command("solvers", epilog="Example: aegir sim solvers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per solver.")
 @llm_options
 def list_solvers(
