@@ -108,8 +108,8 @@ def list_solvers(
             costs = {str(effort): cost for effort, cost in solver.costs.items()}
             click.echo(json.dumps({"name": name, "about": solver.about, "costs": costs}))
         else:
-            costs = " ".join(f"{solver.costs[effort]:>6.3f}" for effort in EFFORTS)
-            say(f"{name:<13}{costs}  {solver.about}")
+            stated = " ".join(f"{solver.costs[effort]:>6.3f}" for effort in EFFORTS)
+            say(f"{name:<13}{stated}  {solver.about}")
     if llm_endpoint is None and not as_json:
         tell("the solver llm is off; name an endpoint with --llm-endpoint and --llm-model")
 

@@ -101,8 +101,8 @@ def draw(random: Random, level: int) -> Draft:
         if suffixes and (title or chance(random, 0.3)):
             text = f"{text}, {random.choice(suffixes)}"
         text = random.choice([text, text, text.upper(), text.lower()])
-        blank, front = random.choice([" ", " ", "  "]), random.choice(["", "", " "])
-        return front + text.replace(" ", blank), expected
+        before, blank = random.choice(["", "", " "]), random.choice([" ", " ", "  "])
+        return before + text.replace(" ", blank), expected
 
     usual = [pair() for _ in range(16)]
     edges = [
