@@ -32,6 +32,10 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "bench": (
+        "bench:bench",
+        "Compare a routing policy with the static table on tables, and repeat such a comparison.",
+    ),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
