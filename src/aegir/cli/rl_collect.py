@@ -13,13 +13,14 @@ from aegir.cli.rl_data import store_option
 from aegir.cli.routing import policy_from, routing_options
 from aegir.cli.terminal import say, track
 from aegir.cli.train import training_packages
-from aegir.dispatch.collecting import OF_WORKER, TABLES_AT_ONCE, collect
+from aegir.dispatch.collecting import TABLES_AT_ONCE, collect
 from aegir.dispatch.dispatcher import OWN_WORKERS, DispatchAnnotator, load_dispatcher
 from aegir.dispatch.exploration import Exploration
 from aegir.dispatch.features import FEATURES
 from aegir.dispatch.static_table import load_table
 from aegir.episode import Episode
 from aegir.errors import UsageError
+from aegir.offline.known_outcomes import OF_WORKER
 from aegir.offline.store import DecisionStore, new_id
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import LabelledTable, read_labelled_tables

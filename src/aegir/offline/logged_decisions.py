@@ -24,6 +24,7 @@ import numpy as np
 from aegir.arrays import Bools, Floats, Ints
 from aegir.episode import EpisodeBatch, Source
 from aegir.errors import UsageError
+from aegir.offline.known_outcomes import known_rewards
 from aegir.offline.reward_v1 import RewardWeights, compute_reward_v1
 from aegir.seeding import Seeds
 from aegir.tables.amounts import amount
@@ -63,6 +64,8 @@ class LoggedDecisions:
     """(E,)"""
     notes: tuple[str, ...] = ()
     """What was left out, and why."""
+    known: Floats | None = None
+    """(E, A) what every action would have earned, where the log says so (known_outcomes.py); no estimate reads it."""
 
     def __len__(self) -> int:
         return len(self.action)
@@ -129,6 +132,7 @@ class LoggedDecisions:
             ids=some(self.ids),
             groups=some(self.groups),
             sources=some(self.sources),
+            known=None if self.known is None else self.known[keep],
         )
 
     def held_out(self, share: float, seed: int = 0) -> Bools:
@@ -167,6 +171,7 @@ class LoggedDecisions:
             raise UsageError(f"{name} has no episode to learn from: {reasons}")
         names, decided = batch.choices[WORKER], batch.decided & known[:, None]
         rows = np.flatnonzero(known)
+        outcomes = known_rewards(batch, names, at, weights)
         return cls(
             name=name,
             feature_names=batch.feature_names,
@@ -181,6 +186,7 @@ class LoggedDecisions:
             groups=tuple(batch.groups[row] or batch.ids[row] for row in rows),
             sources=tuple(batch.sources[row] for row in rows),
             notes=notes,
+            known=None if outcomes is None else outcomes[rows],
         )
 
 
