@@ -17,7 +17,12 @@ from aegir.offline.cloning import clone_behaviour
 from aegir.offline.evaluation import Evaluation, evaluate_policy
 from aegir.offline.learning import LearningSettings
 from aegir.offline.log_files import read_log
-from aegir.offline.logged_decisions import LoggedDecisions, LogSource, with_constant_baseline
+from aegir.offline.logged_decisions import (
+    LoggedDecisions,
+    LogSource,
+    with_all_outcomes,
+    with_constant_baseline,
+)
 from aegir.offline.pages import evaluation_page, evaluation_plots, trial_plots
 from aegir.offline.policy import RoutingPolicy
 from aegir.tables.amounts import amount
@@ -114,6 +119,11 @@ def train_bc(
 @click.option(
     "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
 )
+@click.option(
+    "--all-outcomes",
+    is_flag=True,
+    help="Learn from what every worker would have earned, where the log holds that (`aegir rl collect`).",
+)
 @plots_option
 def train_cql(
     data: Path,
@@ -126,6 +136,7 @@ def train_cql(
     alphas: tuple[float, ...],
     gamma: float,
     hidden: str,
+    all_outcomes: bool,
     plots: Path | None,
 ) -> None:
     """Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.
@@ -134,6 +145,8 @@ def train_cql(
     """
     log, part = _training_part(data, data_source, held_out)
     settings = LearningSettings(steps=steps, seed=seed, gamma=gamma, hidden=_sizes(hidden))
+    if all_outcomes:
+        part = with_all_outcomes(part)
     chosen = choose_policy(part, settings, alphas or ALPHAS, track=track)
     policy = _save(chosen.policy, out, log, held_out)
     write_plots(plots, trial_plots(chosen))

@@ -237,6 +237,36 @@ def require_baseline(log: LoggedDecisions) -> None:
         )
 
 
+def with_all_outcomes(log: LoggedDecisions) -> LoggedDecisions:
+    """The log as if every worker had been asked about every column, each with the same probability; raise unless all is known.
+
+    Every episode becomes one per worker, in the same group. Rewards are differences to what the static table's worker
+    earns on the column: that changes no difference between policies, and most of what is random is the same for all workers
+    (is the column hard?) and disappears.
+    """
+    if log.known is None:
+        raise UsageError(
+            f"{log.name} does not hold what every worker would have earned; log that with: aegir rl collect"
+        )
+    require_baseline(log)
+    workers = len(log.actions)
+    gains = log.known - log.known[np.arange(log.episodes), log.baseline][:, None]
+    episodes = np.repeat(np.arange(log.episodes), workers)
+    return replace(
+        log,
+        features=log.features[episodes],
+        action=np.tile(np.arange(workers), log.episodes),
+        baseline=log.baseline[episodes],
+        reward=gains.reshape(-1),
+        propensity=np.full(len(episodes), 1 / workers),
+        episode=np.arange(len(episodes)),
+        ids=tuple(f"{log.ids[row]} {name}" for row in range(log.episodes) for name in log.actions),
+        groups=tuple(log.groups[row] for row in episodes),
+        sources=tuple(log.sources[row] for row in episodes),
+        known=gains[episodes],
+    )
+
+
 def with_constant_baseline(log: LoggedDecisions, worker: str) -> LoggedDecisions:
     """The same log compared with always choosing one worker."""
     if worker not in log.actions:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from aegir.episode import Decision, Episode, EpisodeBatch
+from aegir.errors import UsageError
 from aegir.offline.known_outcomes import true_values
-from aegir.offline.logged_decisions import LoggedDecisions
+from aegir.offline.logged_decisions import LoggedDecisions, with_all_outcomes
 
 
 def episode(name: str, worker: str, right: dict[str, float], cost: float) -> Episode:
@@ -58,3 +59,17 @@ def test_nothing_is_known_when_an_outcome_a_cost_or_the_end_of_a_chain_is_not():
     assert log_of(FIRST, SECOND, without).known is None
     assert log_of(FIRST, SECOND, chain).known is None
     assert log_of(SECOND, THIRD).known is None  # what n-grams cost was never logged
+
+
+def test_all_outcomes_make_an_episode_of_every_worker():
+    log = with_all_outcomes(log_of(FIRST, SECOND, THIRD))
+    assert (log.episodes, len(set(log.ids)), log.groups[:3]) == (6, 6, ("a", "a", "b"))
+    assert log.action.tolist() == [0, 1] * 3
+    # less what ngrams, the static table's choice, earn: -0.01, 0.99, 0.99
+    assert log.reward == pytest.approx([0.98, 0.0, -1.02, 0.0, -0.02, 0.0])
+    assert set(log.propensity) == {0.5}
+    # weighing by 1 / 0.5 the episodes in which the policy's worker was asked: exactly what it is better by
+    chosen = np.array([0, 0, 1, 1, 1, 1])
+    assert (2 * log.reward * (log.action == chosen)).mean() == pytest.approx(0.98 / 3)
+    with pytest.raises(UsageError, match="does not hold what every worker would have earned"):
+        with_all_outcomes(log_of(SECOND, THIRD))
