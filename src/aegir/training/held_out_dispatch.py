@@ -85,6 +85,11 @@ def load_held_out(
             f"{len(runs)} fold run is given; at least {LEAST_RUNS} are needed, because models are mixed for a "
             "fold as fits the others"
         )
+    for run in runs:
+        if not (run / ANSWERS).is_file():
+            raise UsageError(
+                f"{run} has no {ANSWERS}; give the folder of a run made with: aegir train supervised --fold N"
+            )
     answers = [load_answers(run / ANSWERS) for run in runs]
     networks = [_network(run) for run in runs]
     calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
