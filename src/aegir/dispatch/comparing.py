@@ -192,6 +192,7 @@ def compare_policy(
     learnt = DispatchAnnotator(
         dispatcher.combined, dispatcher.routing, policy=policy, others=dispatcher.others
     )
+    routed_by: tuple[tuple[Way, DispatchAnnotator], ...] = (("off", static), ("on", learnt))
     rows: dict[Way, list[RoutedColumn]] = {way: [] for way in WAYS}
     seconds: dict[Way, list[float]] = {way: [] for way in WAYS}
     cpu: dict[Way, float] = dict.fromkeys(WAYS, 0.0)
@@ -203,7 +204,7 @@ def compare_policy(
         answer, asked, taken = _read_in_full(dispatcher, labelled, cpu)
         seconds["full"].append(taken)
         rows["full"] += _full_rows(dispatcher, labelled, answer, asked, taken)
-        for way, annotator in (("off", static), ("on", learnt)):
+        for way, annotator in routed_by:
             routed, taken = _route(annotator, labelled, cpu, way)
             seconds[way].append(taken)
             rows[way] += _rows(labelled, answer, *routed)
