@@ -24,7 +24,7 @@ from aegir.annotators.combined import (
 )
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, RuleTrust, per_column, with_none
-from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores
 from aegir.answers.annotation import TableAnnotation
@@ -205,7 +205,7 @@ class Calibrating:
         self.annotator, self.held, self.with_rules = annotator, held, with_rules
         self._first, self.second, self.compatibility = first, second, compatibility
         self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
-        self.verdicts = (
+        self.verdicts: dict[str, list[Verdict]] = (
             first.verdicts
             if isinstance(first, Calibrating)
             else {
