@@ -3,7 +3,8 @@
 Training: behaviour cloning and discrete CQL on 50,000 rows × 16 features × 6 actions, batch 256, two hidden layers of 256, one
 thread; d3rlpy's DiscreteBC and DiscreteCQL with the same layers and batch. Estimators: IPS, SNIPS, DM and DR of the same log with
 intervals; obp's values must be the same to 1e-6. Both references need an environment of their own:
-`pip install d3rlpy==2.8.1 obp==0.5.7 --ignore-requires-python`, because they pin old versions of what Aegir uses.
+`pip install d3rlpy==2.8.1`, then `pip install --no-deps --ignore-requires-python obp==0.5.7` with pandas, matplotlib, seaborn,
+pyyaml and pingouin: obp pins torch 1.12 and numpy 1.23, which are not to be had for this Python, and works with newer ones.
 
 Coverage: how often 95 % intervals hold the true value in the synthetic world. Writers: 200 are killed with SIGKILL; the figure
 counts lost or torn rows.
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import Floats
+from aegir.arrays import F32, Floats
 from aegir.offline.cloning import fit_clone
 from aegir.offline.estimators import Weighted, compute_contributions, weigh
 from aegir.offline.intervals import estimate_mean
@@ -50,7 +51,7 @@ def run(options: Options) -> Result:
         (2_000, 20, 4, 2) if options.quick else (ROWS, STEPS, WORLDS, KILLS)
     )
     repeats = 1 if options.quick else options.repeats
-    log = _draw(rows, options.seed)
+    log, truth = _draw(rows, options.seed)
     settings = LearningSettings(hidden=HIDDEN, steps=steps, weight_decay=0.0)
     training = {
         "cloning": _steps("cloning", steps, repeats, lambda: fit_clone(log, settings, "all")),
@@ -74,8 +75,12 @@ def run(options: Options) -> Result:
             targets.append(at_most(each, 0.97))
     ratios: list[Ratio] = []
     left_out: list[str] = []
+    values_of = {
+        "cloning": _value(truth, fit_clone(log, settings, "all").probabilities(log.features)),
+        "CQL": _value(truth, learn_values(log, 1.0, settings).probabilities(log.features)),
+    }
     comparisons: list[Callable[[], Found]] = [
-        lambda: _compare_d3rlpy(log, training, steps, repeats),
+        lambda: _compare_d3rlpy(log, truth, training, values_of, steps, repeats),
         lambda: _compare_obp(log, ours, policy, values, repeats),
     ]
     for compare in comparisons:
@@ -109,8 +114,8 @@ def run(options: Options) -> Result:
 Found = tuple[list[Measurement], list[Ratio], list[Target]]
 
 
-def _draw(rows: int, seed: int) -> LoggedDecisions:
-    """Single decisions with smooth rewards; every action is tried everywhere."""
+def _draw(rows: int, seed: int) -> tuple[LoggedDecisions, Floats]:
+    """Single decisions with smooth rewards, every action tried everywhere; and the true mean rewards (rows, actions)."""
     drawn = Seeds(seed).generator("offline")
     x = drawn.normal(size=(rows, FEATURES))
     chances = np.exp(0.5 * x[:, :ACTIONS])
@@ -119,7 +124,7 @@ def _draw(rows: int, seed: int) -> LoggedDecisions:
     mean = np.tanh(x @ drawn.normal(size=(FEATURES, ACTIONS)) / 4)
     at = np.arange(rows)
     names = tuple(map(str, range(rows)))
-    return LoggedDecisions(
+    log = LoggedDecisions(
         name="synthetic rows",
         feature_names=tuple(f"x{number}" for number in range(FEATURES)),
         features=x,
@@ -133,6 +138,12 @@ def _draw(rows: int, seed: int) -> LoggedDecisions:
         groups=names,
         sources=("synthetic",) * rows,
     )
+    return log, mean
+
+
+def _value(truth: Floats, scores: Floats | F32) -> float:
+    """The true mean reward of always taking the action with the highest score (rows, actions)."""
+    return float(truth[np.arange(len(truth)), scores.argmax(axis=1)].mean())
 
 
 def _policy_and_values(log: LoggedDecisions, seed: int) -> tuple[Floats, Floats]:
@@ -168,9 +179,14 @@ def _killed(kills: int) -> Measurement:
 
 
 def _compare_d3rlpy(
-    log: LoggedDecisions, training: dict[str, Measurement], steps: int, repeats: int
+    log: LoggedDecisions,
+    truth: Floats,
+    training: dict[str, Measurement],
+    values_of: dict[str, float],
+    steps: int,
+    repeats: int,
 ) -> Found:
-    """d3rlpy's own training loop on the same rows, without logging or saving."""
+    """d3rlpy's own training loop on the same rows, without logging or saving; and what both have learnt by then."""
     d3rlpy = import_module("d3rlpy")
     import_module("torch").set_num_threads(1)
     data = d3rlpy.dataset.MDPDataset(
@@ -186,7 +202,10 @@ def _compare_d3rlpy(
         "cloning": d3rlpy.algos.DiscreteBCConfig(batch_size=256, encoder_factory=encoder),
         "CQL": d3rlpy.algos.DiscreteCQLConfig(batch_size=256, encoder_factory=encoder),
     }
-    measurements, ratios = [], []
+    measurements: list[Measurement] = []
+    ratios: list[Ratio] = []
+    targets: list[Target] = []
+    rows = log.features.astype(np.float32)
     for name, config in configs.items():
         algorithm = config.create(device="cpu:0")
         algorithm.build_with_dataset(data)
@@ -195,15 +214,21 @@ def _compare_d3rlpy(
             for _ in range(steps):
                 algorithm.update(data.sample_transition_batch(256))
 
-        runs = Runs(tuple(cpu_seconds(train) for _ in range(repeats))).per(steps)
+        first = cpu_seconds(train)
+        learnt = np.eye(ACTIONS)[algorithm.predict(rows)]  # after as many steps as ours
+        runs = Runs((first, *(cpu_seconds(train) for _ in range(repeats - 1)))).per(steps)
         theirs = Measurement(f"d3rlpy, {name}", "steps per CPU second", runs)
-        measurements.append(theirs)
+        value = Measurement(f"d3rlpy, {name}, value", "reward", Runs((_value(truth, learnt),)))
+        own = Measurement(f"aegir, {name}, value", "reward", Runs((values_of[name],)))
+        measurements += [theirs, own, value]
         ratios.append(Ratio(training[name], theirs))
+        if name == "CQL":  # cloning has nothing to gain: it repeats what was logged
+            targets.append(at_least(own, value.value))
     times = [
         Measurement(f"aegir against d3rlpy, {name}", "times", Runs((ratio.value,)))
         for name, ratio in zip(configs, ratios, strict=True)
     ]
-    return [*measurements, *times], ratios, [at_least(each, 4) for each in times]
+    return [*measurements, *times], ratios, [*targets, *(at_least(each, 4) for each in times)]
 
 
 def _compare_obp(

@@ -31,7 +31,7 @@ RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split(
 FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
-    "__main__ cli.main cli.annotate cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.doctor annotators answers arrays "
+    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.doctor annotators answers arrays "
     "config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder service simulator tables tsv "
     "vocabulary"
 )

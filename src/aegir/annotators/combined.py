@@ -13,13 +13,14 @@ like them in any script. Vetoes that would leave no type are ignored.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.calibration import Mixture, OperatingPoints
 from aegir.annotators.mixing import per_column, with_none
-from aegir.annotators.ngrams.annotator import NgramsAnnotator, trust_fine
+from aegir.annotators.ngrams.annotator import trust_fine
 from aegir.annotators.part_of_table import Part
 from aegir.annotators.rules.headers import TELEPHONES
 from aegir.annotators.rules.judge import Verdict, judge_columns
@@ -57,12 +58,31 @@ _PHONE_TYPES = [TYPE_INDEX[name] for name in sorted(TELEPHONES)]
 _PHONE_RELATIONS = [RELATION_INDEX[name] for name in sorted(TELEPHONES)]
 
 
+class _Learnt(Protocol):
+    """What is read of the n-gram model beside its answers."""
+
+    @property
+    def compatibility(self) -> F32: ...
+    @property
+    def types_of_fine(self) -> F32: ...
+
+
+class NgramAnswers(Protocol):
+    """Whatever answers as n-grams do; `NgramsAnnotator` does."""
+
+    @property
+    def model(self) -> _Learnt: ...
+    def score_judged(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> list[TableScores]: ...
+
+
 class CombinedAnnotator:
     """Mixes two learnt models and applies the rules to the mixture."""
 
     name = "combined"
 
-    def __init__(self, ngrams: NgramsAnnotator, byte_model: ByteModelAnnotator) -> None:
+    def __init__(self, ngrams: NgramAnswers, byte_model: ByteModelAnnotator) -> None:
         if byte_model.calibration.mixture is None:
             raise UsageError(
                 "these weights of the byte model were not calibrated together with n-grams; use "
@@ -75,9 +95,14 @@ class CombinedAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
+        return self.score_and_tell(tables)[0]
+
+    def score_and_tell(self, tables: Sequence[Table]) -> tuple[list[TableScores], list[bool]]:
+        """Return the same, and for every table whether the byte network was asked."""
         verdicts, learnt = self.read_cheaply(tables)
-        woken = [np.full(len(each.types), is_unsure(each.types)) for each in learnt]
-        return self.correct(tables, self.wake(tables, learnt, woken), verdicts)
+        asked = [is_unsure(each.types) for each in learnt]
+        woken = [np.full(len(each.types), a) for each, a in zip(learnt, asked, strict=True)]
+        return self.correct(tables, self.wake(tables, learnt, woken), verdicts), asked
 
     def read_cheaply(self, tables: Sequence[Table]) -> tuple[list[Verdict], list[TableScores]]:
         """Return the rules' verdict on every column, and what the n-grams say before rules correct it."""

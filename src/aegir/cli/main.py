@@ -34,6 +34,10 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "bench": (
+        "bench:bench",
+        "Compare a routing policy with the static table on tables, and repeat such a comparison.",
+    ),
     "diff": (
         "diff:diff",
         "Say which columns were added, removed or renamed, changed type or became personal.",

@@ -1,6 +1,7 @@
 """`aegir rl collect`: route labelled tables with exploration, and log decisions with their true outcomes."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,11 +12,15 @@ from aegir.cli.options import PathName
 from aegir.cli.rl_data import store_option
 from aegir.cli.routing import policy_from, routing_options
 from aegir.cli.terminal import say, track
-from aegir.dispatch.collecting import OF_WORKER, TABLES_AT_ONCE, collect
-from aegir.dispatch.dispatcher import load_dispatcher
+from aegir.cli.train import training_packages
+from aegir.dispatch.collecting import TABLES_AT_ONCE, collect
+from aegir.dispatch.dispatcher import OWN_WORKERS, DispatchAnnotator, load_dispatcher
 from aegir.dispatch.exploration import Exploration
+from aegir.dispatch.features import FEATURES
+from aegir.dispatch.static_table import load_table
 from aegir.episode import Episode
 from aegir.errors import UsageError
+from aegir.offline.known_outcomes import OF_WORKER
 from aegir.offline.store import DecisionStore, new_id
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
@@ -28,10 +33,27 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
     epilog="Example: aegir rl collect --tables labelled/ --store decisions.db --exploration epsilon"
 )
 @click.option(
-    "--tables",
-    required=True,
+    "--tables", type=PathName(), help="A folder of labelled tables (JSON lines), or a file."
+)
+@click.option(
+    "--held-out",
+    "runs",
+    type=PathName(file_okay=False),
+    multiple=True,
+    metavar="RUN",
+    help="Instead of --tables: the tables that this fold run of `aegir train supervised` held out, routed with models "
+    "that have not seen them; at least two runs.",
+)
+@click.option(
+    "--data",
     type=PathName(),
-    help="A folder of labelled tables (JSON lines), or a file.",
+    multiple=True,
+    help="With --held-out: folders of the tables; may be repeated.",
+)
+@click.option(
+    "--ngrams",
+    type=PathName(file_okay=False),
+    help="With --held-out: the folder of intermediate results of `aegir train ngrams`.",
 )
 @store_option
 @click.option(
@@ -49,7 +71,10 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
 @routing_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def collect_decisions(
-    tables: Path,
+    tables: Path | None,
+    runs: tuple[Path, ...],
+    data: tuple[Path, ...],
+    ngrams: Path | None,
     store: str,
     exploration: Literal["epsilon", "softmax", "none"],
     how_much: float | None,
@@ -60,20 +85,53 @@ def collect_decisions(
     as_json: bool,
 ) -> None:
     """Route labelled tables and log every decision with the outcome of all workers."""
-    labelled = _read(tables)[:most]
-    dispatcher = load_dispatcher(None, routing, policy_from(policy))
+    explore = None
     if exploration != "none":
         amount_of = AMOUNTS[exploration] if how_much is None else how_much
-        dispatcher.exploration = Exploration(exploration, amount_of, seed)
+        explore = Exploration(exploration, amount_of, seed)
+    learnt = policy_from(policy)
+    if (tables is None) == (not runs):
+        raise UsageError("say what to route: either --tables DIR, or --held-out RUN twice or more")
+    pairs = (
+        [(load_dispatcher(None, routing), _read(tables))]
+        if tables is not None
+        else _read_held_out(runs, data, ngrams, routing)
+    )
+    batches: list[tuple[DispatchAnnotator, list[LabelledTable]]] = []
+    for dispatcher, labelled in pairs:
+        dispatcher.policy, dispatcher.exploration = learnt, explore
+        few = labelled[:most]
+        batches += [
+            (dispatcher, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
+        ]
     run = new_id()
     logged: list[Episode] = []
-    batches = [labelled[at : at + TABLES_AT_ONCE] for at in range(0, len(labelled), TABLES_AT_ONCE)]
     with DecisionStore.open(store) as opened:
-        for number, batch in enumerate(track(batches, "routing")):
+        for number, (dispatcher, batch) in enumerate(track(batches, "routing")):
             for episodes in collect(dispatcher, batch, f"{run}/{number}"):
                 opened.append(episodes)
                 logged += episodes
     _report(logged, run, store, as_json)
+
+
+def _read_held_out(
+    runs: Sequence[Path], data: Sequence[Path], ngrams: Path | None, routing: Path | None
+) -> list[tuple[DispatchAnnotator, list[LabelledTable]]]:
+    """The tables of each fold run that have labelled types, with the dispatcher that has not seen them."""
+    if not data or ngrams is None:
+        raise UsageError(
+            "--held-out needs --data, the folder of the tables, and --ngrams, that of `aegir train ngrams`"
+        )
+    table = load_table(routing, FEATURES, OWN_WORKERS)
+    with training_packages():
+        from aegir.training.held_out_dispatch import load_held_out
+
+        folds = load_held_out(runs, data, ngrams, table)
+    return [(fold.dispatcher, list(filter(_has_types, fold.tables))) for fold in folds]
+
+
+def _has_types(table: LabelledTable) -> bool:
+    return any(labels.types is not None for labels in table.labels)
 
 
 def _read(path: Path) -> list[LabelledTable]:
@@ -81,7 +139,7 @@ def _read(path: Path) -> list[LabelledTable]:
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
     found = [within_vocabulary(each) for file in files for each in read_labelled_tables(file)]
-    if not any(labels.types is not None for each in found for labels in each.labels):
+    if not any(map(_has_types, found)):
         raise UsageError(
             f"{path} has no table with labelled types; expected files of {' or '.join(SUFFIXES)} as in docs/labelled-tables.md"
         )

@@ -14,7 +14,7 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.offline.log_files import read_episodes, write_log
 from aegir.offline.logged_decisions import LogSource
-from aegir.offline.pages import reward_page
+from aegir.offline.pages import Plots, reward_page, reward_plots
 from aegir.offline.reward_report import analyze_rewards
 from aegir.offline.store import DecisionStore
 from aegir.offline.synthetic import explore, simulate
@@ -28,6 +28,9 @@ store_option = click.option(
     default=STORE,
     show_default=True,
     help="SQLite file, or postgresql://user@host/database; also from AEGIR_STORE.",
+)
+plots_option = click.option(
+    "--plots", type=PathName(file_okay=False), help="Write the plots as SVG files into this folder."
 )
 
 
@@ -95,10 +98,16 @@ def export(store: str, output: Path, data_source: LogSource | None) -> None:
 )
 @click.option("--out", type=PathName(dir_okay=False), help="Write the report here, as JSON.")
 @click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
+@plots_option
 @source_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
 def analyze(
-    data: Path, out: Path | None, plot: Path | None, data_source: LogSource | None, as_json: bool
+    data: Path,
+    out: Path | None,
+    plot: Path | None,
+    plots: Path | None,
+    data_source: LogSource | None,
+    as_json: bool,
 ) -> None:
     """Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything."""
     batch = EpisodeBatch.from_episodes(read_episodes(data))
@@ -108,6 +117,7 @@ def analyze(
         write_text(out, json.dumps(record, indent=2, allow_nan=False) + "\n")
     if plot is not None:
         write_text(plot, reward_page(report))
+    write_plots(plots, reward_plots(report))
     if as_json:
         click.echo(json.dumps(record, allow_nan=False))
     else:
@@ -140,6 +150,13 @@ def write_text(path: Path, text: str) -> None:
     make_folder(path)
     replace_file(path, escape_surrogates(text).encode())
     tell(f"wrote {path}")
+
+
+def write_plots(folder: Path | None, plots: Plots) -> None:
+    """Write every plot as a file of its own, if a folder is named."""
+    if folder is not None:
+        for name, plot in plots.items():
+            write_text(folder / f"{name}.svg", plot)
 
 
 def make_folder(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aegir.cli.options import PathName, Verb, source_option
-from aegir.cli.rl_data import make_folder, write_text
+from aegir.cli.rl_data import make_folder, plots_option, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.errors import CheckFailed, UsageError
 from aegir.offline.choosing import ALPHAS, Chosen, candidate_name, choose_policy
@@ -17,8 +17,13 @@ from aegir.offline.cloning import clone_behaviour
 from aegir.offline.evaluation import Evaluation, evaluate_policy
 from aegir.offline.learning import LearningSettings
 from aegir.offline.log_files import read_log
-from aegir.offline.logged_decisions import LoggedDecisions, LogSource, with_constant_baseline
-from aegir.offline.pages import evaluation_page
+from aegir.offline.logged_decisions import (
+    LoggedDecisions,
+    LogSource,
+    with_all_outcomes,
+    with_constant_baseline,
+)
+from aegir.offline.pages import evaluation_page, evaluation_plots, trial_plots
 from aegir.offline.policy import RoutingPolicy
 from aegir.tables.amounts import amount
 
@@ -114,6 +119,12 @@ def train_bc(
 @click.option(
     "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
 )
+@click.option(
+    "--all-outcomes",
+    is_flag=True,
+    help="Learn from what every worker would have earned, where the log holds that (`aegir rl collect`).",
+)
+@plots_option
 def train_cql(
     data: Path,
     out: Path,
@@ -125,6 +136,8 @@ def train_cql(
     alphas: tuple[float, ...],
     gamma: float,
     hidden: str,
+    all_outcomes: bool,
+    plots: Path | None,
 ) -> None:
     """Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.
 
@@ -132,8 +145,11 @@ def train_cql(
     """
     log, part = _training_part(data, data_source, held_out)
     settings = LearningSettings(steps=steps, seed=seed, gamma=gamma, hidden=_sizes(hidden))
+    if all_outcomes:
+        part = with_all_outcomes(part)
     chosen = choose_policy(part, settings, alphas or ALPHAS, track=track)
     policy = _save(chosen.policy, out, log, held_out)
+    write_plots(plots, trial_plots(chosen))
     if as_json:
         trials = [trial.as_dict() for trial in chosen.trials]
         click.echo(
@@ -160,6 +176,7 @@ def train_cql(
 )
 @click.option("--out", type=PathName(dir_okay=False), help="Write the evaluation here, as JSON.")
 @click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
+@plots_option
 @click.option(
     "--baseline", metavar="WORKER", help="Compare with always choosing this worker instead."
 )
@@ -179,6 +196,7 @@ def eval_offline(
     checkpoint: Path,
     out: Path | None,
     plot: Path | None,
+    plots: Path | None,
     baseline: str | None,
     groups: str,
     data_source: LogSource | None,
@@ -198,6 +216,7 @@ def eval_offline(
         write_text(out, json.dumps(record, indent=2, allow_nan=False) + "\n")
     if plot is not None:
         write_text(plot, evaluation_page(evaluation))
+    write_plots(plots, evaluation_plots(evaluation))
     if as_json:
         click.echo(json.dumps(record, allow_nan=False))
     else:
@@ -288,5 +307,11 @@ def _show(evaluation: Evaluation) -> None:
         f"weight {support.largest_weight:.1f}, mean weight {support.mean_weight:.2f}, unsupported {support.unsupported:.1%}; "
         f"{evaluation.coverage:.0%} of decisions are the policy's own, {compared.disagreement:.0%} differ"
     )
+    if evaluation.truth is not None:
+        known, found = evaluation.truth, evaluation.truth.difference
+        say(
+            f"the outcomes of all workers are known: {known.policy.value:.4f} for the policy, {known.static.value:.4f} for the "
+            f"static table, a difference of {found.value:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f})"
+        )
     if compared.verdict == "better":
         say(compared.sentence)

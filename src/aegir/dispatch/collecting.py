@@ -17,10 +17,10 @@ from aegir.annotators.judged_columns import JudgedColumn
 from aegir.annotators.scores import TableScores
 from aegir.dispatch.dispatcher import DispatchAnnotator
 from aegir.episode import LABEL, Episode, Source
+from aegir.offline.known_outcomes import OF_WORKER
 from aegir.tables.labelled import LabelledTable
 
 TABLES_AT_ONCE = 64
-OF_WORKER = "accuracy_of."
 NO_TYPE = "none of these"
 """Stands for the answer that a column has no type, which may be right."""
 Right = Sequence[bool | None]

@@ -91,9 +91,8 @@ class LearntPolicy:
         policy = self.policy
         if policy is None:
             return Proposal(None, self.problem)
-        unknown = [name for name in policy.actions if name not in workers]
-        if unknown:
-            return Proposal(None, f"it knows the worker {unknown[0]!r}, which is not here")
+        if unknown := self.unknown_worker(workers):
+            return Proposal(None, unknown)
         answer: list[Any] = []
 
         def ask() -> None:
@@ -111,6 +110,13 @@ class LearntPolicy:
         if isinstance(answer[0], Exception):
             return Proposal(None, f"it failed ({type(answer[0]).__name__}: {answer[0]})")
         return _checked(answer[0], policy.actions, workers, len(features))
+
+    def unknown_worker(self, workers: Sequence[str]) -> str:
+        """Why the policy cannot be used with these workers; empty if it can."""
+        unknown = (
+            [name for name in self.policy.actions if name not in workers] if self.policy else []
+        )
+        return f"it knows the worker {unknown[0]!r}, which is not here" if unknown else ""
 
     def _refuse(self, problem: str) -> None:
         self.policy, self.problem = None, problem

@@ -139,7 +139,13 @@ class Episode:
             return cls(**record)
         except UsageError as error:
             raise UsageError(f"{where} is no episode: {error}") from None
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        except KeyError as error:
+            raise UsageError(
+                f"{where} is no episode: it has no {error}; expected what `aegir rl export` writes"
+            ) from None
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{where} is no episode: it is no whole JSON ({error})") from None
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"{where} is no episode ({type(error).__name__}: {error})") from None
 
 

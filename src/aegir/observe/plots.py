@@ -2,6 +2,7 @@
 
     line_plot("r_parallel", {"useful": (x, y)}, x_label="share on", y_label="reward")
     bar_plot("gradient norm", {"perf": 0.4, "parallel": 0.2})
+    interval_plot("value", {"policy": (0.7, 0.8, 0.9), "static": (0.6, 0.7, 0.8)})
     thin(x, y, places=300)                       # as many points as so many pixels can show, extremes kept
 
 The result is one `<svg>` element as text, for an HTML page or a file of its own. The same numbers give the same text, so
@@ -22,6 +23,8 @@ from aegir.arrays import Floats
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
 LEGEND_LINE = 18
+LEAST_ROOM = 60
+"""Pixels between two intervals, at least, so that names and values do not touch."""
 HALF_DIGIT = 3.2
 """Half of the width of a digit of a label, in pixels."""
 # Wong 2011: distinguishable for colour-blind people.
@@ -126,6 +129,44 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
             f'height="{bottom - top:.1f}" fill="{colour}"/>'
         )
         drawn.append(_text(middle, top - 5, f"{value:.3g}"))
+    return frame.svg(title, drawn)
+
+
+def interval_plot(
+    title: str,
+    intervals: Mapping[str, tuple[float, float, float]],
+    *,
+    y_label: str = "",
+    zero: bool = False,
+) -> str:
+    """A dot with an interval (low, value, high) per name, which may have several lines; `zero` shows 0 as well.
+
+    An end that is not finite is not drawn; neither is a value.
+    """
+    finite = [end for each in intervals.values() for end in each if math.isfinite(end)]
+    frame = _Frame(max(WIDTH, LEFT + RIGHT + LEAST_ROOM * len(intervals)), HEIGHT)
+    y_axis = _Axis([*([0.0] if zero else []), *finite], frame.bottom, TOP)
+    drawn = [*frame.labels(title, "", y_label), *frame.y_ticks(y_axis)]
+    if zero:
+        y = y_axis.place(0.0)
+        drawn.append(
+            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{frame.right}" y2="{y:.1f}" stroke="#222222"/>'
+        )
+    room = (frame.right - LEFT) / max(len(intervals), 1)
+    for number, (name, (low, value, high)) in enumerate(intervals.items()):
+        middle, colour = LEFT + room * (number + 0.5), COLOURS[number % len(COLOURS)]
+        lines = enumerate(name.split("\n"))
+        drawn += [_text(middle, frame.bottom + 16 + 14 * row, line) for row, line in lines]
+        if math.isfinite(low) and math.isfinite(high):
+            bottom, top = y_axis.place(low), y_axis.place(high)
+            drawn.append(
+                f'<line x1="{middle:.1f}" y1="{bottom:.1f}" x2="{middle:.1f}" y2="{top:.1f}" '
+                f'stroke="{colour}" stroke-width="2"/>'
+            )
+        if math.isfinite(value):
+            y = y_axis.place(value)
+            drawn.append(f'<circle cx="{middle:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
+            drawn.append(_text(middle + 8, y + 4, f"{value:.3g}", anchor="start"))
     return frame.svg(title, drawn)
 
 

@@ -13,6 +13,7 @@ estimators          IPS, SNIPS, direct method, doubly robust, switch-DR, with in
 intervals           confidence intervals over groups of episodes
 support             effective sample size, actions that were not tried
 evaluation          a policy against the static table, with a verdict
+known_outcomes      the true value of a policy, where a log holds the outcomes of all workers
 choosing            which policy, alpha and confidence floor: by the lower bound
 reward_report       distribution and sensitivity of the reward
 synthetic           a made-up world of columns and workers with known truth

@@ -31,6 +31,7 @@ from aegir.offline.estimators import (
 )
 from aegir.offline.fitted_q import FittedQ
 from aegir.offline.intervals import Estimate, estimate_mean
+from aegir.offline.known_outcomes import Truth, true_values
 from aegir.offline.learning import LearningSettings
 from aegir.offline.logged_decisions import LoggedDecisions, require_baseline
 from aegir.offline.policy import RoutingPolicy, choose_above_floor
@@ -202,6 +203,8 @@ class Evaluation:
     """Share of decisions that are the policy's own; the static table makes the others."""
     compared: Compared
     curve: list[CurvePoint]
+    truth: Truth | None
+    """Where the log holds the outcome of every worker."""
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -216,6 +219,7 @@ class Evaluation:
             "notes": list(self.log.notes),
             **self.compared.as_dict(),
             "risk_coverage": [point.as_dict() for point in self.curve],
+            "truth": None if self.truth is None else self.truth.as_dict(),
         }
 
 
@@ -233,4 +237,7 @@ def evaluate_policy(
         float(own.mean()),
         comparison.compare(chosen),
         comparison.risk_coverage(probabilities),
+        None
+        if log.known is None
+        else true_values(log.known, chosen, log.baseline, log.group_numbers),
     )

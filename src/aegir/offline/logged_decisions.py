@@ -24,6 +24,7 @@ import numpy as np
 from aegir.arrays import Bools, Floats, Ints
 from aegir.episode import EpisodeBatch, Source
 from aegir.errors import UsageError
+from aegir.offline.known_outcomes import known_rewards
 from aegir.offline.reward_v1 import RewardWeights, compute_reward_v1
 from aegir.seeding import Seeds
 from aegir.tables.amounts import amount
@@ -63,6 +64,8 @@ class LoggedDecisions:
     """(E,)"""
     notes: tuple[str, ...] = ()
     """What was left out, and why."""
+    known: Floats | None = None
+    """(E, A) what every action would have earned, where the log says so (known_outcomes.py); no estimate reads it."""
 
     def __len__(self) -> int:
         return len(self.action)
@@ -129,6 +132,7 @@ class LoggedDecisions:
             ids=some(self.ids),
             groups=some(self.groups),
             sources=some(self.sources),
+            known=None if self.known is None else self.known[keep],
         )
 
     def held_out(self, share: float, seed: int = 0) -> Bools:
@@ -167,6 +171,7 @@ class LoggedDecisions:
             raise UsageError(f"{name} has no episode to learn from: {reasons}")
         names, decided = batch.choices[WORKER], batch.decided & known[:, None]
         rows = np.flatnonzero(known)
+        outcomes = known_rewards(batch, names, at, weights)
         return cls(
             name=name,
             feature_names=batch.feature_names,
@@ -181,6 +186,7 @@ class LoggedDecisions:
             groups=tuple(batch.groups[row] or batch.ids[row] for row in rows),
             sources=tuple(batch.sources[row] for row in rows),
             notes=notes,
+            known=None if outcomes is None else outcomes[rows],
         )
 
 
@@ -229,6 +235,36 @@ def require_baseline(log: LoggedDecisions) -> None:
             f"{missing} of {amount(len(log), 'decision')} of {log.name} do not say what the static table would have chosen; "
             "name a worker to compare with: --baseline WORKER"
         )
+
+
+def with_all_outcomes(log: LoggedDecisions) -> LoggedDecisions:
+    """The log as if every worker had been asked about every column, each with the same probability; raise unless all is known.
+
+    Every episode becomes one per worker, in the same group. Rewards are differences to what the static table's worker
+    earns on the column: that changes no difference between policies, and most of what is random is the same for all workers
+    (is the column hard?) and disappears.
+    """
+    if log.known is None:
+        raise UsageError(
+            f"{log.name} does not hold what every worker would have earned; log that with: aegir rl collect"
+        )
+    require_baseline(log)
+    workers = len(log.actions)
+    gains = log.known - log.known[np.arange(log.episodes), log.baseline][:, None]
+    episodes = np.repeat(np.arange(log.episodes), workers)
+    return replace(
+        log,
+        features=log.features[episodes],
+        action=np.tile(np.arange(workers), log.episodes),
+        baseline=log.baseline[episodes],
+        reward=gains.reshape(-1),
+        propensity=np.full(len(episodes), 1 / workers),
+        episode=np.arange(len(episodes)),
+        ids=tuple(f"{log.ids[row]} {name}" for row in range(log.episodes) for name in log.actions),
+        groups=tuple(log.groups[row] for row in episodes),
+        sources=tuple(log.sources[row] for row in episodes),
+        known=gains[episodes],
+    )
 
 
 def with_constant_baseline(log: LoggedDecisions, worker: str) -> LoggedDecisions:

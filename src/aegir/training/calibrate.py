@@ -11,7 +11,6 @@ round (replay.py).
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -230,26 +229,10 @@ def calibrate_folds(
     second model alone under the name of its annotator.
     """
     tables = read_training_tables(data)
-    answers, _ = load_models(ngrams)
-    raw = stack_folds([load_answers(folder / ANSWERS) for folder in folds])
+    raw = _stacked(folds)
     temperature = fit_temperatures(list(raw.values()))
-    bytes_ = {origin: _tempered(each, temperature) for origin, each in raw.items()}
-    inner = _ngrams(answers, tables)
-    held = {origin: collect(origin, {**answers, BYTES: bytes_}, tables) for origin in inner.held}
-
-    @cache
-    def mixed(half: bool | None) -> Mapping[str, Parts]:
-        fitted = replace(inner.fit(half), rule_trust=None)
-        return {origin: inner.mixed(origin, fitted) for origin in held}
-
-    combined = Calibrating(
-        "combined",
-        held,
-        mixed,
-        {origin: each.parts[BYTES] for origin, each in held.items()},
-        inner.compatibility,
-        with_rules=True,
-    )
+    combined = calibrating_combined(folds, tables, ngrams, temperature)
+    held = combined.held
     fitted = combined.fit()
     figures, everyday = _figures(combined)
     for each in held.values():
@@ -267,6 +250,31 @@ def calibrate_folds(
     return figures, everyday
 
 
+def calibrating_combined(
+    runs: Sequence[Path],
+    tables: Sequence[TrainingTable],
+    ngrams: Path,
+    temperature: Mapping[Task, float] | None = None,
+) -> Calibrating:
+    """Prepare the calibration of `combined` on answers of fold runs, and of the n-grams whose folder is named.
+
+    `temperature` is that of the fold runs' answers; 1 if it is None.
+    """
+    answers, _ = load_models(ngrams)
+    kept = _stacked(runs)
+    if temperature:
+        kept = {origin: _tempered(each, temperature) for origin, each in kept.items()}
+    models = {**answers, BYTES: kept}
+    inner = _ngrams(answers, tables)
+    held = {origin: collect(origin, models, tables) for origin in inner.held}
+    second = {origin: each.parts[BYTES] for origin, each in held.items()}
+    return Calibrating("combined", held, inner, second, inner.compatibility, with_rules=True)
+
+
+def _stacked(runs: Sequence[Path]) -> dict[str, HeldOut]:
+    return stack_folds([load_answers(run / ANSWERS) for run in runs])
+
+
 def _ngrams(
     answers: Mapping[str, Mapping[str, HeldOut]], tables: Sequence[TrainingTable]
 ) -> Calibrating:
@@ -277,7 +285,7 @@ def _ngrams(
         for origin, each in held.items()
     }
     compatibility = compatibility_of(tables)
-    return Calibrating("ngrams", held, lambda _: first, second, compatibility, with_rules=False)
+    return Calibrating("ngrams", held, first, second, compatibility, with_rules=False)
 
 
 def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:

@@ -5,7 +5,8 @@
 Measured is thus what an annotator says, with everything `decide` does, by models and weights that know nothing of the table.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from aegir.annotators.combined import (
 )
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, RuleTrust, per_column, with_none
-from aegir.annotators.rules.judge import judge_columns
+from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
 from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores
 from aegir.answers.annotation import TableAnnotation
@@ -186,27 +187,54 @@ def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation
 class Calibrating:
     """Fits one annotator on held-out answers and replays it.
 
-    `first` and `second` are the probabilities of the two models it mixes, per origin. What the first answers may have been
-    fitted itself: it is called with the half of the groups to fit on, None for all. The second may lack columns, which then
-    go by the first alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does.
+    `first` and `second` are the probabilities of the two models it mixes, per origin. The first may be an annotator that is
+    fitted itself, then on the same half of the same tables. The second may lack columns, which then go by the first
+    alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does.
     """
 
     def __init__(
         self,
         annotator: str,
         held: Mapping[str, Held],
-        first: Callable[[bool | None], Mapping[str, Parts]],
+        first: "Mapping[str, Parts] | Calibrating",
         second: Mapping[str, Parts],
         compatibility: F32,
         *,
         with_rules: bool,
     ) -> None:
         self.annotator, self.held, self.with_rules = annotator, held, with_rules
-        self.first, self.second, self.compatibility = first, second, compatibility
-        self.verdicts = {
-            origin: judge_columns([c for t in each.tables for c in t.labelled.table.columns])
-            for origin, each in held.items()
+        self._first, self.second, self.compatibility = first, second, compatibility
+        self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
+        self.verdicts: dict[str, list[Verdict]] = (
+            first.verdicts
+            if isinstance(first, Calibrating)
+            else {
+                origin: judge_columns([c for t in each.tables for c in t.labelled.table.columns])
+                for origin, each in held.items()
+            }
+        )
+
+    def first(self, half: bool | None) -> Mapping[str, Parts]:
+        """Return the probabilities of the first model per origin, fitted on this half if it is fitted at all."""
+        if not isinstance(self._first, Calibrating):
+            return self._first
+        if half not in self._first_of:
+            fitted = replace(self._first.fit(half), rule_trust=None)
+            self._first_of[half] = {
+                origin: self._first.mixed(origin, fitted) for origin in self.held
+            }
+        return self._first_of[half]
+
+    def split(self, halves: Mapping[str, Bools]) -> "Calibrating":
+        """Return the same with other halves (tables,), per origin."""
+        other = copy(self)
+        other._first_of = {}
+        if isinstance(self._first, Calibrating):
+            other._first = self._first.split(halves)
+        other.held = {
+            origin: replace(each, half=halves[origin]) for origin, each in self.held.items()
         }
+        return other
 
     def fit(self, half: bool | None = None) -> Fitted:
         """Fit everything on one half of the groups, or on all."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.observe.plots import bar_plot, line_plot, thin
+from aegir.observe.plots import bar_plot, interval_plot, line_plot, thin
 
 NAN = float("nan")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -55,6 +55,15 @@ def test_bars_stand_on_zero_and_missing_ones_are_named():
     assert float(up.get("y")) + float(up.get("height")) == pytest.approx(
         float(down.get("y")), abs=0.11
     )
+
+
+def test_intervals_are_lines_around_their_value_and_endless_ones_are_left_out():
+    svg = interval_plot("t", {"a": (0.0, 0.5, 1.0), "b": (-math.inf, 0.5, math.inf)}, zero=True)
+    first, second = drawn(svg, "circle")
+    assert float(first.get("cy")) == float(second.get("cy")) == 144.0  # between 254 and 34
+    uprights = [line for line in drawn(svg, "line") if line.get("x1") == line.get("x2")]
+    assert [(line.get("y1"), line.get("y2")) for line in uprights] == [("254.0", "34.0")]
+    assert {"a", "b", "0.5"} <= set(texts(svg))
 
 
 def test_a_name_may_have_several_lines():

@@ -220,7 +220,7 @@ def calibrating_rules(supported: list[str], tables: list[TrainingTable]) -> Cali
     held = {origin: collect(origin, models, t) for origin, t in some.items()}
     parts = {origin: each.parts[NETWORK] for origin, each in held.items()}
     calibrating = Calibrating(
-        "combined", held, lambda _: parts, parts, compatibility_of(tables), with_rules=True
+        "combined", held, parts, parts, compatibility_of(tables), with_rules=True
     )
     calibrating.verdicts["web"] = [Verdict(support=((name, 1.0),)) for name in supported]
     return calibrating
@@ -428,9 +428,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     combined = Calibrating(
         "combined",
         {o: replace(h, parts={**h.parts, "bytes": bytes_[o]}) for o, h in held.items()},
-        lambda _: {
-            origin: calibrating.mixed(origin, replace(fitted, rule_trust=None)) for origin in held
-        },
+        calibrating,
         bytes_,
         calibrating.compatibility,
         with_rules=True,

@@ -2,19 +2,22 @@
 
     export_run(Path("runs/bytes"), config, corpus, Path("bytes.safetensors"), calibration)
     read_network(Path("runs/bytes"), config, corpus, facts)         the same, as a Checkpoint
+    read_run(Path("runs/bytes"), config)                            what was saved, unchecked
 
 The optimiser and the auxiliary heads are left out. A network that no longer tells its inputs apart is refused.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from aegir.annotators.calibration import ByteCalibration
+from aegir.arrays import I32
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
@@ -64,6 +67,53 @@ def read_network(
     folder: Path, config: ByteTraining, corpus: Corpus, known: Mapping[str, Any]
 ) -> Checkpoint:
     """Return the run's network without auxiliary heads, with `known` among its facts; raise if it has collapsed."""
+    run = read_run(folder, config)
+    net = ByteNetwork(run.architecture, all_sizes(run.heads))
+    try:
+        net.load_state_dict(run.weights)
+    except RuntimeError:  # torch names every tensor, over many lines
+        raise UsageError(
+            f"the network in {folder} does not fit this configuration's [architecture]; "
+            f"export it with the one it was trained with, {folder / CONFIG}"
+        ) from None
+    tables = corpus.to_look_at(CHECKED_TABLES)
+    answers = answer(net, tables, GramIndex.of(run.hashes))
+    figures = liveness(answers)
+    refuse_if_collapsed(figures, str(folder), answers.types)
+    training = {
+        "steps": run.step,
+        "seed": config.seed,
+        "sources": dict(config.data.sources),
+        "held_out": asdict(config.held_out),
+        "tables": len(corpus.training),
+    }
+    return run.checkpoint({**known, "training": training, "liveness": figures})
+
+
+@dataclass(frozen=True, slots=True)
+class RunNetwork:
+    """What a supervised run has learnt, as it was saved."""
+
+    architecture: Architecture
+    weights: Mapping[str, Tensor]
+    hashes: I32
+    """Of the n-grams that have an embedding."""
+    heads: Mapping[str, int]
+    """Every head, auxiliary ones too, and its number of outputs."""
+    step: int
+
+    def checkpoint(self, facts: Mapping[str, Any]) -> Checkpoint:
+        """The network without auxiliary heads, with these facts; it is not checked for collapse."""
+        kept = {
+            name: tensor.numpy()
+            for name, tensor in self.weights.items()
+            if not name.startswith("heads.") or name.split(".")[1] in SHIPPED_HEADS
+        }
+        return Checkpoint(self.architecture, kept | {GRAM_HASHES: self.hashes}, facts)
+
+
+def read_run(folder: Path, config: ByteTraining) -> RunNetwork:
+    """Read the network of a supervised run; raise for any other."""
     tensors, step, facts = read_learner(folder / CHECKPOINT)
     if facts.get("phase") != "supervised":
         raise UsageError(
@@ -76,39 +126,12 @@ def read_network(
         if name.startswith("net.")
     }
     settings = config.architecture.as_dict() | {"gram_rows": len(hashes)}
-    architecture = Architecture.from_dict(settings)
     heads = {name: len(names) for name, names in facts["heads"].items()}
     if any(heads.get(name) != size for name, size in HEAD_SIZES.items()):
         raise UsageError(
             f"{folder} was trained for other answers than today's; train its last phase again, "
             f"with --from {folder}"
         )
-    net = ByteNetwork(architecture, all_sizes(heads))
-    try:
-        net.load_state_dict(weights)
-    except RuntimeError:  # torch names every tensor, over many lines
-        raise UsageError(
-            f"the network in {folder} does not fit this configuration's [architecture]; "
-            f"export it with the one it was trained with, {folder / CONFIG}"
-        ) from None
-    tables = corpus.to_look_at(CHECKED_TABLES)
-    answers = answer(net, tables, GramIndex.of(hashes))
-    figures = liveness(answers)
-    refuse_if_collapsed(figures, str(folder), answers.types)
-    kept = {
-        name: tensor.numpy()
-        for name, tensor in weights.items()
-        if not name.startswith("heads.") or name.split(".")[1] in SHIPPED_HEADS
-    }
-    training = {
-        "steps": step,
-        "seed": config.seed,
-        "sources": dict(config.data.sources),
-        "held_out": asdict(config.held_out),
-        "tables": len(corpus.training),
-    }
-    return Checkpoint(
-        architecture,
-        kept | {GRAM_HASHES: hashes.astype(np.int32)},
-        {**known, "training": training, "liveness": figures},
+    return RunNetwork(
+        Architecture.from_dict(settings), weights, hashes.astype(np.int32), heads, step
     )

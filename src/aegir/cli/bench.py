@@ -1,0 +1,190 @@
+"""`aegir bench`: tables routed with the policy off and on, a pack of all that was used, and a repetition of it."""
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from aegir.annotators.annotate import ROWS
+from aegir.cli.options import PathName
+from aegir.cli.rl_data import write_text
+from aegir.cli.routing import POLICY_FILE, routing_options
+from aegir.cli.terminal import say, tell, track
+from aegir.dispatch.bench_tables import read_bench_tables
+from aegir.dispatch.comparing import WAYS, Compared
+from aegir.dispatch.run_pack import Bench, run_bench, verify_pack, write_pack
+from aegir.errors import CheckFailed, UsageError
+from aegir.tables.amounts import amount
+
+HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
+
+
+@click.command(
+    epilog="Example: aegir bench --compare-policy --policy cql.safetensors --run-pack-dir packs/first"
+)
+@click.option(
+    "--compare-policy", is_flag=True, help="Route the tables with the policy off, then on."
+)
+@click.option(
+    "--verify",
+    type=PathName(file_okay=False),
+    metavar="PACK",
+    help="Compare again what a run pack compared, and say whether it is the same (exit code 3 if not).",
+)
+@click.option(
+    "--tables",
+    type=PathName(),
+    help="A folder of tables, labelled (JSON lines) or plain, or a file [default: those that come with Aegir].",
+)
+@routing_options
+@click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
+@click.option(
+    "--run-pack-dir",
+    type=PathName(file_okay=False),
+    help="Write figures, decisions, policy, routing table and a manifest of hashes into this new folder.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=ROWS,
+    show_default=True,
+    help="Rows sampled of a table.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which rows are sampled.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def bench(
+    compare_policy: bool,
+    verify: Path | None,
+    tables: Path | None,
+    routing: Path | None,
+    policy: Path | None,
+    out: Path | None,
+    run_pack_dir: Path | None,
+    rows: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare a routing policy with the static table on tables, and repeat such a comparison.
+
+    The policy is named by --policy, or by AEGIR_RL_CHECKPOINT.
+    """
+    if compare_policy == (verify is not None):
+        raise UsageError("say what to do: either --compare-policy or --verify PACK")
+    if verify is not None:
+        unused = {
+            "--policy": policy,
+            "--routing": routing,
+            "--out": out,
+            "--run-pack-dir": run_pack_dir,
+        }
+        if given := [name for name, value in unused.items() if value is not None]:
+            raise UsageError(f"{given[0]} does not go with --verify: the pack holds what was used")
+        _verify(verify, tables, as_json)
+        return
+    suite = read_bench_tables(tables, rows=rows, seed=seed)
+    for sentence in suite.left_out:
+        tell(sentence)
+    found = run_bench(_policy_file(policy), suite, routing, track)
+    record = found.as_dict()
+    if out is not None:
+        write_text(out, json.dumps(record, indent=1, allow_nan=False) + "\n")
+    if run_pack_dir is not None:
+        write_pack(run_pack_dir, found)
+        tell(
+            f"wrote the run pack {run_pack_dir}; repeat it with: aegir bench --verify {run_pack_dir}"
+        )
+    if as_json:
+        click.echo(json.dumps(record, allow_nan=False))
+    else:
+        _show(found)
+
+
+def _policy_file(option: Path | None) -> Path:
+    named = os.environ.get(POLICY_FILE)
+    if option is None and not named:
+        raise UsageError(
+            f"there is no policy to switch on; name one with --policy FILE or {POLICY_FILE}, or make one with: aegir rl train-cql"
+        )
+    return option or Path(str(named))
+
+
+def _verify(pack: Path, tables: Path | None, as_json: bool) -> None:
+    verified = verify_pack(pack, tables, track)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "reproduces": not verified.differences,
+                    "columns": verified.columns,
+                    "differences": verified.differences,
+                    "notes": verified.notes,
+                }
+            )
+        )
+    for note in verified.notes:
+        tell(note)
+    if verified.differences:
+        raise CheckFailed(f"{pack} does not reproduce: {'; '.join(verified.differences)}")
+    if not as_json:
+        say(
+            f"{pack} reproduces: {amount(verified.columns, 'column')} routed again, every figure and decision is the same"
+        )
+
+
+def _show(found: Bench) -> None:
+    compared = found.compared
+    say(
+        f"{amount(len(found.tables.tables), 'table')}, {amount(found.tables.columns, 'column')}; {found.compared_by}",
+        f"{'':<24}" + "".join(f"{HEADINGS[way]:>14}" for way in WAYS),
+    )
+    figures = {way: compared.figures(way) for way in WAYS}
+    lines: dict[str, list[str]] = {}
+    if found.labelled:
+        lines["accuracy"] = [f"{figures[way].accuracy:.4f}" for way in WAYS]
+    lines |= {
+        "agreement (proxy)": [f"{figures[way].agreement:.4f}" for way in WAYS],
+        "cost per column": [f"{figures[way].cost:.4f}" for way in WAYS],
+        "columns woken": [f"{figures[way].woken:.1%}" for way in WAYS],
+        "decided by the policy": [f"{figures[way].by_policy:.1%}" for way in WAYS],
+        "escalations": [f"{figures[way].escalations:,}" for way in WAYS],
+        "failures": [f"{figures[way].failures:,}" for way in WAYS],
+        **_times(compared),
+    }
+    for name, cells in lines.items():
+        say(f"{name:<24}" + "".join(f"{cell:>14}" for cell in cells))
+    _show_kinds(found)
+    for name, each in compared.difference().items():
+        say(
+            f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.low:+.4f} to {each.high:+.4f})"
+        )
+
+
+def _times(compared: Compared) -> dict[str, list[str]]:
+    times = compared.measured()
+    cells: dict[str, list[str]] = {}
+    for name in ("p50", "p95"):
+        cells[f"ms per table, {name}"] = [f"{times[way]['table_ms'][name]:.1f}" for way in WAYS]
+    cells["CPU seconds"] = [f"{times[way]['cpu_seconds']:.2f}" for way in WAYS]
+    return cells
+
+
+def _show_kinds(found: Bench) -> None:
+    """A line per kind of column: off, then on."""
+    what = "accuracy" if found.labelled else "agreement"
+    times = found.compared.measured()["column_ms_by_kind"]
+    say(
+        f"{'by kind, off / on':<18}{'columns':>8}{what:>16}{'cost':>16}{'escalations':>13}{'ms p50':>14}{'ms p95':>16}"
+    )
+    for kind, ways in found.compared.by_kind().items():
+        off, on = ways["off"], ways["on"]
+        right = [getattr(each, what) for each in (off, on)]
+        shown = " / ".join("–" if value is None else f"{value:.3f}" for value in right)
+        p50, p95 = (
+            " / ".join(f"{times[kind][way][name]:.1f}" for way in ("off", "on"))
+            for name in ("p50", "p95")
+        )
+        say(
+            f"{kind:<18}{off.columns:>8}{shown:>16}{f'{off.cost:.3f} / {on.cost:.3f}':>16}"
+            f"{f'{off.escalations} / {on.escalations}':>13}{p50:>14}{p95:>16}"
+        )

@@ -1,0 +1,168 @@
+"""Dispatchers over models that have not seen the tables: what routing would have done to tables that are new to it.
+
+    for fold in load_held_out(runs, data, ngrams):         # fold runs of the byte network, answers of `aegir train ngrams`
+        fold.dispatcher.route([each.table for each in fold.tables])
+
+    n-grams         the answers that were kept when the table was held out; nobody can ask these models again
+    byte network    the network of the fold run that held the table out, asked as in use: few columns of context
+    mixture, rules  fitted on the tables of the other runs
+
+Every table belongs to one fold. Its group is what must stay on one side of a split, such as a web site.
+
+Limit: the subject of a table is the one that its labels name, not the one that n-grams would have chosen; it is among the
+context of the byte network, and relations depend on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from aegir.annotators.byte_model import ByteModelAnnotator
+from aegir.annotators.calibration import ByteCalibration
+from aegir.annotators.combined import CombinedAnnotator
+from aegir.annotators.rules.judge import Verdict
+from aegir.annotators.scores import Explanation, TableScores
+from aegir.arrays import F32
+from aegir.data.sources import read_training_tables
+from aegir.dispatch.dispatcher import DispatchAnnotator
+from aegir.dispatch.static_table import RoutingTable
+from aegir.errors import UsageError
+from aegir.model.network import ByteModel
+from aegir.run_folder import CONFIG
+from aegir.tables.labelled import LabelledTable
+from aegir.tables.table import Table
+from aegir.training.byte_network.config import read_byte_training
+from aegir.training.byte_network.export import read_run
+from aegir.training.calibrate import calibrating_combined
+from aegir.training.held_out import ANSWERS, HeldOut, column_names, load_answers, places_of
+from aegir.training.replay import Calibrating
+
+LEAST_RUNS = 2
+NOT_CALIBRATED: Mapping[str, object] = {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The tables that one run held out, and a dispatcher that has not seen them."""
+
+    name: str
+    dispatcher: DispatchAnnotator
+    tables: tuple[LabelledTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    compatibility: F32
+    types_of_fine: F32
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNgrams:
+    """Answers of n-grams that were kept, by the name of the table."""
+
+    model: _Model
+    scores: Mapping[str, TableScores]
+
+    def score_judged(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> list[TableScores]:
+        """Return the kept answers; the rules' verdicts went into them then."""
+        del verdicts
+        return [self.scores[table.name] for table in tables]
+
+
+def load_held_out(
+    runs: Sequence[Path],
+    data: Sequence[Path],
+    ngrams: Path,
+    routing: RoutingTable | None = None,
+) -> list[Fold]:
+    """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together."""
+    if len(runs) < LEAST_RUNS:
+        raise UsageError(
+            f"{len(runs)} fold run is given; at least {LEAST_RUNS} are needed, because models are mixed for a "
+            "fold as fits the others"
+        )
+    for run in runs:
+        if not (run / ANSWERS).is_file():
+            raise UsageError(
+                f"{run} has no {ANSWERS}; give the folder of a run made with: aegir train supervised --fold N"
+            )
+    answers = [load_answers(run / ANSWERS) for run in runs]
+    networks = [_network(run) for run in runs]
+    calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
+    return [
+        _fold(run, network, held_out, calibrating, routing)
+        for run, network, held_out in zip(runs, networks, answers, strict=True)
+    ]
+
+
+def _network(run: Path) -> ByteModel:
+    return ByteModel(read_run(run, read_byte_training(run / CONFIG)).checkpoint(NOT_CALIBRATED))
+
+
+def _fold(
+    run: Path,
+    network: ByteModel,
+    held_out: Mapping[str, HeldOut],
+    calibrating: Calibrating,
+    routing: RoutingTable | None,
+) -> Fold:
+    own = {
+        origin: np.array(
+            [
+                origin in held_out and _is_in(held_out[origin], column_names(table))
+                for table in each.tables
+            ]
+        )
+        for origin, each in calibrating.held.items()
+    }
+    others = calibrating.split(own)
+    fitted = others.fit(False)
+    tables: list[LabelledTable] = []
+    scores: dict[str, TableScores] = {}
+    for origin in held_out:
+        for labelled, answer in _tables(others, origin, held_out[origin]):
+            tables.append(labelled)
+            scores[labelled.table.name] = answer
+    calibration = ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture)
+    network.facts = {"calibration": calibration.as_json()}
+    combined = CombinedAnnotator(
+        KeptNgrams(_Model(others.compatibility, fitted.types_of_fine), scores),
+        ByteModelAnnotator(network),
+    )
+    return Fold(run.name, DispatchAnnotator(combined, routing), tuple(tables))
+
+
+def _is_in(held_out: HeldOut, names: Sequence[str]) -> bool:
+    return bool((places_of(names, held_out) >= 0).any())
+
+
+def _tables(
+    calibrating: Calibrating, origin: str, held_out: HeldOut
+) -> list[tuple[LabelledTable, TableScores]]:
+    """Return the tables of the fold under unique names, with the answers of n-grams."""
+    held, parts = calibrating.held[origin], calibrating.first(False)[origin]
+    groups = dict(zip(held_out.names, held_out.group.tolist(), strict=True))
+    ends = np.cumsum([len(table.labelled.table.columns) for table in held.tables]).tolist()
+    found = []
+    for table, end, own in zip(held.tables, ends, held.half, strict=True):
+        if not own:
+            continue
+        names = column_names(table)
+        span = slice(end - len(names), end)
+        plain = replace(table.labelled.table, name=names[0].rpartition("#")[0])
+        group = next(groups[name] for name in names if name in groups)
+        scores = TableScores(
+            parts["types"][span],
+            parts["relations"][span],
+            plain.subject,
+            (Explanation(),) * len(names),
+            fine=parts["fine"][span],
+            personal=parts["personal"][span],
+            web=float(parts["web"][span][0]),
+        )
+        found.append((replace(table.labelled, table=plain, group=f"{origin} {group}"), scores))
+    return found
