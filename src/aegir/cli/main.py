@@ -71,6 +71,7 @@ VERBS = {
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
     ),
+    "serve": ("serve:serve", "Annotate over HTTP, with a page to drop files on."),
     "train calibrate": (
         "train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",
