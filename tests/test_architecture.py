@@ -20,6 +20,7 @@ LADDER = [
     "model rewards raters health",
     "nets",
     "rl offline",
+    "memory",
     "annotators swarm",
     "dispatch simulator data plugins",
     "service training",
@@ -31,7 +32,7 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
     "__main__ cli.main cli.annotate cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs annotators answers arrays "
-    "config dispatch episode health metrics model observe offline plugins raters rewards rl run_folder service tables tsv "
+    "config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder service tables tsv "
     "vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""

@@ -39,6 +39,7 @@ PUBLIC = {
         "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
         "explore_softmax learn_values read_log weigh write_log"
     ),
+    "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"

@@ -22,6 +22,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -148,6 +149,19 @@ def utf8_path(path: Path) -> Iterator[Path]:
             yield link
     else:
         yield path
+
+
+def user_folder() -> Path | None:
+    """Return the folder of what the user taught, which need not exist; None for a user without a home."""
+    if home := os.environ.get("AEGIR_HOME"):
+        return Path(home)
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if Path(given).is_absolute():  # the XDG specification asks that other paths be ignored
+        return Path(given) / "aegir"
+    try:
+        return Path.home() / ".local" / "share" / "aegir"
+    except RuntimeError:
+        return None
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.decide import Thresholds, decide
@@ -24,9 +24,13 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
 from aegir.errors import AegirError, UnreadableTable, UsageError
+from aegir.memory.location import load_memory
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+
+if TYPE_CHECKING:
+    from aegir.memory.recall import ReviewMemory
 
 COLUMNS_AT_ONCE = 512
 ROWS = 200
@@ -79,12 +83,14 @@ def annotate(
     model: str | Path | None = None,
     custom_types: bool = True,
     timing: bool = False,
+    memory: "ReviewMemory | str | bool" = True,
 ) -> Annotations:
     """Annotate files, folders, patterns, lists of them, dicts, pandas or polars frames, Arrow tables.
 
     `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, or the
     folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
-    `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does.
+    `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does. `memory` names
+    the store of reviews that are used (`aegir review`); True is the user's own, if there is one, and False none.
     A single source that cannot be read raises its error; among several, it is listed in `failures`.
     """
     if rows < 1:
@@ -98,12 +104,22 @@ def annotate(
         timing=timing,
     )
     expanded = [place for source in sources for place in find_places(source)]
-    outcomes = list(annotate_sources(expanded, chosen, thresholds, rows=rows, seed=seed))
+    outcomes = list(
+        annotate_sources(
+            expanded, chosen, thresholds, rows=rows, seed=seed, memory=_reviews(memory)
+        )
+    )
     tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
     if failures and len(expanded) == 1:
         raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures)
+
+
+def _reviews(memory: "ReviewMemory | str | bool") -> "ReviewMemory | None":
+    if isinstance(memory, bool):
+        return load_memory() if memory else None
+    return load_memory(memory) if isinstance(memory, str) else memory
 
 
 def prepare(
@@ -176,9 +192,12 @@ def annotate_sources(
     *,
     rows: int = ROWS,
     seed: int = 0,
+    memory: "ReviewMemory | None" = None,
 ) -> Iterator[TableAnnotation | Failure]:
     """One outcome per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
-    for _, outcome in annotate_numbered(sources, annotator, thresholds, rows=rows, seed=seed):
+    for _, outcome in annotate_numbered(
+        sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
+    ):
         yield outcome
 
 
@@ -189,8 +208,25 @@ def annotate_numbered(
     *,
     rows: int = ROWS,
     seed: int = 0,
+    memory: "ReviewMemory | None" = None,
 ) -> Iterator[tuple[int, TableAnnotation | Failure]]:
     """The outcomes of `annotate_sources`, each with the place of its source among the sources."""
+    for place, _, outcome in annotate_tables(
+        sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
+    ):
+        yield place, outcome
+
+
+def annotate_tables(
+    sources: Iterable[object],
+    annotator: Annotator,
+    thresholds: Thresholds | None = None,
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+    memory: "ReviewMemory | None" = None,
+) -> Iterator[tuple[int, Table | None, TableAnnotation | Failure]]:
+    """The outcomes of `annotate_numbered`, each with the table that was read; None for a failure."""
     waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
     for place, source in enumerate(sources):
@@ -198,9 +234,9 @@ def annotate_numbered(
             waiting.append((place, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
-                yield from _annotate_waiting(waiting, annotator, thresholds)
+                yield from _annotate_waiting(waiting, annotator, thresholds, memory)
                 waiting, columns = [], 0
-    yield from _annotate_waiting(waiting, annotator, thresholds)
+    yield from _annotate_waiting(waiting, annotator, thresholds, memory)
 
 
 def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
@@ -225,11 +261,13 @@ def _annotate_waiting(
     waiting: Sequence[tuple[int, Table | Failure]],
     annotator: Annotator,
     thresholds: Thresholds | None,
-) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    memory: "ReviewMemory | None",
+) -> Iterator[tuple[int, Table | None, TableAnnotation | Failure]]:
     tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
     scores = iter(annotator.score(tables))
     for place, outcome in waiting:
         if isinstance(outcome, Failure):
-            yield place, outcome
+            yield place, None, outcome
         else:
-            yield place, decide(outcome, next(scores), annotator.name, thresholds)
+            answer = decide(outcome, next(scores), annotator.name, thresholds)
+            yield place, outcome, memory.apply(outcome, answer) if memory else answer

@@ -23,12 +23,15 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from aegir.annotators.annotate import ROWS, Failure, annotate_numbered
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.scores import Annotator
 from aegir.annotators.worker_process import CAN_FORK, Outcome, WorkerProcess, outcome_from_json
+
+if TYPE_CHECKING:
+    from aegir.memory.recall import ReviewMemory
 
 FILES_PER_WORKER = 8
 """With fewer files than this per worker, starting another one does not pay."""
@@ -89,10 +92,12 @@ class WorkerPool:
         workers: int,
         rows: int = ROWS,
         seed: int = 0,
+        memory: "ReviewMemory | None" = None,
     ) -> None:
         assert CAN_FORK
         self._annotator, self._thresholds = annotator, thresholds
         self._count, self._rows, self._seed = workers, rows, seed
+        self._memory = memory
         self._workers: list[_Worker] = []
         self._retries: deque[_File] = deque()
         self._turns: deque[_File] = deque()
@@ -135,7 +140,12 @@ class WorkerPool:
 
     def _annotate_batch(self, files: Sequence[str]) -> Iterator[tuple[int, Outcome]]:
         return annotate_numbered(
-            files, self._annotator, self._thresholds, rows=self._rows, seed=self._seed
+            files,
+            self._annotator,
+            self._thresholds,
+            rows=self._rows,
+            seed=self._seed,
+            memory=self._memory,
         )
 
     def _hand_out(self, coming: Iterator[str], at_once: int) -> None:

@@ -23,11 +23,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from aegir.annotators.annotate import Failure
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.reviewing import Offer, Reviewed
 from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.tables.reader_process import close_idle_readers
 
@@ -131,6 +132,8 @@ def _plain_column(column: ColumnAnnotation) -> dict[str, Any]:
         plain[name] = [(guess.label, guess.confidence) for guess in plain[name]]
     if column.relation is not None:
         plain["relation"] = (column.relation.label, column.relation.confidence)
+    plain["reviewed"] = column.reviewed and asdict(column.reviewed)
+    plain["offers"] = [asdict(offer) for offer in column.offers]
     return plain
 
 
@@ -139,6 +142,8 @@ def _column(data: dict[str, Any]) -> ColumnAnnotation:
         data[name] = tuple(Guess(*guess) for guess in data[name])
     relation = data["relation"]
     data["relation"] = None if relation is None else Guess(*relation)
+    data["reviewed"] = data["reviewed"] and Reviewed(**data["reviewed"])
+    data["offers"] = tuple(Offer(**offer) for offer in data["offers"])
     return ColumnAnnotation(**data | {"reasons": tuple(data["reasons"])})
 
 

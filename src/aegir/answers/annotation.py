@@ -8,7 +8,7 @@ metadata and the service; docs/answers.md explains every field.
 
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
-    (routing.py) are absent where there was none;
+    (routing.py) and of reviews (reviewing.py) are absent where there was none;
   - confidences are rounded to 4 decimals; nothing else is changed; the preview of the values is not part of the
     dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
@@ -19,6 +19,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aegir.answers.reviewing import (
+    Offer,
+    Reviewed,
+    offers_from_dict,
+    reviewed_from_dict,
+    reviewing_as_dict,
+)
 from aegir.answers.routing import (
     Routing,
     Timing,
@@ -81,6 +88,10 @@ class ColumnAnnotation:
     """Short sentences: which values, rules or headers decided; the strongest first."""
     routing: Routing | None = None
     """What the router of a swarm decided about each specialist; None from other annotators."""
+    reviewed: Reviewed | None = None
+    """The review from which the answer follows; None for a column that nobody reviewed."""
+    offers: tuple[Offer, ...] = ()
+    """Reviews of similar columns that say something else, the most similar first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +192,7 @@ def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
         "relation_runners_up": _guesses_as_list(column.relation_runners_up),
         "reasons": list(column.reasons),
         **routing_as_dict(column.routing),
+        **reviewing_as_dict(column.reviewed, column.offers),
     }
 
 
@@ -207,6 +219,8 @@ def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
         relation_runners_up=_guesses_from_list(data["relation_runners_up"]),
         reasons=tuple(_text(sentence) for sentence in data["reasons"]),
         routing=routing_from_dict(data),
+        reviewed=reviewed_from_dict(data),
+        offers=offers_from_dict(data),
     )
 
 

@@ -32,6 +32,8 @@ from aegir.answers.wording import (
     shown_label,
     shown_level,
     shown_name,
+    shown_offer,
+    shown_review,
     shown_routing,
     shown_type,
     worth_listing,
@@ -224,6 +226,9 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
     yield from _guesses(related, column.relation_runners_up)
     if column.routing:
         yield from _specialists(column.routing)
+    if column.offers:
+        offers = "".join(f"<li>{_text(shown_offer(offer))}</li>" for offer in column.offers)
+        yield f"<h3>Offered, from reviews of similar columns</h3><ul>{offers}</ul>"
     yield f'<p class="soft">{" · ".join(_details(column))}</p>'
 
 
@@ -247,6 +252,8 @@ def _details(column: ColumnAnnotation) -> Iterator[str]:
         yield f"none of the column types {column.type_confidence:.2f}"
     if column.relation:
         yield f"relation {_link(column.relation.label, column.relation_iri)}"
+    if column.reviewed:
+        yield _text(shown_review(column))
 
 
 def _meanings(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from pathlib import PureWindowsPath
 from urllib.parse import quote
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
+from aegir.answers.wording import shown_review
 
 CSVW_CONTEXT = "http://www.w3.org/ns/csvw"
 SCHEMA_NAME = "https://schema.org/name"
@@ -143,6 +144,7 @@ def _facts(column: ColumnAnnotation) -> dict[str, object]:
         if column.relation
         else None,
         "reasons": _publishable_reasons(column) or None,
+        "reviewed": shown_review(column) or None,
     }
     return {key: value for key, value in facts.items() if value is not None}
 

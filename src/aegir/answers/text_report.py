@@ -35,6 +35,7 @@ from aegir.answers.wording import (
     shown_label,
     shown_level,
     shown_name,
+    shown_offer,
     shown_routing,
     shown_specialists,
     shown_type,
@@ -138,12 +139,13 @@ def _in_one_line(column: ColumnAnnotation) -> str:
 
 
 def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
-    """A bullet and a paragraph per reason, why the column is personal, who was woken, and what was likely next."""
+    """A bullet and a paragraph per reason, why the column is personal, who was woken, what is offered and was likely next."""
     yield from (("- ", reason) for reason in column.reasons)
     if column.personal_reason:
         yield "personal: ", column.personal_reason
     if column.routing:
         yield "specialists: ", shown_specialists(column.routing)
+    yield from (("offered: ", shown_offer(offer)) for offer in column.offers)
     for start, guesses in (
         ("next best: " if column.label else "perhaps: ", column.runners_up),
         (

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.reviewing import Offer
 from aegir.answers.routing import RouterScore, Timing, woken_first
 from aegir.tables.amounts import amount
 
@@ -25,6 +26,8 @@ def shown_label(column: ColumnAnnotation) -> str:
     """The label as it is said to people."""
     if column.label is not None:
         return maybe(column.confidence) + column.label
+    if column.reviewed:
+        return "no name fits"
     if column.runners_up:
         return f"unsure ({column.runners_up[0].label}?)"
     return "no values" if column.datatype == "empty" else "unsure"
@@ -72,6 +75,18 @@ def shown_specialists(routing: Sequence[RouterScore]) -> str:
         f"{each.specialist} {each.score:.2f}{'' if each.woken else ' (not woken)'}"
         for each in woken_first(routing)
     )
+
+
+def shown_review(column: ColumnAnnotation) -> str:
+    """Who reviewed the column and when; nothing for a column that nobody reviewed."""
+    review = column.reviewed
+    return f"{review.verdict} by {review.by} at {review.at}" if review else ""
+
+
+def shown_offer(offer: Offer) -> str:
+    """What was said about a similar column, and why it is similar."""
+    label = offer.label or "no name fits"
+    return f"{label} ({offer.similarity:.2f}): {offer.reason}, by {offer.by} on {offer.at[:10]}"
 
 
 def is_unsure(column: ColumnAnnotation) -> bool:

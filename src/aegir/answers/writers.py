@@ -29,6 +29,7 @@ from aegir.answers.html_page import BEGINNING, render_html
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
 from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 from aegir.answers.text_report import render_text
+from aegir.answers.wording import shown_review
 from aegir.errors import UsageError
 
 __all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
@@ -55,6 +56,7 @@ CSV_HEADER = (
     "relation_iri",
     "runners_up",
     "reasons",
+    "reviewed",
 )
 """Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
@@ -179,6 +181,7 @@ def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[st
         column.relation_iri or "",
         " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
         " | ".join(column.reasons),
+        shown_review(column),
     ]
 
 

@@ -14,7 +14,13 @@ from aegir.annotators.worker_process import CAN_FORK
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
-from aegir.cli.options import PathName, annotator_options, threshold_options
+from aegir.cli.options import (
+    PathName,
+    annotator_options,
+    memory_from,
+    memory_option,
+    threshold_options,
+)
 from aegir.cli.output import write_annotations
 from aegir.cli.routing import (
     RoutingReport,
@@ -67,6 +73,8 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 @click.option(
     "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
 )
+@memory_option
+@click.option("--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`).")
 @click.option(
     "--timing",
     is_flag=True,
@@ -108,6 +116,8 @@ def annotate(
     annotator: str,
     model: Path | None,
     no_custom: bool,
+    memory: str | None,
+    no_memory: bool,
     timing: bool,
     embed: bool,
     routing: Path | None,
@@ -141,6 +151,7 @@ def annotate(
         timing=timing,
         say=tell,
     )
+    reviews = None if no_memory else memory_from(memory)
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file())
     run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
@@ -148,9 +159,13 @@ def annotate(
     watched = run.watch(track(kept, "annotating", by_thread=count == 1))
     with ExitStack() as ended_after:
         if count == 1:
-            outcomes = annotate_sources(watched, chosen, thresholds, rows=rows, seed=seed)
+            outcomes = annotate_sources(
+                watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
+            )
         else:
-            pool = WorkerPool(chosen, thresholds, workers=count, rows=rows, seed=seed)
+            pool = WorkerPool(
+                chosen, thresholds, workers=count, rows=rows, seed=seed, memory=reviews
+            )
             outcomes = ended_after.enter_context(pool).annotate(watched, len(kept))
         try:
             answers = run.answers(report.passing(outcomes))

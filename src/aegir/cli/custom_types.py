@@ -12,9 +12,10 @@ from aegir.annotators.custom_types.recognising import Validation, validate_type
 from aegir.annotators.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
 from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import quoted_json
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, memory_from, memory_option
 from aegir.cli.terminal import say, tell
-from aegir.errors import CheckFailed
+from aegir.errors import CheckFailed, UsageError
+from aegir.memory.examples import ReviewedExamples, reviewed_examples
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import read_labelled_tables
 
@@ -50,7 +51,6 @@ class _TakesLists(click.Command):
     "--examples",
     metavar="FILE:COLUMN...",
     multiple=True,
-    required=True,
     help="Columns of the type: by header or number, or labelled tables (.jsonl).",
 )
 @click.option(
@@ -74,6 +74,12 @@ class _TakesLists(click.Command):
     help="What sort of column it is: a name of `types list --kinds`.",
 )
 @click.option("--personal", is_flag=True, help="Columns of this type hold personal data.")
+@click.option(
+    "--reviewed",
+    is_flag=True,
+    help="Take the columns that were reviewed as this type as examples, and those that were taken for it wrongly as --not.",
+)
+@memory_option
 @click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def learn(
@@ -84,6 +90,8 @@ def learn(
     about: str,
     kind: str,
     personal: bool,
+    reviewed: bool,
+    memory: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -92,6 +100,10 @@ def learn(
     Five columns or more are best; fewer will do when they are long. Other columns of the same
     tables are taken to be of other types.
     """
+    if reviewed:
+        examples, against = _with_reviewed(name, examples, against, memory)
+    elif not examples:
+        raise UsageError("--examples names no column; give FILE:COLUMN, or --reviewed")
     learnt = learn_type(
         name,
         examples,
@@ -123,6 +135,21 @@ def forget(name: str) -> None:
     """Forget a type that was taught."""
     forget_type(types_folder(), name)
     tell(f"{name} is forgotten")
+
+
+def _with_reviewed(
+    name: str, examples: tuple[str, ...], against: tuple[str, ...], location: str | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The examples and counter-examples, with those that were reviewed."""
+    memory = memory_from(location)
+    found = reviewed_examples(memory, name) if memory else ReviewedExamples((), (), ())
+    for file in found.gone:
+        tell(f"{file} was reviewed, but is not there any more; it is left out")
+    if not (*examples, *found.examples):
+        raise UsageError(
+            f"no column was reviewed as {name!r}; say so in: aegir review FILE, or give --examples FILE:COLUMN"
+        )
+    return (*examples, *found.examples), (*against, *found.against)
 
 
 def _validate(learnt: Learnt, path: Path) -> Validation:

@@ -21,6 +21,7 @@ from aegir.cli.terminal import discard, say, tell
 from aegir.errors import AegirError
 
 GROUPS = {
+    "review": "Say what columns really are, and be asked once; share what was said.",
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
@@ -32,11 +33,28 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "diff": (
+        "diff:diff",
+        "Say which columns were added, removed or renamed, changed type or became personal.",
+    ),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
         "rl_collect:collect_decisions",
         "Route labelled tables and log every decision with the outcome of all workers.",
+    ),
+    "review export": ("review_files:export", "Write all reviews as JSON lines, oldest first."),
+    "review history": (
+        "review_files:history",
+        "List what was said about columns, by whom and when.",
+    ),
+    "review import": (
+        "review_files:import_reviews",
+        "Add the reviews of a file of JSON lines to those that are kept here.",
+    ),
+    "review table": (
+        "review:review_table",
+        "Go through the unsure and personal columns of tables, and keep what you say.",
     ),
     "rewards validate": (
         "rewards:validate",
@@ -140,8 +158,18 @@ class LazyVerb(click.Command):
         return command
 
 
+DEFAULT_VERBS = {"review": "table"}
+"""Groups whose verb may be left out: `aegir review FILE` is `aegir review table FILE`."""
+
+
 class VerbGroup(click.Group):
     """A group that loads the verb it is asked for."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        default = DEFAULT_VERBS.get(self.name or "")
+        if default and args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [default, *args]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

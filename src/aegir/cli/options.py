@@ -3,9 +3,15 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from aegir.errors import UsageError
+from aegir.memory.location import load_memory, memory_exists
+
+if TYPE_CHECKING:
+    from aegir.memory.recall import ReviewMemory
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -61,6 +67,25 @@ def threshold_options(default: float) -> Callable[[Verb], Verb]:
         )(verb)
 
     return decorate
+
+
+def memory_option(verb: Verb) -> Verb:
+    """--memory."""
+    return click.option(
+        "--memory",
+        metavar="FILE|URL",
+        help="Where reviews are kept: a SQLite file, or postgresql://user@host/database "
+        "[default: AEGIR_MEMORY, else memory.db in AEGIR_HOME].",
+    )(verb)
+
+
+def memory_from(option: str | None) -> "ReviewMemory | None":
+    """What is remembered where the option says, or by default; raise if the option names nothing."""
+    if option is not None and not memory_exists(option):
+        raise UsageError(
+            f"there is no review memory {option}; make one with: aegir review FILE --memory {option}"
+        )
+    return load_memory(option)
 
 
 def source_option(verb: Verb) -> Verb:

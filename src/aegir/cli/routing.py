@@ -16,7 +16,7 @@ from aegir.annotators.annotate import Failure
 from aegir.annotators.llm.annotator import LlmAnnotator
 from aegir.annotators.llm.client import LlmSettings
 from aegir.annotators.scores import Annotator
-from aegir.answers.annotation import TableAnnotation
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
 from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
@@ -26,6 +26,7 @@ from aegir.episode import Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore, new_id
 from aegir.tables.amounts import amount
+from aegir.vocabulary.hierarchy import is_right
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 LLM_KEY = "AEGIR_LLM_KEY"
@@ -142,6 +143,8 @@ class RoutingReport:
         self.run = new_id()
         self._routed: deque[RoutedTable] = deque()
         self._episodes: list[Episode] = []
+        self._reviewed: list[tuple[str, ColumnAnnotation]] = []
+        """Columns whose answer is known from a review: an outcome of the decision about them."""
         self._tables = self._stored = 0
         self._store = None if store is None else DecisionStore.open(store)
         if isinstance(annotator, DispatchAnnotator) and (explain or store is not None):
@@ -167,7 +170,9 @@ class RoutingReport:
             )
 
     def _take(self, routed: RoutedTable, answer: TableAnnotation) -> None:
-        labels = [column.label for column in answer.columns]
+        labels = [
+            column.reviewed.said if column.reviewed else column.label for column in answer.columns
+        ]
         episodes = routed.episodes(labels, run=f"{self.run}/{self._tables}")
         self._tables += 1
         if self.explain:
@@ -175,13 +180,31 @@ class RoutingReport:
                 tell(explain_episode(answer.table, place, episode))
         if self._store is not None:
             self._episodes += episodes
+            self._reviewed += [
+                (episode.id, column)
+                for episode, column in zip(episodes, answer.columns, strict=True)
+                if column.reviewed
+            ]
             if len(self._episodes) >= EPISODES_AT_ONCE:
                 self._flush()
 
     def _flush(self) -> None:
         if self._store is not None and self._episodes:
             self._stored += len(self._store.append(self._episodes))
-            self._episodes = []
+            for episode_id, column in self._reviewed:
+                record_review(self._store, episode_id, column)
+            self._episodes, self._reviewed = [], []
+
+
+def record_review(store: DecisionStore, episode_id: str, column: ColumnAnnotation) -> None:
+    """Record a review of a column as the outcome of a decision about it."""
+    review = column.reviewed
+    if review is not None:
+        right = is_right(review.said, column.label) if column.label else review.said is None
+        gold = (column.label,) if column.label else ()
+        store.record_outcome(
+            episode_id, "correction", accuracy=float(right), gold=gold, by=review.by
+        )
 
 
 def explain_episode(table: str, place: int, episode: Episode) -> str:

@@ -19,8 +19,8 @@ from pathlib import Path
 from aegir.episode import LABEL, Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore
-from aegir.vocabulary.hierarchy import goes_with, kind_of
-from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, KIND_NAMES, TYPE_INDEX, TYPE_NAMES
+from aegir.vocabulary.hierarchy import is_right
+from aegir.vocabulary.terms import FINE_NAMES, KIND_NAMES, TYPE_NAMES
 
 FIELDS = ("table", "column", "label")
 
@@ -84,16 +84,6 @@ def record_corrections(
             episode.id, "correction", accuracy=float(right), gold=(correction.label,), by=by
         )
     return [episode.id for episode, _ in pairs]
-
-
-def is_right(answered: str | None, correct: str) -> bool:
-    """Return whether an answered label is the correct one, or stands below it in the vocabulary."""
-    if answered is None or answered == correct:
-        return answered == correct
-    if answered in FINE_INDEX and correct in TYPE_INDEX:
-        return goes_with(answered, correct)
-    is_known = answered in FINE_INDEX or answered in TYPE_INDEX
-    return is_known and correct in KIND_NAMES and kind_of(answered) == correct
 
 
 def _decisions(episodes: Iterable[Episode], run: str | None) -> dict[tuple[str, str], Episode]:

@@ -3,6 +3,7 @@
     aegir_schema    version                                          one row per migration
     episodes        sequence, id, data_source, recorded_at, body     body: the episode as JSON (aegir.episode)
     outcomes        sequence, episode_id, kind, data_source, recorded_at, body
+    reviews         sequence, id, recorded_at, body                  body: a review as JSON (aegir.memory)
 
 A store of version n gets the migrations n + 1, n + 2, … when it is opened. From version 2 on the tables refuse to
 change or remove a row: they are append-only for every program, not only for this one.
@@ -35,6 +36,16 @@ def _outcomes(number: str) -> tuple[str, ...]:
             recorded_at TEXT NOT NULL,
             body TEXT NOT NULL)""",
         "CREATE INDEX outcomes_of_episode ON outcomes (episode_id)",
+    )
+
+
+def _reviews(number: str) -> tuple[str, ...]:
+    return (
+        f"""CREATE TABLE reviews (
+            sequence {number},
+            id TEXT NOT NULL UNIQUE,
+            recorded_at TEXT NOT NULL,
+            body TEXT NOT NULL)""",
     )
 
 
@@ -73,5 +84,9 @@ MIGRATIONS: tuple[Statements, ...] = (
             *_postgres_append_only("episodes"),
             *_postgres_append_only("outcomes"),
         ),
+    },
+    {
+        "sqlite": (*_reviews(_SQLITE_NUMBER), *_sqlite_append_only("reviews")),
+        "postgres": (*_reviews(_POSTGRES_NUMBER), *_postgres_append_only("reviews")),
     },
 )

@@ -108,16 +108,19 @@ class DecisionStore:
     ) -> None:
         """Store durably what came of an episode; `accuracy` follows from `gold` if the episode answered a label."""
         outcome = Outcome(kind, accuracy, tuple(gold), verified, by)
-        now = datetime.now(UTC).isoformat()
         with self._database.transaction() as run:
-            rows = run("SELECT data_source FROM episodes WHERE id = ?", (episode_id,))
-            if not rows:
-                raise UsageError(f"{self._database.name} has no episode with the id {episode_id!r}")
-            source = outcome.source(rows[0][0])
-            run(
-                "INSERT INTO outcomes (episode_id, kind, data_source, recorded_at, body) VALUES (?, ?, ?, ?, ?)",
-                (episode_id, kind, source, now, outcome.to_json()),
-            )
+            self.add_outcome(run, episode_id, outcome)
+
+    def add_outcome(self, run: Run, episode_id: str, outcome: "Outcome") -> None:
+        """Store an outcome as a part of a transaction of this store's database."""
+        rows = run("SELECT data_source FROM episodes WHERE id = ?", (episode_id,))
+        if not rows:
+            raise UsageError(f"{self._database.name} has no episode with the id {episode_id!r}")
+        now = datetime.now(UTC).isoformat()
+        run(
+            "INSERT INTO outcomes (episode_id, kind, data_source, recorded_at, body) VALUES (?, ?, ?, ?, ?)",
+            (episode_id, outcome.kind, outcome.source(rows[0][0]), now, outcome.to_json()),
+        )
 
     def read(self, data_source: Source | None = None, ids: Sequence[str] = ()) -> Iterator[Episode]:
         """The episodes in the order they were stored, outcomes joined; by source and by id if given."""
@@ -129,6 +132,22 @@ class DecisionStore:
             episode = self._episode(row)
             if data_source in (None, episode.source) and (not wanted or episode.id in wanted):
                 yield episode
+
+    def last_decision(self, table: str, column: int, name: str | None) -> Episode | None:
+        """The last logged decision about this column of a table of this name; None if there is none."""
+        if not len(self):
+            return None
+        place = f"/{table}/{column}"
+        ending = place.replace("|", "||").replace("%", "|%").replace("_", "|_")
+        rows = self._database.query(
+            "SELECT id, body, NULL FROM episodes WHERE id LIKE ? ESCAPE '|' ORDER BY sequence DESC",
+            (f"%{ending}",),
+        )
+        for row in rows:
+            episode = self._episode(row)
+            if episode.group == table and episode.task == (name or f"column {column}"):
+                return episode
+        return None
 
     def _episode(self, row: Row) -> Episode:
         name, body, outcome = row

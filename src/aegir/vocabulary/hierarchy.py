@@ -42,6 +42,16 @@ def goes_with(fine_type: str, type_name: str | None) -> bool:
     return term.may_have_no_type if type_name is None else type_name in term.types
 
 
+def is_right(answered: str | None, correct: str) -> bool:
+    """Return whether an answered label is the correct one, or stands below it in the vocabulary."""
+    if answered is None or answered == correct:
+        return answered == correct
+    if answered in FINE_TYPES and correct in COLUMN_TYPES:
+        return goes_with(answered, correct)
+    is_known = answered in FINE_TYPES or answered in COLUMN_TYPES
+    return is_known and correct in KINDS and kind_of(answered) == correct
+
+
 def tree_path_of(name: str) -> TermPath:
     """Return the path from its kind down to this column type, fine type or kind.
 

@@ -16,9 +16,7 @@ numpy is imported only to read or write a head: `aegir types list` starts withou
 
 import hashlib
 import json
-import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -26,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from aegir.errors import UsageError
-from aegir.files import replace_file
+from aegir.files import replace_file, user_folder
 from aegir.vocabulary.hierarchy import taken_name
 from aegir.vocabulary.terms import KINDS
 
@@ -70,15 +68,8 @@ class CustomType:
 
 def types_folder() -> Path | None:
     """Return the folder of custom types, which need not exist; None for a user without a home."""
-    if home := os.environ.get("AEGIR_HOME"):
-        return Path(home) / "types"
-    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
-    if Path(given).is_absolute():  # the XDG specification asks that other paths be ignored
-        return Path(given) / "aegir" / "types"
-    try:
-        return Path.home() / ".local" / "share" / "aegir" / "types"
-    except RuntimeError:
-        return None
+    home = user_folder()
+    return None if home is None else home / "types"
 
 
 def type_files(folder: Path | None) -> list[Path]:

@@ -1,0 +1,247 @@
+"""`aegir review FILE`: go through columns in a terminal, or with answers piped in, and keep what is said.
+
+    a       accept the answer              p       personal data, or not: change that, keep the label
+    n       no name fits                   1 … 9   one of the names that are listed
+    name    the column is this             +name   it is a type of your own, to be taught later
+    s, ⏎    skip                           q       quit; what was said so far is kept
+
+Each review is on the disk before the next column is shown. Questions go to stderr, reviews (--json) to stdout.
+"""
+
+import getpass
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+import click
+
+from aegir.annotators.annotate import Failure, annotate_tables, find_places, prepare
+from aegir.annotators.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.wording import (
+    shown_confidence,
+    shown_label,
+    shown_level,
+    shown_name,
+    shown_offer,
+    shown_review,
+    shown_type,
+    worth_listing,
+)
+from aegir.cli.options import annotator_options, memory_option
+from aegir.cli.terminal import say, tell
+from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
+from aegir.dispatch.routed_table import RoutedTable
+from aegir.errors import UsageError
+from aegir.memory.location import default_location
+from aegir.memory.questions import columns_to_review
+from aegir.memory.review import Review, check_label
+from aegir.memory.store import ReviewStore
+from aegir.offline.store import new_id
+from aegir.tables.amounts import amount
+from aegir.tables.table import Table
+
+SHOWN_VALUES, LONGEST_VALUE = 6, 40
+HELP = "a accept, name or number correct, n no name fits, p personal or not, s skip, q quit"
+
+
+class _Quit(Exception):
+    """The reviewer has had enough, or the input has ended."""
+
+
+@click.command("table", epilog="Example: aegir review table customers.csv --by ada")
+@click.argument("sources", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--all", "everything", is_flag=True, help="Ask about every column, reviewed ones too."
+)
+@click.option("--by", help="Who says so [default: the name you are logged in with].")
+@click.option(
+    "--rows",
+    default=200,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Values looked at per column.",
+)
+@annotator_options
+@memory_option
+@click.option("--json", "as_json", is_flag=True, help="Print every review as a JSON object.")
+def review_table(
+    sources: tuple[str, ...],
+    everything: bool,
+    by: str | None,
+    rows: int,
+    annotator: str,
+    model: str | None,
+    memory: str | None,
+    as_json: bool,
+) -> None:
+    """Go through the unsure and personal columns of tables, and keep what you say.
+
+    `aegir review FILE` is short for this. `annotate` uses what was said from then on, also when the table has more rows.
+    With --annotator dispatch, routing decisions and what came of them are logged in the same place.
+    """
+    location = open_location(memory)
+    places = [place for source in sources for place in find_places(source)]
+    own = {each.name: each.kind for each in load_types(types_folder(), tell)}
+    routed: deque[RoutedTable] = deque()
+    chosen, thresholds = prepare(_annotator(annotator, routed), model, say=tell)
+    with ReviewStore.open(location) as store:
+        dialogue = _Dialogue(store, by or _user(), own, as_json)
+        failed = False
+        try:
+            for _, table, answer in annotate_tables(
+                places, chosen, thresholds, rows=rows, memory=store.memory()
+            ):
+                if isinstance(answer, Failure) or table is None:
+                    assert isinstance(answer, Failure)
+                    tell(answer.reason)
+                    failed = True
+                    continue
+                dialogue.review(table, answer, everything, routed.popleft() if routed else None)
+        except _Quit:
+            pass
+        tell(f"{amount(dialogue.recorded, 'review')} kept in {store.name}")
+    if failed:
+        raise click.exceptions.Exit(2)
+
+
+def open_location(memory: str | None) -> str:
+    """Return where reviews are kept; raise for a user without a home who names no place."""
+    location = memory or default_location()
+    if location is None:
+        raise UsageError("there is no home folder to keep reviews in; name a file with --memory")
+    return location
+
+
+def _annotator(name: str, routed: deque[RoutedTable]) -> str | DispatchAnnotator:
+    if name != DispatchAnnotator.name:
+        return name
+    dispatcher = load_dispatcher()
+    dispatcher.listener = routed.append
+    return dispatcher
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "user"
+
+
+class _Dialogue:
+    """Asks about columns and keeps the answers."""
+
+    def __init__(self, store: ReviewStore, by: str, own: Mapping[str, str], as_json: bool) -> None:
+        self.store, self.by, self.as_json = store, by, as_json
+        self.own = dict(own)
+        self.recorded = 0
+
+    def review(
+        self, table: Table, answer: TableAnnotation, everything: bool, routed: RoutedTable | None
+    ) -> None:
+        """Ask about the columns of one table."""
+        columns = columns_to_review(answer.columns, everything=everything)
+        if not columns:
+            tell(f"{table.name}: nothing to ask; --all asks about every column")
+        logged = routed is None
+        for number, column in enumerate(columns, 1):
+            say(*_question(table, column, f"{number} of {len(columns)}"), err=True)
+            label, personal = self._ask(column)
+            if label is _SKIPPED:
+                continue
+            if not logged and routed is not None:
+                _log(self.store, routed, answer)
+                logged = True
+            self._keep(
+                self.store.record(
+                    table,
+                    column.index,
+                    label,
+                    answer=column,
+                    by=self.by,
+                    personal=personal,
+                    own_types=self.own,
+                )
+            )
+
+    def _keep(self, review: Review) -> None:
+        self.recorded += 1
+        if self.as_json:
+            say(review.to_json())
+
+    def _ask(self, column: ColumnAnnotation) -> tuple[str | None, bool | None]:
+        """Return label and personal flag, or `_SKIPPED`; ask again after what cannot be understood."""
+        listed = _choices(column)
+        while True:
+            click.echo("? ", nl=False, err=True)
+            line = sys.stdin.readline() if sys.stdin else ""
+            if not line or line.strip() == "q":
+                raise _Quit
+            try:
+                return self._understand(line.strip(), column, listed)
+            except UsageError as error:
+                tell(str(error))
+
+    def _understand(
+        self, word: str, column: ColumnAnnotation, listed: list[str | None]
+    ) -> tuple[str | None, bool | None]:
+        if word in ("", "s"):
+            return _SKIPPED, None
+        if word == "n":
+            return None, None
+        if word in ("a", "p"):
+            if column.label is None and not column.reviewed:
+                raise UsageError("nothing was answered that could be kept; give a name, or n")
+            return column.label, None if word == "a" else not column.personal
+        if word.isdigit():
+            if not 1 <= int(word) <= len(listed):
+                raise UsageError(f"{word} is not in the list; {HELP}")
+            return listed[int(word) - 1], None
+        if word.startswith("+"):
+            name = word[1:].strip()
+            if name not in self.own:
+                check_name(name)
+                self.own[name] = DEFAULT_KIND
+            return name, None
+        try:
+            check_label(word, self.own)
+        except UsageError as error:
+            raise UsageError(f"{error} ({HELP}; +{word} for a type of your own)") from None
+        return word, None
+
+
+_SKIPPED = "\0"
+"""Stands for a label where nothing was said; no label has this character."""
+
+
+def _choices(column: ColumnAnnotation) -> list[str | None]:
+    """The names that can be chosen by number: what is offered, then what was likely next."""
+    likely = [guess.label for guess in worth_listing(column.runners_up)]
+    return list(dict.fromkeys([*(offer.label for offer in column.offers), *likely]))
+
+
+def _question(table: Table, column: ColumnAnnotation, progress: str) -> Iterator[str]:
+    """The lines that show a column."""
+    level = shown_level(column)
+    beside = f" ({shown_type(column)})" if shown_type(column) else ""
+    answered = f"{shown_label(column)}{beside} {shown_confidence(column)}".strip()
+    values = list(dict.fromkeys(table.columns[column.index].spread(SHOWN_VALUES)))
+    yield ""
+    yield f"{table.name}, column {column.index + 1}: {shown_name(column)}   [{progress}]"
+    yield f"  answered  {answered}" + (f", personal data: {level}" if level else "")
+    yield from (f"  because   {reason}" for reason in column.reasons[:1])
+    if column.reviewed:
+        yield f"  reviewed  {shown_review(column)}"
+    yield "  values    " + " | ".join(value[:LONGEST_VALUE] for value in values)
+    offered = {offer.label: shown_offer(offer) for offer in column.offers}
+    for number, label in enumerate(_choices(column), 1):
+        yield f"  {number}  {offered.get(label) or label}"
+    yield f"  {HELP}"
+
+
+def _log(store: ReviewStore, routed: RoutedTable, answer: TableAnnotation) -> None:
+    """Log the routing decisions about a table; its reviews become their outcomes."""
+    labels = [
+        column.reviewed.said if column.reviewed else column.label for column in answer.columns
+    ]
+    store.decisions.append(routed.episodes(labels, run=f"{new_id()}/0"))

@@ -1,0 +1,49 @@
+"""Where the review memory is, and whether there is one.
+
+    --memory, else $AEGIR_MEMORY, else memory.db in the user's folder ($AEGIR_HOME, else ~/.local/share/aegir)
+
+Looking for a memory that does not exist costs one look at the file system, makes nothing and loads no database.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aegir.errors import AegirError
+from aegir.files import user_folder
+
+if TYPE_CHECKING:
+    from aegir.memory.recall import ReviewMemory
+
+ENVIRONMENT = "AEGIR_MEMORY"
+FILE_NAME = "memory.db"
+
+
+def default_location() -> str | None:
+    """Return the store that AEGIR_MEMORY names, else a file in the user's folder; it need not exist."""
+    if given := os.environ.get(ENVIRONMENT):
+        return given
+    folder = user_folder()
+    return None if folder is None else str(folder / FILE_NAME)
+
+
+def memory_exists(location: str) -> bool:
+    """Return whether there is a store to open; a URL is taken to name one."""
+    return "://" in location or Path(location).is_file()
+
+
+def load_memory(location: str | None = None) -> "ReviewMemory | None":
+    """Return what is remembered at this location, by default the user's own; None if there is nothing."""
+    location = location or default_location()
+    if location is None or not memory_exists(location):
+        return None
+    from aegir.memory.store import ReviewStore  # loads SQLite
+
+    try:
+        with ReviewStore.open(location) as store:
+            memory = store.memory()
+    except AegirError as error:
+        raise type(error)(
+            f"the review memory cannot be read: {error}; --no-memory leaves it out"
+        ) from None
+    return memory if len(memory) else None

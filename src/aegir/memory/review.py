@@ -1,0 +1,138 @@
+"""A review: what a person says a column is, with enough of the column to find it again.
+
+    Review(id, at, by, label, kind, personal, said, table, source, column)      one line of JSON each
+
+`label` is a name of the vocabulary or of a type of the user's own; None says that no name fits.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from aegir.answers.reviewing import Verdict
+from aegir.errors import UsageError
+from aegir.tables.fingerprint import Fingerprint
+from aegir.vocabulary.hierarchy import kind_of
+from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+
+LONGEST_TEXT = 1000
+FORM = 1
+"""The version of the lines of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person says about a column; never changed, only followed by another one."""
+
+    id: str
+    at: str
+    """When, in UTC, as ISO 8601 writes it; the last review of a column counts."""
+    by: str
+    label: str | None
+    kind: str | None
+    """The kind of the label; None where no name fits."""
+    personal: bool | None
+    """Whether the column holds personal data; None: as follows from the label."""
+    said: str | None
+    """The label that was answered without the review."""
+    table: str
+    source: str | None
+    """The file, as it was named."""
+    column: Fingerprint
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the answer was accepted, corrected, or no name fits."""
+        if self.label is None:
+            return "none"
+        return "accepted" if self.said == self.label else "corrected"
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """Reviews are ordered by time; those of the same instant by their ids."""
+        return self.at, self.id
+
+    def to_json(self) -> str:
+        """Return one line; the same for the same review everywhere."""
+        record = {"form": FORM, **asdict(self), "column": self.column.as_dict()}
+        return json.dumps(record, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, line: str, where: str) -> "Review":
+        """Return what `to_json` was given; `where` begins the sentence that refuses anything else."""
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{where} is no JSON ({error})") from None
+        if not isinstance(record, dict) or "form" not in record:
+            raise UsageError(
+                f"{where} is no review; expected a line as written by `aegir review export`"
+            )
+        if record["form"] != FORM:
+            raise UsageError(
+                f"{where} is a review of form {record['form']!r}, but form {FORM} is expected; "
+                "export it again with this version"
+            )
+        try:
+            return _from_record(record)
+        except KeyError as missing:
+            raise UsageError(f"{where} is a damaged review: it has no {missing}") from None
+        except (ValueError, TypeError, AttributeError) as error:
+            raise UsageError(f"{where} is a damaged review ({error})") from None
+
+
+def check_label(label: str, own_types: Iterable[str] = ()) -> None:
+    """Raise for a label that is neither in the vocabulary nor one of the user's own types, and suggest a near one."""
+    known = {*FINE_TYPES, *COLUMN_TYPES, *KINDS, *own_types}
+    if label not in known:
+        near = get_close_matches(label, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else "see: aegir types list"
+        raise UsageError(f"unknown label {label!r}; {hint}")
+
+
+def kind_of_label(label: str | None, own_types: Mapping[str, str]) -> str | None:
+    """Return the kind of a label, given those of the user's own types; None for None."""
+    if label is None or label in own_types:
+        return own_types[label] if label is not None else None
+    return kind_of(label)
+
+
+def now() -> str:
+    """Return the time, as reviews write it."""
+    return _written(datetime.now(UTC))
+
+
+def _written(time: datetime) -> str:
+    """Return a time in UTC, always as long, so that times sort as text."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _from_record(record: dict[str, Any]) -> Review:
+    if unknown := set(record) - {"form", *(field.name for field in fields(Review))}:
+        raise ValueError(f"unknown key {min(unknown)!r}")
+    texts = {name: _line(name, record[name]) for name in ("id", "at", "by", "table")}
+    optional = {
+        name: None if record[name] is None else _line(name, record[name])
+        for name in ("label", "kind", "said", "source")
+    }
+    if _written(datetime.fromisoformat(texts["at"])) != texts["at"]:
+        raise ValueError(f"the time {texts['at']!r}; expected one like {now()}")
+    if optional["kind"] not in {None, *KINDS} or (optional["label"] and not optional["kind"]):
+        raise ValueError(f"the kind {optional['kind']!r}")
+    if record["personal"] not in (None, True, False):
+        raise ValueError(f"personal is {record['personal']!r}")
+    return Review(
+        **texts,
+        **optional,
+        personal=record["personal"],
+        column=Fingerprint.from_dict(record["column"]),
+    )
+
+
+def _line(name: str, value: object) -> str:
+    if not isinstance(value, str) or not value or len(value) > LONGEST_TEXT:
+        raise ValueError(f"{name} is {str(value)[:40]!r}; expected up to {LONGEST_TEXT} characters")
+    return value
