@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import PathName, annotator_options
+from aegir.cli.options import PathName, annotator_options, memory_option
 from aegir.cli.terminal import tell
 from aegir.errors import UsageError
+from aegir.memory.location import default_location
 from aegir.service.limits import Limits
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ DEFAULTS = Limits()
     metavar="FILE|URL",
     help="Route columns by the dispatcher, and store its decisions in this SQLite file or PostgreSQL database.",
 )
+@memory_option
 @click.option(
     "--runs", type=PathName(file_okay=False), help="A folder of training runs to show on the page."
 )
@@ -110,6 +112,7 @@ def serve(
     annotator: str,
     model: Path | None,
     log_decisions: str | None,
+    memory: str | None,
     runs: Path | None,
 ) -> None:
     """Annotate over HTTP, with a page to drop files on.
@@ -134,7 +137,8 @@ def serve(
             seconds=max_seconds,
             queue=queue,
         ),
-        store=log_decisions,
+        decisions=_absolute(log_decisions),
+        reviews=_absolute(memory or default_location()),
         runs=runs,
     )
 
@@ -150,3 +154,8 @@ def serve(
         tell(f"serving at {address} with {settings.workers} workers; stop with Ctrl-C")
 
     run_service(settings, load, announce)
+
+
+def _absolute(store: str | None) -> str | None:
+    """Where a store is, whatever folder a worker is in."""
+    return store if store is None or "://" in store else str(Path(store).absolute())

@@ -1,6 +1,6 @@
 """Annotate the tables of requests, in a worker process: the functions of `aegir annotate`, its answers and its sentences.
 
-    Annotating(annotator, limits, store).run(jobs)      jobs that differ in nothing but their tables and formats
+    Annotating(annotator, limits, stores).run(jobs)      jobs that differ in nothing but their tables and formats
 
 A job's files are read with its folder as the current one, so that names in answers and sentences are those of the files.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir.annotators.annotate import (
+    MIN_CONFIDENCE,
     Annotations,
     Failure,
     annotate_numbered,
@@ -24,13 +25,24 @@ from aegir.annotators.annotate import (
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.custom_types.store import type_files, types_folder
 from aegir.annotators.scores import Annotator
-from aegir.answers.annotation import TableAnnotation, annotation_as_dict
-from aegir.answers.wording import is_unsure
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.html_page import meanings
+from aegir.answers.wording import (
+    is_unsure,
+    shown_confidence,
+    shown_label,
+    shown_name,
+    shown_offer,
+    shown_review,
+)
 from aegir.answers.writers import check_format
+from aegir.dispatch.corrections import record_review
 from aegir.dispatch.dispatcher import DispatchAnnotator
 from aegir.dispatch.routed_table import RoutedTable
 from aegir.episode import Episode
 from aegir.errors import AegirError, UsageError
+from aegir.memory.location import load_memory
+from aegir.memory.recall import ReviewMemory
 from aegir.offline.store import DecisionStore, new_id
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits, Refused, status_of
@@ -66,12 +78,23 @@ class _Answer:
     run: str = field(default_factory=new_id)
 
 
-class Annotating:
-    """Annotates with one annotator; types that are taught meanwhile are noticed."""
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where the service keeps what it learns."""
 
-    def __init__(self, annotator: Annotator, limits: Limits, store: str | None) -> None:
-        self._plain, self._limits, self._store_name = annotator, limits, store
+    decisions: str | None = None
+    """Routing decisions; None: not logged."""
+    reviews: str | None = None
+    """What people said about columns; None: nowhere."""
+
+
+class Annotating:
+    """Annotates with one annotator; types that are taught and reviews that are made meanwhile are noticed."""
+
+    def __init__(self, annotator: Annotator, limits: Limits, stores: Stores) -> None:
+        self._plain, self._limits, self._stores = annotator, limits, stores
         self._with_types: tuple[object, Annotator] | None = None
+        self._reviews: tuple[object, ReviewMemory | None] | None = None
         self._store: DecisionStore | None = None
         self._routed: deque[RoutedTable] = deque()
         if isinstance(annotator, DispatchAnnotator):
@@ -98,7 +121,12 @@ class Annotating:
             return
         seconds = (time.perf_counter() - started) / len(answers)
         for answer in answers:
-            yield answer.place, self._reply(answer, seconds)
+            try:
+                self._log(answer)
+            except AegirError as error:  # the store, which is not the sender's fault
+                yield answer.place, error_reply(Refused(503, str(error)))
+                continue
+            yield answer.place, _reply(answer, seconds)
 
     def _read(self, job: Job) -> list[Table | Failure]:
         """Read the tables of a job; raise if they are too many or too large."""
@@ -123,17 +151,40 @@ class Annotating:
         annotator = self._annotator(options.custom)
         thresholds = choose_thresholds(annotator, options.min_confidence, options.precision)
         self._routed.clear()
-        outcomes = annotate_numbered([each for _, each in sources], annotator, thresholds)
-        for place, outcome in outcomes:
+        memory = self._memory() if options.memory else None
+        tables = [each for _, each in sources]
+        for place, outcome in annotate_numbered(tables, annotator, thresholds, memory=memory):
             answer = sources[place][0]
             if isinstance(outcome, Failure):
                 answer.failures.append(outcome)
                 continue
             if self._routed:
-                labels = [column.label for column in outcome.columns]
+                labels = [
+                    column.reviewed.said if column.reviewed else column.label
+                    for column in outcome.columns
+                ]
                 run = f"{answer.run}/{len(answer.tables)}"
                 answer.episodes.append(self._routed.popleft().episodes(labels, run=run))
             answer.tables.append(outcome)
+
+    def answer(self, tables: Sequence[Table]) -> list[TableAnnotation]:
+        """Return the answers to tables as `aegir annotate` gives them, reviewed columns included."""
+        annotator = self._annotator(custom=True)
+        thresholds = choose_thresholds(annotator, MIN_CONFIDENCE)
+        outcomes = annotate_numbered(tables, annotator, thresholds, memory=self._memory())
+        self._routed.clear()
+        return [outcome for _, outcome in outcomes if isinstance(outcome, TableAnnotation)]
+
+    def _memory(self) -> ReviewMemory | None:
+        """Return what is remembered by now; a file is read again when it has changed, a database every time."""
+        location = self._stores.reviews
+        if location is None:
+            return None
+        files = [Path(location), Path(f"{location}-wal")]
+        seen = [(path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.exists()]
+        if self._reviews is None or "://" in location or self._reviews[0] != seen:
+            self._reviews = seen, load_memory(location)
+        return self._reviews[1]
 
     def _annotator(self, custom: bool) -> Annotator:
         """Return the annotator, with the types that are taught by now."""
@@ -145,29 +196,16 @@ class Annotating:
             self._with_types = seen, with_custom_types(self._plain, say=lambda _: None)
         return self._with_types[1]
 
-    def _reply(self, answer: _Answer, seconds: float) -> Reply:
-        if not answer.tables:
-            return _failed(answer.failures)
-        self._log(answer)
-        facts = _facts(answer, seconds)
-        headers = {"aegir-run": answer.run}
-        if answer.failures:
-            sentences = json.dumps([failure.reason for failure in answer.failures])
-            headers["aegir-failures"] = sentences[:LONGEST_HEADER]
-        status = 207 if answer.failures else 200
-        name = answer.job["options"]["format"]
-        if name == REPORT:
-            body = json_reply(_report(answer)).body
-            return Reply(status, CONTENT_TYPES["json"], body, headers, facts)
-        body = Annotations(tuple(answer.tables)).to(name).encode()
-        return Reply(status, CONTENT_TYPES.get(name, PLAIN), body, headers, facts)
-
     def _log(self, answer: _Answer) -> None:
         """Store the decisions that were made, if the service logs them."""
-        if self._store_name is not None and answer.episodes:
-            if self._store is None:
-                self._store = DecisionStore.open(self._store_name)
-            self._store.append(episode for each in answer.episodes for episode in each)
+        if self._stores.decisions is None or not answer.episodes:
+            return
+        if self._store is None:
+            self._store = DecisionStore.open(self._stores.decisions)
+        self._store.append(episode for each in answer.episodes for episode in each)
+        for table, episodes in zip(answer.tables, answer.episodes, strict=True):
+            for column, episode in zip(table.columns, episodes, strict=True):
+                record_review(self._store, episode.id, column)
 
 
 def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
@@ -216,6 +254,23 @@ def _describe_document(what: str) -> str:
     )
 
 
+def _reply(answer: _Answer, seconds: float) -> Reply:
+    if not answer.tables:
+        return _failed(answer.failures)
+    facts = _facts(answer, seconds)
+    headers = {"aegir-run": answer.run}
+    if answer.failures:
+        sentences = json.dumps([failure.reason for failure in answer.failures])
+        headers["aegir-failures"] = sentences[:LONGEST_HEADER]
+    status = 207 if answer.failures else 200
+    name = answer.job["options"]["format"]
+    if name == REPORT:
+        body = json_reply(_report(answer)).body
+        return Reply(status, CONTENT_TYPES["json"], body, headers, facts)
+    body = Annotations(tuple(answer.tables)).to(name).encode()
+    return Reply(status, CONTENT_TYPES.get(name, PLAIN), body, headers, facts)
+
+
 def _failed(failures: Sequence[Failure]) -> Reply:
     """Return the reply to a request of which nothing could be read."""
     first = failures[0]
@@ -228,10 +283,25 @@ def _report(answer: _Answer) -> dict[str, Any]:
     tables = []
     for number, table in enumerate(answer.tables):
         shown: dict[str, Any] = {**annotation_as_dict(table), "preview": table.preview}
+        for place, column in enumerate(table.columns):
+            shown["columns"][place] |= _wording(column)
         if answer.episodes:
             shown["decisions"] = [_decisions(episode) for episode in answer.episodes[number]]
         tables.append(shown)
     return {"run": answer.run, "tables": tables, "failures": _as_dicts(answer.failures)}
+
+
+def _wording(column: ColumnAnnotation) -> dict[str, Any]:
+    """How the answer is put into words for people."""
+    return {
+        "title": shown_name(column),
+        "shown": shown_label(column),
+        "sure": shown_confidence(column) != "",
+        "unsure": is_unsure(column),
+        "meanings": list(meanings(column)),
+        "shown_review": shown_review(column),
+        "shown_offers": [shown_offer(offer) for offer in column.offers],
+    }
 
 
 def _as_dicts(failures: Sequence[Failure]) -> list[dict[str, str]]:

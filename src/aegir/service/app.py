@@ -1,6 +1,7 @@
 """The routes of the service. Each receives a request, has one job done by a worker, and sends its reply.
 
 GET  /  /page/…         the page          POST   /annotate       tables in, answers out
+                                          POST   /feedback       what columns really are
 GET  /types  /types/N   the vocabulary    POST   /types          teach a type from columns
 GET  /runs  /runs/NAME  runs              DELETE /types/N        forget it
 GET  /status /metrics /health /openapi.json
@@ -36,6 +37,9 @@ from aegir.service.uploads import Upload, receive
 from aegir.tables.formats import MAGIC_LENGTH, Format, recognise
 
 PAGE = Path(__file__).parent / "page"
+ANSWERS = Path(__file__).parents[1] / "answers"
+SHARED = {"colours.css": ANSWERS / "page_colours.css", "answers.css": ANSWERS / "html_page.css"}
+"""Styles of the page that `aegir annotate --format html` writes."""
 PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 SMALL = 1 << 20
 """Bytes of text up to which a job is small."""
@@ -50,9 +54,8 @@ class Service:
     def __init__(self, pool: Pool, status: Status, limits: Limits, folder: Path) -> None:
         self._pool, self._status, self._limits, self._folder = pool, status, limits, folder
         self._numbers = count()
-        self._page = {
-            path.name: path.read_bytes() for path in PAGE.iterdir() if path.suffix in PAGE_TYPES
-        }
+        files = {path.name: path for path in PAGE.iterdir() if path.suffix in PAGE_TYPES} | SHARED
+        self._page = {name: path.read_bytes() for name, path in files.items()}
 
     def app(self, access: Access) -> Starlette:
         """Return the application behind its guard."""
@@ -67,6 +70,7 @@ class Service:
                 Route("/runs", self._measured("runs", self._runs)),
                 Route("/runs/{name}", self._measured("run", self._run)),
                 Route("/annotate", self._measured("annotate", self._annotate), methods=["POST"]),
+                Route("/feedback", self._measured("feedback", self._feedback), methods=["POST"]),
                 Route("/types", self._measured("types", self._types), methods=["GET"]),
                 Route("/types", self._measured("teach", self._teach), methods=["POST"]),
                 Route("/types/{name:path}", self._measured("type", self._type), methods=["GET"]),
@@ -102,6 +106,12 @@ class Service:
             job = {"options": options.as_dict(), **_sent(folder, upload)}
             heavy = is_heavy(folder, upload)
             return await self._pool.submit({"do": "annotate", **job}, heavy=heavy, key=options.key)
+
+    async def _feedback(self, request: Request) -> Reply:
+        with self._pool.admit(), self._request_folder() as folder:
+            upload = await receive(request, folder, self._limits, fields=("corrections", "by"))
+            job = {"do": "feedback", **_sent(folder, upload)}
+            return await self._pool.submit(job, heavy=is_heavy(folder, upload), again=False)
 
     async def _teach(self, request: Request) -> Reply:
         with self._pool.admit(), self._request_folder() as folder:

@@ -12,14 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.scores import Annotator
 from aegir.answers.writers import FORMATS
 from aegir.errors import AegirError
+from aegir.offline.store import DecisionStore
 from aegir.service import teaching
-from aegir.service.annotating import Annotating
+from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job, Work
-from aegir.service.limits import Limits
+from aegir.service.limits import Limits, Refused
 from aegir.service.responses import Reply, error_reply, json_reply
+from aegir.service.reviewing import Reviewing
 from aegir.service.training_runs import TrainingRuns
 from aegir.vocabulary.terms import KINDS
 
@@ -27,13 +30,17 @@ ANNOTATE = "annotate"
 
 
 def build_work(
-    load: Callable[[], Annotator], limits: Limits, store: str | None, runs: Path | None
+    load: Callable[[], Annotator], limits: Limits, stores: Stores, runs: Path | None
 ) -> tuple[Work, dict[str, Any]]:
     """Load the annotator; return the function that does jobs with it, and what the service should know."""
+    if stores.decisions is not None:
+        DecisionStore.open(stores.decisions).close()  # raises now, not at the first request
     annotator = load()
-    annotating = Annotating(annotator, limits, store)
+    _warm_up(annotator)
+    annotating = Annotating(annotator, limits, stores)
     training_runs = TrainingRuns(runs)
     others: dict[str, Callable[[Job], Reply]] = {
+        "feedback": Reviewing(annotating, limits, stores).record,
         "types": teaching.list_types,
         "type": teaching.show_type,
         "teach": teaching.teach,
@@ -54,9 +61,16 @@ def build_work(
         "annotator": annotator.name,
         "formats": ["text", *FORMATS],
         "kinds": list(KINDS),
-        "logged": store is not None,
+        "logged": stores.decisions is not None,
+        "remembers": stores.reviews is not None,
     }
     return work, about
+
+
+def _warm_up(annotator: Annotator) -> None:
+    """Annotate a table, so that what is loaded on first use is loaded once and shared by all workers."""
+    table = {"when": ["2024-05-01", "2024-06-17"], "what": ["red", "fir"], "n": ["4", "17"]}
+    list(annotate_sources([table], annotator))
 
 
 def _guarded(annotating: Annotating, jobs: list[Job]) -> Iterator[tuple[int, Reply]]:
@@ -66,9 +80,9 @@ def _guarded(annotating: Annotating, jobs: list[Job]) -> Iterator[tuple[int, Rep
         for place, reply in annotating.run(list(left.items())):
             del left[place]
             yield place, reply
-    except Exception:
+    except Exception as error:
         if len(jobs) == 1:
-            yield 0, _unexpected()
+            yield 0, _unexpected(error)
             return
         for place, job in left.items():
             for _, reply in _guarded(annotating, [job]):
@@ -80,11 +94,15 @@ def _do(function: Callable[[Job], Reply], job: Job) -> Reply:
         return function(job)
     except AegirError as error:
         return error_reply(error)
-    except Exception:
-        return _unexpected()
+    except Exception as error:
+        return _unexpected(error)
 
 
-def _unexpected() -> Reply:
+def _unexpected(error: Exception) -> Reply:
     """Print the traceback where the service runs; the sender learns that it is not their fault."""
+    if isinstance(error, MemoryError):
+        return error_reply(
+            Refused(422, "the request needs more memory than a worker may have; send less")
+        )
     traceback.print_exc()
     return json_reply({"error": "something went wrong inside the service; its log says what"}, 500)

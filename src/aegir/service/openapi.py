@@ -16,6 +16,11 @@ ROWS_EXAMPLE = {
 }
 COLUMNS_EXAMPLE = {"name": "cities", "columns": {"city": ["Oslo", "Rome", "Lyon"]}}
 TYPE_EXAMPLE = '{"name": "Ward/bed", "examples": [{"file": "wards.csv", "column": "bed"}], "about": "Bed of a ward"}'
+CORRECTIONS_EXAMPLE = '[{"table": "customers.csv", "column": "email", "label": "email_address"}]'
+FEEDBACK_EXAMPLE = {
+    "corrections": [{"table": "customers.csv", "column": "email", "label": "email"}],
+    "by": "ada",
+}
 ERROR_EXAMPLE = {"error": "empty.csv is empty; expected a table"}
 MEANINGS = {
     "format": f"How the answer is written; {REPORT} is the page's own",
@@ -24,6 +29,7 @@ MEANINGS = {
     "min_confidence": "Abstain below this confidence",
     "precision": "Abstain so that this share of answers was right on validation tables",
     "custom": "Whether types that were taught may answer",
+    "memory": "Whether columns that were reviewed get the reviewed answer",
 }
 REFUSALS = {
     "400": "Asked wrongly: an option, a name, a document that cannot be used",
@@ -51,6 +57,7 @@ def describe_api(about: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         },
         "paths": {
             "/annotate": {"post": _annotate(about["formats"])},
+            "/feedback": {"post": _feedback()},
             "/types": {
                 "get": _get("types", "Every kind, type, fine type, taught type and relation"),
                 "post": _teach(),
@@ -173,6 +180,36 @@ def _teach() -> dict[str, Any]:
     }
 
 
+def _feedback() -> dict[str, Any]:
+    files = {"type": "array", "items": {"type": "string", "format": "binary"}}
+    corrections = {"type": "string", "examples": [CORRECTIONS_EXAMPLE]}
+    return {
+        "operationId": "feedback",
+        "summary": "Remember what columns are: those of the files sent along, or those of a logged run",
+        "requestBody": {
+            "required": True,
+            "content": {
+                "multipart/form-data": {
+                    "schema": {
+                        "type": "object",
+                        "required": ["corrections"],
+                        "properties": {
+                            "file": files,
+                            "corrections": corrections,
+                            "by": {"type": "string"},
+                        },
+                    }
+                },
+                "application/json": {"example": FEEDBACK_EXAMPLE},
+            },
+        },
+        "responses": {
+            "200": {"description": "Recorded, and on the disk"},
+            **_refusals(),
+        },
+    }
+
+
 def _get(
     operation: str, summary: str, example: object = None, *, name: str | None = None
 ) -> dict[str, Any]:
@@ -186,6 +223,7 @@ def _get(
         },
     }
     if name is not None:
+        described["responses"]["404"] = {"description": "There is none of this name"}
         schema = {"type": "string"}
         described["parameters"] = [
             {"name": "name", "in": "path", "required": True, "schema": schema, "example": name}

@@ -28,6 +28,7 @@ class AnnotateOptions:
     min_confidence: float = 0.1
     precision: float | None = None
     custom: bool = True
+    memory: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for a job."""

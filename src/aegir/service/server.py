@@ -43,8 +43,10 @@ class ServiceSettings:
     access: "Access"
     workers: int
     limits: Limits = field(default_factory=Limits)
-    store: str | None = None
+    decisions: str | None = None
     """Where routing decisions are logged."""
+    reviews: str | None = None
+    """Where reviews of columns are kept."""
     runs: Path | None = None
     """A folder of training runs to show."""
 
@@ -56,9 +58,11 @@ def serve(
     folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
 
     def build() -> tuple[Work, dict[str, Any]]:
+        from aegir.service.annotating import Stores
         from aegir.service.jobs import build_work
 
-        return build_work(load, settings.limits, settings.store, settings.runs)
+        stores = Stores(settings.decisions, settings.reviews)
+        return build_work(load, settings.limits, stores, settings.runs)
 
     fork_server = ForkServer(build, folder, settings.limits.worker_bytes)
     try:

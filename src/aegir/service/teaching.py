@@ -23,6 +23,7 @@ from aegir.annotators.registry import load_annotator
 from aegir.annotators.type_catalogue import entry_as_dict, list_entries
 from aegir.errors import CheckFailed, UsageError
 from aegir.service.fork_server import Job
+from aegir.service.limits import Refused
 from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.vocabulary.hierarchy import meanings_of
 
@@ -39,12 +40,19 @@ def show_type(job: Job) -> Reply:
     """Return what one name means."""
     name = job["name"]
     taught = [each for each in load_types(types_folder(), _silent) if each.name == name]
-    return json_reply({"types": [entry_as_dict(entry) for entry in taught or meanings_of(name)]})
+    try:
+        found = taught or meanings_of(name)
+    except UsageError as error:
+        raise Refused(404, str(error)) from None
+    return json_reply({"types": [entry_as_dict(entry) for entry in found]})
 
 
 def forget(job: Job) -> Reply:
     """Forget a type that was taught."""
-    forget_type(types_folder(), job["name"])
+    try:
+        forget_type(types_folder(), job["name"])
+    except UsageError as error:
+        raise Refused(404, str(error)) from None
     return json_reply({"name": job["name"], "forgotten": True})
 
 

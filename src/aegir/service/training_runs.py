@@ -11,6 +11,7 @@ from aegir.errors import UsageError
 from aegir.health.run_summary import read_run
 from aegir.run_folder import METRICS, RunFolder
 from aegir.service.fork_server import Job
+from aegir.service.limits import Refused
 from aegir.service.responses import Reply, json_reply
 
 MOST_RUNS = 50
@@ -39,7 +40,7 @@ class TrainingRuns:
                 if self._folder is None
                 else "GET /runs lists them"
             )
-            raise UsageError(f"there is no run {name!r}; {where}")
+            raise Refused(404, f"there is no run {name!r}; {where}")
         if (paths[name] / METRICS).stat().st_size > LARGEST:
             raise UsageError(
                 f"the metrics of {name} are larger than {LARGEST >> 20} MB; use aegir runs show"

@@ -45,12 +45,13 @@ const review = (card, column, actions, dialog) => {
   const label = make("input", { id: "correct-label", list: "type-names", autocomplete: "off" });
   const list = make("datalist", { id: "type-names" });
   knownNames().then((all) => list.append(...all.map((name) => make("option", { value: name })))).catch(() => {});
-  const say = async (verdict, given) => {
-    const correction = { table: card.table.table, column: column.index, verdict, label: given };
+  const say = async (given) => {
+    const correction = { table: card.table.table, column: column.index, label: given };
     try {
       await postFiles("/feedback", [card.entry.file], { corrections: JSON.stringify([correction]) });
       dialog.close();
       await actions.annotate();
+      actions.say(`${column.title} is remembered.`);
     } catch (error) {
       told.textContent = error.message;
     }
@@ -59,15 +60,17 @@ const review = (card, column, actions, dialog) => {
     "form",
     {
       class: "review",
-      onsubmit: (event) => { event.preventDefault(); if (label.value.trim()) say("correct", label.value.trim()); },
+      onsubmit: (event) => { event.preventDefault(); if (label.value.trim()) say(label.value.trim()); },
     },
     make("h3", {}, column.reviewed ? "Reviewed; review it again" : "Is this right?"),
     make("div", { class: "buttons" },
-      make("button", { type: "button", disabled: column.label === null, onclick: () => say("accept", column.label) }, "Accept"),
-      make("button", { type: "button", onclick: () => say("none", null) }, "None of these"),
+      make("button", { type: "button", disabled: column.label === null, onclick: () => say(column.label) }, "Accept"),
+      make("button", { type: "button", onclick: () => say(null) }, "No name fits"),
     ),
     make("label", { for: "correct-label" }, "It is rather"),
     make("div", { class: "buttons" }, label, list, make("button", { type: "submit" }, "Correct")),
+    (column.offers || []).length ? [make("h3", {}, "Offered, from reviews of similar columns"), make("ul", {}, column.offers.map((offer, place) =>
+      make("li", {}, `${column.shown_offers[place]} `, make("button", { type: "button", onclick: () => say(offer.label) }, "Use it"))))] : [],
     told,
   );
 };
@@ -81,7 +84,7 @@ export const openColumn = (card, column, actions) => {
     make("h2", { id: "column-name", dir: "auto" }, column.title),
     make("p", {}, make("span", { class: `chip ${column.kind ? `kind-${column.kind}` : ""}` }, column.shown), " ", column.sure ? sureness(column.confidence) : ""),
     ...column.meanings.map(([name, meaning]) => make("p", {}, make("b", {}, name), `: ${meaning}`)),
-    ...(column.reviewed_reason ? [make("p", { class: "reviewed" }, column.reviewed_reason)] : []),
+    ...(column.shown_review ? [make("p", { class: "reviewed" }, column.shown_review)] : []),
     ...(column.reasons.length ? [make("h3", {}, "Why"), make("ul", {}, column.reasons.map((reason) => make("li", {}, reason)))] : []),
     ...(column.personal ? [make("h3", {}, "Personal data"), make("p", {}, `${column.personal_level || "yes"}: ${column.personal_reason || "likely to hold personal data"}`)] : []),
     ...(guesses(column.label ? "Next best" : "Perhaps", column.runners_up) || []),

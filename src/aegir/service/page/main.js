@@ -8,7 +8,6 @@ import { prepareTeaching, updateTeaching } from "./teach.js";
 const AT_ONCE = 4;
 const files = new Map(); // name -> { file, cards }
 const results = byId("results");
-export let service = null;
 
 const say = (sentence) => { byId("progress").textContent = sentence; };
 
@@ -26,10 +25,10 @@ const named = (file) => {
   return name === file.name ? file : new File([file], name, { type: file.type });
 };
 
-export const annotate = async (entry) => {
+const annotate = async (entry) => {
   const response = await postFiles("/annotate?format=report", [entry.file]);
   const report = await response.json();
-  const cards = report.tables.map((table) => tableCard(table, entry, { changed: apply, annotate: () => annotate(entry) }));
+  const cards = report.tables.map((table) => tableCard(table, entry, { say, annotate: () => annotate(entry) }));
   if (entry.cards.length) {
     entry.cards[0].element.before(...cards.map((card) => card.element));
     for (const card of entry.cards) card.element.remove();
@@ -159,6 +158,7 @@ const listen = () => {
 
 const start = async () => {
   listen();
+  let service;
   try {
     service = await getJson("/status");
   } catch (error) {
@@ -167,7 +167,7 @@ const start = async () => {
   }
   byId("format").append(...service.formats.map((name) => make("option", { value: name }, name)));
   byId("format").value = "json";
-  prepareTeaching(service.kinds, files, { say, complain, annotate, apply });
+  prepareTeaching(service.kinds, files, { say, complain, annotate });
 };
 
 start();
