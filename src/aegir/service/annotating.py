@@ -10,7 +10,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +221,17 @@ def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | 
         )
     for file in job["files"]:
         check_unpacked(Path(file), limits)
-    return [each for file in job["files"] for each in read_source(Path(file), rows, seed)]
+    outcomes = [each for file in job["files"] for each in read_source(Path(file), rows, seed)]
+    return [_without_folder(outcome, folder) for outcome in outcomes]
+
+
+def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:
+    """Leave the folder of the upload out of what libraries say about a file."""
+    inside = f"{folder}/"
+    if isinstance(outcome, Failure):
+        return replace(outcome, reason=outcome.reason.replace(inside, ""))
+    warnings = tuple(warning.replace(inside, "") for warning in outcome.warnings)
+    return replace(outcome, warnings=warnings)
 
 
 def read_document(path: Path) -> tuple[object, str | None]:
