@@ -265,18 +265,17 @@ def _describe_document(what: str) -> str:
 
 
 def _reply(answer: _Answer, seconds: float) -> Reply:
-    if not answer.tables:
+    name = answer.job["options"]["format"]
+    if not answer.tables and name != REPORT:
         return _failed(answer.failures)
     facts = _facts(answer, seconds)
     headers = {"aegir-run": answer.run}
     if answer.failures:
         sentences = json.dumps([failure.reason for failure in answer.failures])
         headers["aegir-failures"] = sentences[:LONGEST_HEADER]
+    if name == REPORT:  # tells of failures itself
+        return Reply(200, CONTENT_TYPES["json"], json_reply(_report(answer)).body, headers, facts)
     status = 207 if answer.failures else 200
-    name = answer.job["options"]["format"]
-    if name == REPORT:
-        body = json_reply(_report(answer)).body
-        return Reply(status, CONTENT_TYPES["json"], body, headers, facts)
     body = Annotations(tuple(answer.tables)).to(name).encode()
     return Reply(status, CONTENT_TYPES.get(name, PLAIN), body, headers, facts)
 
@@ -354,7 +353,7 @@ def _facts(answer: _Answer, seconds: float) -> dict[str, Any]:
         "personal": sum(column.personal for column in columns),
         "unsure": sum(map(is_unsure, columns)),
         "failures": len(answer.failures),
-        "annotator": answer.tables[0].annotator,
+        "annotator": answer.tables[0].annotator if answer.tables else None,
         "seconds": seconds,
         "woken": woken,
     }

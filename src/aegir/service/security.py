@@ -28,7 +28,7 @@ LEAST_TOKEN = 16
 LOOPBACK_NAMES = ("localhost",)
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 HEADERS = {

@@ -15,7 +15,7 @@ const throughput = (status) => {
   const top = Math.max(1, ...values);
   const step = 600 / Math.max(1, values.length - 1);
   const points = values.map((value, place) => `${(place * step).toFixed(1)},${(78 - (74 * value) / top).toFixed(1)}`);
-  const title = `Columns per second over the last ${Math.round((values.length * status.bucket_seconds) / 60) || 1} minutes; at most ${figure(top, 1)}`;
+  const title = `Columns per second over the last ${amount(values.length * status.bucket_seconds, "second")}; at most ${figure(Math.max(0, ...values), 1)}`;
   return make("figure", {}, draw("svg", { class: "throughput", viewBox: "0 0 600 80", preserveAspectRatio: "none", role: "img", "aria-label": title },
     draw("polyline", { points: points.join(" ") })), make("figcaption", { class: "soft" }, title));
 };

@@ -21,6 +21,14 @@ const guesses = (title, list) => {
   ];
 };
 
+// The example in a reason is a value: hidden with the others where personal values are.
+const EXAMPLE = ", such as ";
+const reasonParts = (column, reason) => {
+  const at = reason.indexOf(EXAMPLE);
+  if (at < 0 || !column.personal) return [reason];
+  return [reason.slice(0, at + EXAMPLE.length), make("span", { class: "personal-values" }, make("span", {}, reason.slice(at + EXAMPLE.length)))];
+};
+
 const routing = (card, column) => {
   const shown = [];
   const steps = card.table.decisions?.[column.index];
@@ -85,7 +93,7 @@ export const openColumn = (card, column, actions) => {
     make("p", {}, make("span", { class: `chip ${column.kind ? `kind-${column.kind}` : ""}` }, column.shown), " ", column.sure ? sureness(column.confidence) : ""),
     ...column.meanings.map(([name, meaning]) => make("p", {}, make("b", {}, name), `: ${meaning}`)),
     ...(column.shown_review ? [make("p", { class: "reviewed" }, column.shown_review)] : []),
-    ...(column.reasons.length ? [make("h3", {}, "Why"), make("ul", {}, column.reasons.map((reason) => make("li", {}, reason)))] : []),
+    ...(column.reasons.length ? [make("h3", {}, "Why"), make("ul", {}, column.reasons.map((reason) => make("li", {}, ...reasonParts(column, reason))))] : []),
     ...(column.personal ? [make("h3", {}, "Personal data"), make("p", {}, `${column.personal_level || "yes"}: ${column.personal_reason || "likely to hold personal data"}`)] : []),
     ...(guesses(column.label ? "Next best" : "Perhaps", column.runners_up) || []),
     ...(guesses("Other relations", column.relation_runners_up) || []),

@@ -6,8 +6,7 @@ import { drawRelations, tableCard } from "./table.js";
 import { prepareTeaching, updateTeaching } from "./teach.js";
 
 const AT_ONCE = 4;
-const files = new Map(); // name -> { file, cards }
-const results = byId("results");
+const files = new Map(); // name -> { file, cards, place }
 
 const say = (sentence) => { byId("progress").textContent = sentence; };
 
@@ -29,14 +28,10 @@ const annotate = async (entry) => {
   const response = await postFiles("/annotate?format=report", [entry.file]);
   const report = await response.json();
   const cards = report.tables.map((table) => tableCard(table, entry, { say, annotate: () => annotate(entry) }));
-  if (entry.cards.length) {
-    entry.cards[0].element.before(...cards.map((card) => card.element));
-    for (const card of entry.cards) card.element.remove();
-  } else {
-    results.append(...cards.map((card) => card.element));
-  }
+  entry.place.replaceChildren(...cards.map((card) => card.element));
   entry.cards = cards;
   for (const failure of report.failures) complain(failure.reason);
+  if (!cards.length) files.delete(entry.file.name);
   apply();
   for (const card of cards) drawRelations(card);
   updateTeaching(files);
@@ -44,8 +39,9 @@ const annotate = async (entry) => {
 
 const add = async (given) => {
   const waiting = [...given].map((file) => {
-    const entry = { file: named(file), cards: [] };
+    const entry = { file: named(file), cards: [], place: make("div") };
     files.set(entry.file.name, entry);
+    byId("results").append(entry.place); // here, so that tables stand in the order of the files
     return entry;
   });
   byId("problems").replaceChildren();
