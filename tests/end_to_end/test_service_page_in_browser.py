@@ -82,13 +82,13 @@ def open_column(page: Page, name: str) -> Locator:
 
 def test_files_are_read_filtered_and_explained(visit: Visit):
     page = visit(viewport={"width": 1200, "height": 800})
-    picture(page, "tour-start")
+    picture(page, "start")
     drop(page, EXAMPLES / "customers.csv", EXAMPLES / "books.csv")
     expect(page.locator("#count")).to_have_text("23 columns")
     expect(head(page, "email").locator(".badge")).to_have_text("direct")
     expect(head(page, "isbn").locator("button.chip")).to_have_text("isbn")
     expect(page.locator("section[aria-label='books.csv'] .lines path").first).to_be_attached()
-    picture(page, "tour-tables")
+    picture(page, "tables")
     page.get_by_label("Which columns to show").select_option("personal")
     expect(head(page, "isbn")).to_be_hidden()
     expect(head(page, "email")).to_be_visible()
@@ -103,7 +103,7 @@ def test_files_are_read_filtered_and_explained(visit: Visit):
     expect(dialog.get_by_role("heading", name="Why")).to_be_visible()
     expect(dialog).to_contain_text("International Standard Book Number")
     expect(dialog).to_contain_text("ngrams, by static table: confidence >= 0.7")
-    picture(page, "tour-column")
+    picture(page, "column")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
 
@@ -116,7 +116,7 @@ def test_a_correction_is_remembered_when_the_file_comes_again(visit: Visit):
     dialog.get_by_role("button", name="Correct").click()
     expect(dialog.locator("[role=status]")).to_contain_text("unknown label 'no such name'")
     dialog.get_by_label("It is rather").fill("count")
-    picture(page, "tour-review")
+    picture(page, "review")
     dialog.get_by_role("button", name="Correct").click()
     expect(page.locator("#progress")).to_have_text("price_range is remembered.")
     expect(head(page, "price_range").locator("button.chip")).to_have_text("count")
@@ -143,7 +143,7 @@ def test_a_type_is_taught_from_columns_and_forgotten(visit: Visit, tmp_path: Pat
     expect(lesson.get_by_role("heading")).to_have_text("Ward/bed is learnt", timeout=60_000)
     expect(lesson).to_contain_text("known columns of other types")
     expect(head(page, "bed").locator("button.chip")).to_have_text("Ward/bed")
-    picture(page, "tour-teach")
+    picture(page, "teach")
     lesson.get_by_role("button", name="Forget it").click()
     expect(page.locator("#progress")).to_have_text("Ward/bed is forgotten.")
     expect(head(page, "bed").locator("button.chip")).not_to_have_text("Ward/bed")
@@ -200,7 +200,7 @@ def test_the_second_tab_shows_latency_runs_and_routing(visit: Visit):
     expect(panel.get_by_role("region", name="Last annotations")).to_contain_text("books.csv")
     expect(panel.get_by_role("region", name="Who answered which kinds")).to_contain_text("ngrams")
     expect(panel.get_by_role("img")).to_be_visible()
-    picture(page, "tour-activity")
+    picture(page, "activity")
 
 
 def test_a_phone_and_the_dark_show_everything(visit: Visit):
@@ -213,7 +213,7 @@ def test_a_phone_and_the_dark_show_everything(visit: Visit):
     box = dialog.bounding_box()
     assert box is not None
     assert box["width"] <= PHONE["width"]
-    picture(page, "tour-phone")
+    picture(page, "phone")
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert dark == "rgb(18, 21, 27)"
     dialog.get_by_role("button", name="Accept").tap()

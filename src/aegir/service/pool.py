@@ -119,8 +119,8 @@ class Pool:
             self._stopping = True
             self._wake.notify_all()
         await asyncio.gather(*self._slots, return_exceptions=True)
-        for worker in self._workers.values():
-            worker.close()
+        while self._workers:
+            self._workers.popitem()[1].close()
 
     @contextmanager
     def admit(self) -> Iterator[None]:
