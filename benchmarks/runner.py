@@ -36,6 +36,7 @@ BENCHMARKS = (
     "time_mix",
     "byte_model",
     "swarm",
+    "service",
     "accuracy",
     "taught_types",
 )
