@@ -28,12 +28,14 @@ def written_episode(name: str) -> Episode:
     return Episode(id=name, decisions=(decision,), source="synthetic", rewards={"accuracy": 1.0})
 
 
-def kill_writers(address: str, kills: int, moments: random.Random) -> set[str]:
+def kill_writers(
+    address: str, kills: int, moments: random.Random, program: str = __file__
+) -> set[str]:
     """Start writers one after the other, kill each at a random moment; return the ids they were given."""
     acknowledged: set[str] = set()
     for number in range(kills):
         writer = subprocess.Popen(
-            [sys.executable, __file__, address, f"w{number}"], stdout=subprocess.PIPE, text=True
+            [sys.executable, program, address, f"w{number}"], stdout=subprocess.PIPE, text=True
         )
         assert writer.stdout is not None
         first = writer.stdout.readline()

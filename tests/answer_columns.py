@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.printable import escape_surrogates
+from aegir.answers.reviewing import VERDICTS, Offer, Reviewed
 from aegir.answers.routing import RouterScore, Timing
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
@@ -70,6 +71,11 @@ columns = st.builds(
     relation_runners_up=st.lists(guesses, max_size=1).map(tuple),
     reasons=st.lists(texts, max_size=2).map(tuple),
     routing=st.none() | routings,
+    reviewed=st.none()
+    | st.builds(Reviewed, st.sampled_from(VERDICTS), texts, texts, st.none() | texts, confidences),
+    offers=st.lists(
+        st.builds(Offer, st.none() | texts, confidences, texts, texts, texts), max_size=1
+    ).map(tuple),
 )
 annotations = st.lists(
     st.builds(

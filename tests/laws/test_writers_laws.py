@@ -17,6 +17,7 @@ from aegir.answers.annotation import (
 )
 from aegir.answers.metadata_formats import without_examples
 from aegir.answers.printable import escape_controls, escape_formula, escape_surrogates
+from aegir.answers.wording import shown_review
 from aegir.answers.writers import CSV_HEADER, FORMATS, render_text
 from answer_columns import annotations
 
@@ -96,6 +97,7 @@ def known_facts(column: ColumnAnnotation) -> dict[str, Any]:
     facts = {key: known[key] for key in PUBLISHED}
     facts |= {"relation": relation["label"], "relation_confidence": relation["confidence"]}
     facts["reasons"] = without_surrogates(reasons) or None
+    facts["reviewed"] = without_surrogates([shown_review(column)])[0] or None
     return {key: value for key, value in facts.items() if value is not None}
 
 

@@ -82,6 +82,9 @@ def review_table(
     """
     location = open_location(memory)
     places = [place for source in sources for place in find_places(source)]
+    failures = [place for place in places if isinstance(place, Failure)]
+    if len(failures) == len(places):
+        raise UsageError("; ".join(failure.reason for failure in failures))
     own = {each.name: each.kind for each in load_types(types_folder(), tell)}
     routed: deque[RoutedTable] = deque()
     chosen, thresholds = prepare(_annotator(annotator, routed), model, say=tell)

@@ -32,7 +32,7 @@ from aegir.tables.fingerprint import (
 )
 from aegir.tables.table import Table
 
-SAME_CONTENT = 0.6
+SAME_CONTENT = 0.7
 """Similarity of the content from which a column of the same name in the same table is the same."""
 SAME_CONTENT_ALONE = 0.8
 """The same where no other header confirms the table."""
@@ -47,7 +47,7 @@ MOSTLY = 0.5
 """From this share on, common values are a reason."""
 LEAST_AFFINITY = 0.7
 """Columns whose groups of characters are less alike are not compared further."""
-MOST_COMPARED = 32
+MOST_COMPARED = 12
 NAME_WEIGHT = 0.25
 """How much the header counts in the similarity of an offer."""
 
@@ -139,7 +139,7 @@ class ReviewMemory:
     def _last_of_each(self) -> list[Review]:
         """Return the reviews that no later one of the same column of the same table replaces."""
         last = {
-            (review.table, review.column.spelling, review.column.index): review
+            (review.source, review.table, review.column.spelling, review.column.index): review
             for review in self.reviews
         }
         return list(last.values())

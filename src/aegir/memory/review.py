@@ -113,21 +113,27 @@ def _written(time: datetime) -> str:
 def _from_record(record: dict[str, Any]) -> Review:
     if unknown := set(record) - {"form", *(field.name for field in fields(Review))}:
         raise ValueError(f"unknown key {min(unknown)!r}")
-    texts = {name: _line(name, record[name]) for name in ("id", "at", "by", "table")}
     optional = {
         name: None if record[name] is None else _line(name, record[name])
         for name in ("label", "kind", "said", "source")
     }
-    if _written(datetime.fromisoformat(texts["at"])) != texts["at"]:
-        raise ValueError(f"the time {texts['at']!r}; expected one like {now()}")
+    at = _line("at", record["at"])
+    if _written(datetime.fromisoformat(at)) != at:
+        raise ValueError(f"the time {at!r}; expected one like {now()}")
     if optional["kind"] not in {None, *KINDS} or (optional["label"] and not optional["kind"]):
         raise ValueError(f"the kind {optional['kind']!r}")
     if record["personal"] not in (None, True, False):
         raise ValueError(f"personal is {record['personal']!r}")
     return Review(
-        **texts,
-        **optional,
+        id=_line("id", record["id"]),
+        at=at,
+        by=_line("by", record["by"]),
+        label=optional["label"],
+        kind=optional["kind"],
         personal=record["personal"],
+        said=optional["said"],
+        table=_line("table", record["table"]),
+        source=optional["source"],
         column=Fingerprint.from_dict(record["column"]),
     )
 

@@ -193,7 +193,8 @@ def unit_textures(columns: Sequence[Fingerprint]) -> Floats:
     """Return the textures (columns, BUCKETS) as vectors of length 1, or 0 where there is no text."""
     textures = b"".join(bytes.fromhex(column.texture) for column in columns)
     roots = np.frombuffer(textures, np.uint8).reshape(-1, BUCKETS).astype(np.float64)
-    return roots / np.maximum(np.linalg.norm(roots, axis=1, keepdims=True), 1e-9)
+    lengths: Floats = np.linalg.norm(roots, axis=1, keepdims=True)
+    return np.asarray(roots / np.maximum(lengths, 1e-9), np.float64)
 
 
 def _family(datatype: str) -> str:
@@ -208,9 +209,9 @@ def _number_similarity(first: Fingerprint, second: Fingerprint) -> float:
         each.datatype == "integer" and each.distinct >= ALL_DISTINCT * each.cells
         for each in (first, second)
     ):
-        # A key grows: 1 … 100 lies within 1 … 1,000. The outermost numbers may be typing errors.
-        lowest, highest = max(one[1], other[1]), min(one[-2], other[-2])
-        narrower = min(one[-2] - one[1], other[-2] - other[1])
+        # A key grows: 1 … 100 lies within 1 … 1,000.
+        lowest, highest = max(one[0], other[0]), min(one[-1], other[-1])
+        narrower = min(one[-1] - one[0], other[-1] - other[0])
         if narrower > 0 and lowest < highest:
             return float(min((highest - lowest) / narrower, 1.0))
     distance = float(np.abs(one - other)[1:-1].mean())
@@ -230,7 +231,7 @@ def _form_similarity(first: Fingerprint, second: Fingerprint) -> float:
 def _affinity(first: Fingerprint, second: Fingerprint) -> float:
     """Return the sum of the square roots of the products of frequencies: 1 for equal ones."""
     one, other = unit_textures([first, second])
-    return float(one @ other)
+    return float(min(one @ other, 1.0))
 
 
 def _shapes(counts: Counter[str]) -> tuple[tuple[str, float], ...]:

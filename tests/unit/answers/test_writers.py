@@ -137,16 +137,16 @@ def test_csv_is_one_line_per_column():
     assert FORMATS["csv"]([BOOKS]) == (
         "table,source,index,name,subject,label,confidence,kind,type,type_confidence,fine_type,"
         "datatype,personal,personal_level,personal_reason,relation,relation_confidence,iri,"
-        "relation_iri,runners_up,reasons\n"
+        "relation_iri,runners_up,reasons,reviewed\n"
         "books.csv,shelf/books.csv,0,title,true,Book/name,0.9124,name,Book/name,0.9124,,string,"
         "false,,,,,https://schema.org/name,,Movie/name 0.0500 | product_name 0.0200,"
-        "header says title\n"
+        "header says title,\n"
         "books.csv,shelf/books.csv,1,published,false,iso_date,0.9700,time,Date,0.9900,iso_date,date,"
-        "false,,,datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,,\n"
-        "books.csv,shelf/books.csv,2,,false,,0.3000,,,0.6000,,empty,false,,,,,,,price 0.3000,\n"
+        "false,,,datePublished,0.8700,https://schema.org/Date,https://schema.org/datePublished,,,\n"
+        "books.csv,shelf/books.csv,2,,false,,0.3000,,,0.6000,,empty,false,,,,,,,price 0.3000,,\n"
         "books.csv,shelf/books.csv,3,title,false,Person/name,0.7500,person,Person/name,0.7500,,"
         "string,true,direct,names a person,,,https://schema.org/name,,,"
-        '"they said ""by"" | two words each"\n'
+        '"they said ""by"" | two words each",\n'
     )
 
 

@@ -1,0 +1,282 @@
+"""What changed between two answers: columns added, removed, renamed, of another type, newly personal, less sure.
+
+    compare([Compared(old)], [Compared(new)])  ->  a `TableDifference` per table that changed
+
+Tables are paired by their file, as far as the ends of the paths agree, else by name; one table each is always a pair.
+Columns are paired by header, and without one by position. A column that is left over on both sides is taken for a renamed
+one only if nothing speaks against it: the same label, and either nearly the same content (where the tables themselves were
+read) or the same place between columns that are paired, with nothing else there.
+
+Promises
+  - an answer compared with itself has no changes;
+  - compared the other way round, added and removed columns change places, and renamed columns and those of another type
+    stay what they are;
+  - an added column that is personal is newly personal, too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal, get_args
+
+from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
+from aegir.answers.wording import shown_label, shown_level, shown_name
+from aegir.tables.fingerprint import Fingerprint, compute_similarity
+from aegir.vocabulary.terms import PERSONAL_LEVELS
+
+Change = Literal["added", "removed", "renamed", "type", "personal", "not-personal", "confidence"]
+CHANGES: tuple[Change, ...] = get_args(Change)
+CONFIDENCE_DROP = 0.1
+SAME_CONTENT, SAME_CONTENT_IN_PLACE = 0.9, 0.6
+"""Similarity from which a column under another header is the same one: anywhere, and in the same place."""
+LONGEST_TAIL = 8
+"""How many parts of a path, from its end, are compared at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An answer, with the fingerprints of its columns if the table itself was read."""
+
+    annotation: TableAnnotation
+    fingerprints: tuple[Fingerprint, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """One change of one column."""
+
+    change: Change
+    old: ColumnAnnotation | None
+    new: ColumnAnnotation | None
+    before: str
+    """What was, in a few words; empty for an added column."""
+    after: str
+
+    @property
+    def column(self) -> str:
+        """The header, or the position of a column without one; the new one where there are two."""
+        column = self.new or self.old
+        assert column is not None
+        return shown_name(column)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDifference:
+    """The changes of one table; `old` is None for a table that is new, `new` for one that is gone."""
+
+    old: TableAnnotation | None
+    new: TableAnnotation | None
+    changes: tuple[ColumnChange, ...]
+
+    @property
+    def table(self) -> str:
+        """The name of the table; the new one where there are two."""
+        annotation = self.new or self.old
+        assert annotation is not None
+        return annotation.table
+
+
+def compare(
+    old: Sequence[Compared], new: Sequence[Compared], *, confidence_drop: float = CONFIDENCE_DROP
+) -> tuple[TableDifference, ...]:
+    """Return the tables that changed, in the order of the new answer, those that are gone last."""
+    partners = _pair_tables(old, new)
+    found = []
+    for place, after in enumerate(new):
+        before = old[partners[place]] if place in partners else None
+        changes = _table_changes(before, after, confidence_drop)
+        if changes or before is None:
+            found.append(_difference(before, after, changes))
+    gone = set(range(len(old))) - set(partners.values())
+    found += [
+        _difference(old[place], None, _table_changes(old[place], None, confidence_drop))
+        for place in sorted(gone)
+    ]
+    return tuple(found)
+
+
+def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
+    """Return how often each kind of change happened, every kind listed."""
+    counts = Counter(change.change for each in differences for change in each.changes)
+    return {name: counts[name] for name in CHANGES}
+
+
+def _difference(
+    old: Compared | None, new: Compared | None, changes: Sequence[ColumnChange]
+) -> TableDifference:
+    before, after = (None if side is None else side.annotation for side in (old, new))
+    return TableDifference(before, after, tuple(changes))
+
+
+def _pair_tables(old: Sequence[Compared], new: Sequence[Compared]) -> dict[int, int]:
+    """Return the old table of each new one that has one."""
+    if len(old) == len(new) == 1:
+        return {0: 0}
+    pairs: dict[int, int] = {}
+    for length in range(LONGEST_TAIL, 0, -1):
+        _pair_unique(old, new, pairs, lambda each, size=length: _tail(each.annotation, size))  # type: ignore[misc]
+    _pair_unique(old, new, pairs, lambda each: each.annotation.table, in_order=True)
+    return pairs
+
+
+def _pair_unique(
+    old: Sequence[Compared],
+    new: Sequence[Compared],
+    pairs: dict[int, int],
+    key: Callable[[Compared], Hashable],
+    *,
+    in_order: bool = False,
+) -> None:
+    """Pair what has a key that no other on its side has; with `in_order`, what shares a key one after the other."""
+    before, after = defaultdict(list), defaultdict(list)
+    taken = set(pairs.values())
+    for place, each in enumerate(old):
+        if place not in taken:
+            before[key(each)].append(place)
+    for place, each in enumerate(new):
+        if place not in pairs:
+            after[key(each)].append(place)
+    for name, places in after.items():
+        others = before.get(name, [])
+        if in_order or (len(places) == len(others) == 1):
+            pairs.update(zip(places, others, strict=False))
+
+
+def _tail(annotation: TableAnnotation, length: int) -> tuple[str, ...]:
+    """Return the last parts of the path of a table's file, and the table's own name."""
+    return *PurePath(annotation.source or annotation.table).parts[-length:], annotation.table
+
+
+def _table_changes(old: Compared | None, new: Compared | None, drop: float) -> list[ColumnChange]:
+    before = old.annotation.columns if old else ()
+    after = new.annotation.columns if new else ()
+    pairs = _pair_columns(old, new) if old and new else {}
+    changes: list[ColumnChange] = []
+    for place, column in enumerate(after):
+        if place in pairs:
+            changes += _column_changes(before[pairs[place]], column, drop)
+        else:
+            changes += _added(column)
+    gone = set(range(len(before))) - set(pairs.values())
+    return changes + [
+        ColumnChange("removed", before[place], None, shown_label(before[place]), "")
+        for place in sorted(gone)
+    ]
+
+
+def _added(column: ColumnAnnotation) -> Iterator[ColumnChange]:
+    yield ColumnChange("added", None, column, "", shown_label(column))
+    if column.personal:
+        yield ColumnChange("personal", None, column, "", shown_level(column))
+
+
+def _column_changes(
+    old: ColumnAnnotation, new: ColumnAnnotation, drop: float
+) -> Iterator[ColumnChange]:
+    if old.name != new.name:
+        yield ColumnChange("renamed", old, new, shown_name(old), shown_name(new))
+    if (old.label, old.type) != (new.label, new.type):
+        yield ColumnChange("type", old, new, _described(old), _described(new))
+    elif round(old.confidence - new.confidence, 4) >= drop:
+        before, after = f"{old.confidence:.2f}", f"{new.confidence:.2f}"
+        yield ColumnChange("confidence", old, new, before, after)
+    if _distance(new) != _distance(old):
+        nearer = _distance(new) < _distance(old)
+        levels = [shown_level(column) or "not personal" for column in (old, new)]
+        yield ColumnChange("personal" if nearer else "not-personal", old, new, *levels)
+
+
+def _described(column: ColumnAnnotation) -> str:
+    beside = column.type if column.type not in (None, column.label) else None
+    return shown_label(column) + (f" ({beside})" if beside else "")
+
+
+def _distance(column: ColumnAnnotation) -> int:
+    """Return how far a column is from a person: 0 identifies one, the largest number is not personal."""
+    if not column.personal:
+        return len(PERSONAL_LEVELS) + 1
+    known = column.personal_level in PERSONAL_LEVELS
+    return PERSONAL_LEVELS.index(column.personal_level or "") if known else len(PERSONAL_LEVELS)
+
+
+def _pair_columns(old: Compared, new: Compared) -> dict[int, int]:
+    """Return the old column of each new one that has one, by place."""
+    before, after = old.annotation.columns, new.annotation.columns
+    keys = {key: place for place, key in enumerate(_keys(before))}
+    pairs = {place: keys[key] for place, key in enumerate(_keys(after)) if key in keys}
+    pairs.update(_renamed(old, new, pairs))
+    return pairs
+
+
+def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
+    """Return the header of each column with how many there were of it before; without one, the position."""
+    seen: Counter[str] = Counter()
+    keys: list[tuple[str | None, int]] = []
+    for place, column in enumerate(columns):
+        keys.append((column.name, place if column.name is None else seen[column.name]))
+        seen[column.name or ""] += 1
+    return keys
+
+
+def _renamed(old: Compared, new: Compared, pairs: dict[int, int]) -> dict[int, int]:
+    """Return pairs of columns that nothing else is as similar to."""
+    taken = set(pairs.values())
+    left = [place for place in range(len(old.annotation.columns)) if place not in taken]
+    arrived = [place for place in range(len(new.annotation.columns)) if place not in pairs]
+    forward = {before: after for after, before in pairs.items()}
+    scores = {
+        (after, before): score
+        for after in arrived
+        for before in left
+        if (score := _rename_score(old, before, new, after, pairs, forward))
+    }
+    return {
+        after: before
+        for (after, before), score in scores.items()
+        if all(
+            score > other or (after, before) == (a, b)
+            for (a, b), other in scores.items()
+            if a == after or b == before
+        )
+    }
+
+
+def _rename_score(
+    old: Compared,
+    before: int,
+    new: Compared,
+    after: int,
+    pairs: dict[int, int],
+    forward: dict[int, int],
+) -> float:
+    """Return how well a column fits as the new name of another one; 0 if anything speaks against it."""
+    was, now = old.annotation.columns[before], new.annotation.columns[after]
+    if was.label is None or (was.label, was.datatype) != (now.label, now.datatype):
+        return 0.0
+    in_place = _gap(before, len(old.annotation.columns), forward) == _mapped(
+        _gap(after, len(new.annotation.columns), pairs), pairs
+    )
+    if old.fingerprints is None or new.fingerprints is None:
+        return float(in_place)
+    content = compute_similarity(old.fingerprints[before], new.fingerprints[after])
+    if was.datatype != "string":  # numbers of the same size are everywhere
+        return content if in_place and content >= SAME_CONTENT_IN_PLACE else 0.0
+    return content if content >= (SAME_CONTENT_IN_PLACE if in_place else SAME_CONTENT) else 0.0
+
+
+def _gap(place: int, count: int, paired: dict[int, int]) -> tuple[int, int] | None:
+    """Return the paired columns left and right of a column that stands alone between them; None if it does not."""
+    left, right = place - 1, place + 1
+    beside = [each for each in (left, right) if 0 <= each < count]
+    if any(each not in paired for each in beside):
+        return None
+    return left, right if right < count else -2
+
+
+def _mapped(gap: tuple[int, int] | None, pairs: dict[int, int]) -> tuple[int, int] | str:
+    """Return a gap of the new table in places of the old one; text, which equals no gap, if there is none."""
+    if gap is None:
+        return "none"
+    left, right = gap
+    return (-1 if left < 0 else pairs[left]), (-2 if right < 0 else pairs[right])

@@ -1,0 +1,146 @@
+"""`aegir diff OLD NEW`: what changed between two answers, or between two versions of tables; a gate for CI."""
+
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+import click
+
+from aegir.annotators.annotate import find_places, prepare
+from aegir.annotators.compared import annotate_side, answer_format, read_answers, without_answers
+from aegir.annotators.decide import Thresholds
+from aegir.annotators.scores import Annotator
+from aegir.answers.difference_report import (
+    DIFFERENCE_FORMATS,
+    describe_counts,
+    render_differences,
+)
+from aegir.answers.differences import (
+    CHANGES,
+    CONFIDENCE_DROP,
+    Compared,
+    compare,
+    count_changes,
+)
+from aegir.cli.options import (
+    PathName,
+    annotator_options,
+    memory_from,
+    memory_option,
+    threshold_options,
+)
+from aegir.cli.terminal import tell, track
+from aegir.errors import CheckFailed, UsageError
+from aegir.files import replace_file
+
+ANY = "any"
+
+
+@click.command(epilog="Example: aegir diff answers.jsonl lake/ --fail-on personal,type,removed")
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--format",
+    "-f",
+    "format_name",
+    type=click.Choice(list(DIFFERENCE_FORMATS)),
+    default="text",
+    show_default=True,
+    help="How to write the changes.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Short for --format jsonl: one object per change."
+)
+@click.option(
+    "--out", "-o", type=PathName(dir_okay=False), help="Write to this file, not to stdout."
+)
+@click.option(
+    "--fail-on",
+    metavar="CHANGES",
+    default="",
+    help=f"Exit with 3 if one of these happened: {', '.join(CHANGES)}, or any.",
+)
+@click.option(
+    "--confidence-drop",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=CONFIDENCE_DROP,
+    show_default=True,
+    help="How far confidence must fall to be listed.",
+)
+@click.option(
+    "--rows",
+    default=200,
+    type=click.IntRange(1),
+    show_default=True,
+    help="Values looked at per column.",
+)
+@threshold_options(default=0.1)
+@annotator_options
+@click.option("--no-custom", is_flag=True, help="Leave out the types that you taught.")
+@memory_option
+@click.option("--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`).")
+def diff(
+    old: str,
+    new: str,
+    format_name: str,
+    as_json: bool,
+    out: Path | None,
+    fail_on: str,
+    confidence_drop: float,
+    rows: int,
+    min_confidence: float,
+    precision: float | None,
+    annotator: str,
+    model: Path | None,
+    no_custom: bool,
+    memory: str | None,
+    no_memory: bool,
+) -> None:
+    """Say which columns were added, removed or renamed, changed type or became personal.
+
+    OLD and NEW are answers (json or jsonl of `aegir annotate`), or tables, folders and patterns, which are annotated first.
+    """
+    named = _named_changes(fail_on)
+    reviews = None if no_memory else memory_from(memory)
+
+    @cache  # once for two sides, and not at all for two answers
+    def prepared() -> tuple[Annotator, Thresholds]:
+        return prepare(
+            annotator,
+            model,
+            min_confidence=min_confidence,
+            precision=precision,
+            custom_types=not no_custom,
+            say=tell,
+        )
+
+    def read(side: str) -> list[Compared]:
+        if answer_format(Path(side)):
+            return read_answers(Path(side))
+        places = without_answers(find_places(side))
+        tables = annotate_side(
+            track(places, f"annotating {side}"), *prepared(), rows=rows, memory=reviews
+        )
+        return list(tables)
+
+    differences = compare(read(old), read(new), confidence_drop=confidence_drop)
+    text = render_differences(differences, "jsonl" if as_json else format_name)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        replace_file(out, text.encode())
+    happened = {name: count for name, count in count_changes(differences).items() if name in named}
+    if any(happened.values()):
+        raise CheckFailed(
+            f"{describe_counts(happened)} between {old} and {new} (--fail-on {fail_on})"
+        )
+
+
+def _named_changes(given: str) -> frozenset[str]:
+    """The changes that --fail-on names."""
+    names = frozenset(filter(None, (name.strip() for name in given.split(","))))
+    for name in sorted(names - {*CHANGES, ANY}):
+        near = get_close_matches(name, (*CHANGES, ANY), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CHANGES)} and any"
+        raise UsageError(f"--fail-on names the unknown change {name!r}; {hint}")
+    return frozenset(CHANGES) if ANY in names else names

@@ -1,0 +1,79 @@
+"""`aegir diff`: answers and tables, exit codes of the gate, and every bad input in one sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import refused, run
+
+RULES = ("--annotator", "rules", "--no-memory")
+OLD = "id,mail,when\n" + "".join(f"{n},p{n}@example.org,2024-01-{n + 10}\n" for n in range(15))
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A made-up table, a later version with a renamed and a new column, and answers for the first."""
+    folder = tmp_path_factory.mktemp("versions")
+    files = {name: folder / name for name in ("old.csv", "new.csv", "old.json", "old.jsonl")}
+    files["old.csv"].write_text(OLD)
+    header, *rows = OLD.splitlines()
+    lines = [
+        header.replace("mail", "contact") + ",phone",
+        *(f"{row},+49 30 9018200{n % 10}" for n, row in enumerate(rows)),
+    ]
+    files["new.csv"].write_text("\n".join(lines) + "\n")
+    for name in ("json", "jsonl"):
+        run("annotate", files["old.csv"], *RULES, "--format", name, "--out", files[f"old.{name}"])
+    return files
+
+
+@pytest.mark.parametrize("old", ["old.csv", "old.json", "old.jsonl"])
+def test_answers_and_tables_are_compared_alike(versions: dict[str, Path], old: str):
+    done = run("diff", versions[old], versions["new.csv"], *RULES, "--json")
+    assert done.code == 0, done.err
+    changes = [json.loads(line) for line in done.out.splitlines()]
+    assert [(each["change"], each["column"]) for each in changes] == [
+        ("renamed", "contact"),
+        ("added", "phone"),
+        ("personal", "phone"),
+    ]
+    assert run("diff", versions[old], versions["old.csv"], *RULES).out == "no changes\n"
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"), [("", 0), ("type,removed", 0), ("personal, type", 3), ("any", 3)]
+)
+def test_the_gate_closes_when_a_named_change_happened(
+    versions: dict[str, Path], fail_on: str, code: int
+):
+    done = run("diff", versions["old.json"], versions["new.csv"], *RULES, "--fail-on", fail_on)
+    assert done.code == code
+    assert "3 changes" in done.out
+    assert ("1 newly personal" in (done.err or "1 newly personal")) == (code in (0, 3))
+
+
+def test_the_report_can_be_written_as_markdown_to_a_file(versions: dict[str, Path], tmp_path: Path):
+    out = tmp_path / "report.md"
+    run("diff", versions["old.json"], versions["new.csv"], *RULES, "-f", "markdown", "--out", out)
+    assert "| new.csv | phone | newly personal |" in out.read_text()
+
+
+def test_bad_input_is_one_sentence(versions: dict[str, Path], tmp_path: Path):
+    old, new = versions["old.json"], versions["new.csv"]
+    refused(
+        run("diff", old, new, "--fail-on", "persnal"),
+        "unknown change 'persnal'; did you mean 'personal'?",
+    )
+    refused(run("diff", old, tmp_path / "no.csv", *RULES), "there is no file or folder")
+    other = tmp_path / "other.json"
+    other.write_text(old.read_text().replace('"form": 2', '"form": 7'))
+    refused(run("diff", other, old), "is of form 7, but form 2 is expected")
+    other.write_text(old.read_text()[:-40])
+    refused(run("diff", other, old), "cannot be read as an answer")
+    table = tmp_path / "answers.csv"
+    run("annotate", versions["old.csv"], *RULES, "--format", "csv", "--out", table)
+    refused(run("diff", table, old), "holds answers as csv; only json and jsonl can be compared")
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 no table")
+    refused(run("diff", old, broken, *RULES), "broken.parquet")
