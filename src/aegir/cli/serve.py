@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,10 @@ def serve(
 
     Needs the extra `service`. Stop it with Ctrl-C or SIGTERM: what was accepted is finished first.
     """
+    if sys.platform != "linux":
+        raise UsageError(
+            f"aegir serve forks worker processes, which needs Linux; this is {sys.platform}"
+        )
     try:
         from aegir.service.security import Access
         from aegir.service.server import ServiceSettings, count_cores

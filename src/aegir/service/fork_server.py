@@ -93,9 +93,10 @@ class ForkServer:
 def _run(build: Build, folder: Path, memory: int, service: socket.socket) -> None:
     code = 1
     try:
-        os.setsid()  # Ctrl-C is for the service, which lets workers finish
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # For the service, which lets workers finish; supervisors send them to all of its processes.
+            signal.signal(number, signal.SIG_IGN)
         try:
             work, about = build()
         except AegirError as error:

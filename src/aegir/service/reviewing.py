@@ -21,9 +21,10 @@ from aegir.errors import UsageError
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore
 from aegir.offline.store import DecisionStore
-from aegir.service.annotating import Annotating, Stores, read_upload
+from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits
+from aegir.service.reading import read_upload
 from aegir.service.responses import Reply, json_reply
 from aegir.tables.table import Table
 

@@ -13,7 +13,6 @@ import asyncio
 import os
 import signal
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -109,6 +108,7 @@ async def _serve(
             ws="none",
             loop="asyncio",
             log_config=None,
+            log_level="error",
             access_log=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
@@ -130,11 +130,7 @@ async def _serve(
 
 
 def count_cores() -> int:
-    """Return the number of cores that this process may use; raise where no workers can be forked."""
-    if sys.platform != "linux":
-        raise UsageError(
-            f"aegir serve forks worker processes, which needs Linux; this is {sys.platform}"
-        )
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
