@@ -21,6 +21,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,7 +195,8 @@ def _kill(home: Path, table: Path, kills: int, draw: random.Random) -> tuple[int
             writer.start()
             for _ in range(min(left, 10) - 1):
                 time.sleep(0.05 + draw.random() * 0.3)
-                os.kill(draw.choice(service.worker_pids()), signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it is being replaced
+                    os.kill(draw.choice(service.worker_pids()), signal.SIGKILL)
                 left -= 1
             time.sleep(0.05 + draw.random() * 0.3)
             service.process.kill()
