@@ -16,13 +16,16 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from aegir.service.limits import Limits, Refused
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 FORM, JSON = b"multipart/form-data", b"application/json"
 JSON_FILE = "body.json"
@@ -128,7 +131,7 @@ class _Form:
         self._file: IO[bytes] | None = None
         self._field: tuple[str, bytearray] | None = None
 
-    def callbacks(self) -> dict[str, object]:
+    def callbacks(self) -> "MultipartCallbacks":
         """What the parser calls."""
         return {
             "on_part_begin": self._begin,
