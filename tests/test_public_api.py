@@ -82,13 +82,23 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm\n"
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm, aegir.memory\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
         sorted(
             f"aegir.{name}"
-            for name in ["health", "lazy", "observe", "offline", "raters", "rewards", "rl", "swarm"]
+            for name in [
+                "health",
+                "lazy",
+                "memory",
+                "observe",
+                "offline",
+                "raters",
+                "rewards",
+                "rl",
+                "swarm",
+            ]
         )
     )
 

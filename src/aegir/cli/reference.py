@@ -48,7 +48,17 @@ PACKAGES = (
     "aegir",
     *(
         f"aegir.{name}"
-        for name in ["episode", "rewards", "raters", "health", "rl", "offline", "observe", "swarm"]
+        for name in [
+            "episode",
+            "rewards",
+            "raters",
+            "health",
+            "rl",
+            "offline",
+            "memory",
+            "observe",
+            "swarm",
+        ]
     ),
 )
 """What other programs may import; everything else is private."""

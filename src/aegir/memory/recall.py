@@ -66,10 +66,11 @@ class ReviewMemory:
 
     def __init__(self, reviews: Sequence[Review]) -> None:
         self.reviews = tuple(sorted(reviews, key=lambda review: review.order))
-        self._by_spelling: dict[str | None, list[Review]] = defaultdict(list)
-        for review in self.reviews:
-            self._by_spelling[review.column.spelling].append(review)
         self.current = self._last_of_each()
+        """The reviews that count: no later one of the same column replaces them."""
+        self._by_spelling: dict[str | None, list[Review]] = defaultdict(list)
+        for review in self.current:
+            self._by_spelling[review.column.spelling].append(review)
         self._textures = unit_textures([review.column for review in self.current])
 
     def __len__(self) -> int:
@@ -137,12 +138,12 @@ class ReviewMemory:
         return replace(column, offers=offers)
 
     def _last_of_each(self) -> list[Review]:
-        """Return the reviews that no later one of the same column of the same table replaces."""
+        """Return the last review of each column of each file, in order."""
         last = {
             (review.source, review.table, review.column.spelling, review.column.index): review
             for review in self.reviews
         }
-        return list(last.values())
+        return sorted(last.values(), key=lambda review: review.order)
 
 
 def is_same(remembered: Fingerprint, column: Fingerprint) -> bool:

@@ -1,12 +1,15 @@
 """`aegir diff`: answers and tables, exit codes of the gate, and every bad input in one sentence."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from aegir.cli.diff import diff
 from command_line import refused, run
 
+ROOT = Path(__file__).parents[3]
 RULES = ("--annotator", "rules", "--no-memory")
 OLD = "id,mail,when\n" + "".join(f"{n},p{n}@example.org,2024-01-{n + 10}\n" for n in range(15))
 
@@ -77,3 +80,15 @@ def test_bad_input_is_one_sentence(versions: dict[str, Path], tmp_path: Path):
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 no table")
     refused(run("diff", old, broken, *RULES), "broken.parquet")
+
+
+def test_hook_and_workflow_call_the_verb_with_options_that_it_has():
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    arguments = (
+        re.search(r"entry: aegir diff\n  args: \[(.*)\]", hook)[1].replace('"', "").split(", ")
+    )
+    context = diff.make_context("diff", arguments)
+    assert context.params["fail_on"] == "personal,removed"
+    workflow = (ROOT / "examples" / "ci" / "github-workflow.yml").read_text()
+    command = re.search(r"aegir diff (aegir-answers\.jsonl data/\n.*)\n", workflow)[1].split()
+    assert diff.make_context("diff", command).params["format_name"] == "markdown"
