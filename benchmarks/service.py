@@ -193,16 +193,18 @@ def _kill(home: Path, table: Path, kills: int, draw: random.Random) -> tuple[int
             stopped = threading.Event()
             writer = threading.Thread(target=_correct, args=(service, table, acknowledged, stopped))
             writer.start()
-            for _ in range(min(left, 10) - 1):
+            try:
+                for _ in range(min(left, 10) - 1):
+                    time.sleep(0.05 + draw.random() * 0.3)
+                    with suppress(ProcessLookupError):  # it is being replaced
+                        os.kill(draw.choice(service.worker_pids()), signal.SIGKILL)
+                    left -= 1
                 time.sleep(0.05 + draw.random() * 0.3)
-                with suppress(ProcessLookupError):  # it is being replaced
-                    os.kill(draw.choice(service.worker_pids()), signal.SIGKILL)
+                service.process.kill()
                 left -= 1
-            time.sleep(0.05 + draw.random() * 0.3)
-            service.process.kill()
-            left -= 1
-            stopped.set()
-            writer.join()
+            finally:
+                stopped.set()
+                writer.join()
     with ReviewStore.open(home / "memory.db") as store:
         kept = {review.id for review in store.read()}
     return len(acknowledged - kept), len(acknowledged)
