@@ -71,13 +71,16 @@ def test_an_answer_does_not_differ_from_itself(tables: list[TableAnnotation]):
     assert compare(sides(tables), sides(tables)) == ()
 
 
-def columns_of(differences: tuple[TableDifference, ...], change: str) -> Counter[object]:
+def columns_of(
+    differences: tuple[TableDifference, ...], change: str
+) -> Counter[tuple[int | None, int | None]]:
     """The places of changed columns, old ones before new ones."""
-    found: Counter[object] = Counter()
+    found: Counter[tuple[int | None, int | None]] = Counter()
     for each in differences:
         for one in each.changes:
             if one.change == change:
-                found[one.old and id(one.old), one.new and id(one.new)] += 1
+                old, new = (None if each is None else id(each) for each in (one.old, one.new))
+                found[old, new] += 1
     return found
 
 

@@ -16,10 +16,12 @@ import pytest
 
 from aegir.episode import LABEL, Decision, Episode
 from aegir.errors import UsageError
+from aegir.memory.store import ReviewStore
 from aegir.offline.databases import StoreError, connect
 from aegir.offline.log_files import read_episodes, write_log
 from aegir.offline.migrations import MIGRATIONS
 from aegir.offline.store import DecisionStore
+from reviewed_tables import answer_for, made_up_table
 
 ROOT = Path(__file__).parents[3]
 POSTGRES_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: path.parts)
@@ -257,6 +259,23 @@ def test_a_server_that_is_not_there_is_one_sentence_without_the_password():
     ) as failed:
         DecisionStore.open("postgresql://u:secret@127.0.0.1:1/x", wait_seconds=0.1)
     assert "secret" not in str(failed.value)
+
+
+def test_reviews_and_decisions_share_a_store(new_store: Callable[[], str]):
+    table = made_up_table(12, name="100%_sure.csv")
+    answer = answer_for(table).columns[3]
+    with ReviewStore.open(new_store()) as store:
+        place = {"group": table.name, "task": "state"}
+        store.decisions.append(
+            [an_episode(f"a/0/{table.name}/3", **place), an_episode("a/0/other.csv/3")]
+        )
+        first = store.record(table, 3, "status", answer=answer, by="ada")
+        assert store.add([first]) == 0
+        second = store.record(table, 3, None, answer=answer, by="bob")
+        assert store.read() == [first, second]
+        judged, other = store.decisions.read()
+    assert (judged.rewards, judged.source) == ({"accuracy": 0.0}, "real")
+    assert not other.rewards
 
 
 @pytest.mark.parametrize(("where", "kills"), [("sqlite", 30), ("postgres", 4)])
