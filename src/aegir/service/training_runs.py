@@ -23,7 +23,7 @@ class TrainingRuns:
     """The runs of one folder, or none."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = None if folder is None else folder.absolute()
+        self._folder = folder
 
     def list_runs(self, job: Job) -> Reply:
         """Return what was annotated lately, as the service says, and the names of training runs, the newest first."""
