@@ -41,14 +41,15 @@ def visit(browser: Browser, service: RunningService) -> Iterator[Visit]:
     def opened(expected: str | None = None, **options: object) -> Page:
         """Chromium logs every response of status 4xx; one that is expected is not wrong."""
 
-        def is_expected(text: str) -> bool:
-            return expected is not None and expected in text
+        def log(text: str) -> None:
+            if expected is None or expected not in text:
+                wrong.append(text)
 
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
         page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: is_expected(message.text) or wrong.append(message.text))
+        page.on("console", lambda message: log(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         page.goto(service.url)

@@ -102,7 +102,8 @@ def _run(build: Build, folder: Path, memory: int, service: socket.socket) -> Non
         except AegirError as error:
             told = {"kind": type(error).__name__, "error": str(error)}
             service.send(json.dumps(told).encode()[:_LONGEST_MESSAGE])
-            os._exit(0)
+            code = 0
+            return
         gc.freeze()  # what is loaded stays shared: collecting it would copy its pages
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
         service.send(json.dumps(about).encode())

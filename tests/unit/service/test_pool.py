@@ -156,7 +156,10 @@ def test_what_cannot_be_loaded_is_told(tmp_path: Path):
     def build():
         raise UsageError("there are no weights")
 
-    server = ForkServer(build, tmp_path / "uploads", MEMORY)
+    place = tmp_path / "uploads"
+    place.mkdir()
+    server = ForkServer(build, place, MEMORY)
     with pytest.raises(UsageError, match="there are no weights"):
         server.wait_until_ready()
     server.close()
+    assert not place.exists()
