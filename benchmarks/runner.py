@@ -38,6 +38,7 @@ BENCHMARKS = (
     "byte_model",
     "swarm",
     "sandbox",
+    "service",
     "accuracy",
     "taught_types",
 )

@@ -235,7 +235,7 @@ def annotate_tables(
     waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
     for place, source in enumerate(sources):
-        for outcome in _read(source, rows, seed):
+        for outcome in read_source(source, rows, seed):
             waiting.append((place, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
@@ -244,7 +244,8 @@ def annotate_tables(
     yield from _annotate_waiting(waiting, annotator, thresholds, memory)
 
 
-def _read(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
+    """Yield the tables of a source; at last a `Failure` if it cannot be read, or not to its end."""
     if is_url(source):
         (source,) = find_places(source)
     if isinstance(source, Failure):

@@ -205,7 +205,7 @@ def _column(column: ColumnAnnotation, *, is_subject: bool) -> Iterator[str]:
 
 
 def _explanation(column: ColumnAnnotation) -> Iterator[str]:
-    for name, meaning in _meanings(column):
+    for name, meaning in meanings(column):
         yield f"<p><b>{_text(name)}</b>: {_text(meaning)}</p>"
     if column.reasons:
         masked = ' class="personal-values"' if column.personal else ""
@@ -256,8 +256,8 @@ def _details(column: ColumnAnnotation) -> Iterator[str]:
         yield _text(shown_review(column))
 
 
-def _meanings(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
-    """The label and the relation with their definitions, as far as they are in the vocabulary."""
+def meanings(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
+    """Yield the label and the relation with their definitions, as far as they are in the vocabulary."""
     if column.label is not None:
         term: Term | Kind | None
         if column.label == column.fine_type:

@@ -207,9 +207,6 @@ def _listed(taken_of: Mapping[str, int]) -> str:
 
 def _as_dict(learnt: Learnt, validation: Validation | None, kept: bool) -> dict[str, object]:
     return {
-        "name": learnt.type.name,
-        "kept": kept,
-        "complaint": learnt.report.complaint(),
-        **learnt.report.as_dict(),
+        **learnt.as_dict(kept=kept),
         "validation": None if validation is None else validation.as_dict(),
     }

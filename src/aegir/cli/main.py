@@ -115,6 +115,7 @@ VERBS = {
         "sim_generate:verify",
         "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
     ),
+    "serve": ("serve:serve", "Annotate over HTTP, with a page to drop files on."),
     "train calibrate": (
         "train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",

@@ -19,6 +19,7 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
+from aegir.dispatch.corrections import record_review
 from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
 from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.routed_table import RoutedTable
@@ -26,7 +27,6 @@ from aegir.episode import Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore, new_id
 from aegir.tables.amounts import amount
-from aegir.vocabulary.hierarchy import is_right
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 LLM_KEY = "AEGIR_LLM_KEY"
@@ -194,17 +194,6 @@ class RoutingReport:
             for episode_id, column in self._reviewed:
                 record_review(self._store, episode_id, column)
             self._episodes, self._reviewed = [], []
-
-
-def record_review(store: DecisionStore, episode_id: str, column: ColumnAnnotation) -> None:
-    """Record a review of a column as the outcome of a decision about it."""
-    review = column.reviewed
-    if review is not None:
-        right = is_right(review.said, column.label) if column.label else review.said is None
-        gold = (column.label,) if column.label else ()
-        store.record_outcome(
-            episode_id, "correction", accuracy=float(right), gold=gold, by=review.by
-        )
 
 
 def explain_episode(table: str, place: int, episode: Episode) -> str:

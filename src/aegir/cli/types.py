@@ -5,30 +5,23 @@ Answers go to stdout: a readable list, or with --json one object per line.
 
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import click
 
 from aegir.annotators.custom_types.store import CustomType, load_types, types_folder
+from aegir.annotators.type_catalogue import Entry, entry_as_dict, list_entries, place_of
 from aegir.answers.writers import quoted_json
 from aegir.cli.terminal import say, tell
-from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below, tree_path_of
+from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below
 from aegir.vocabulary.terms import (
-    COLUMN_TYPES,
-    FINE_TYPES,
-    KINDS,
     PERSONAL,
-    RELATIONS,
     FineType,
     Kind,
     Relation,
     Term,
     TermPath,
-    TypeTerm,
 )
-
-Entry = Kind | Term | CustomType
-"""What can be listed; its `level` says which it is."""
 
 
 @click.command("list", epilog="Example: aegir types list --under money")
@@ -58,7 +51,7 @@ def list_types(
     """
     chosen = {Kind.level: kinds, "column type": types, "fine type": fine, "relation": relations}
     levels = {level for level, wanted in {**chosen, CustomType.level: custom}.items() if wanted}
-    entries: list[Entry] = [*_tree(load_types(types_folder(), tell)), *RELATIONS.values()]
+    entries: list[Entry] = list(list_entries(load_types(types_folder(), tell)))
     entries = [
         entry
         for entry in entries
@@ -89,29 +82,9 @@ def show_type(name: str, as_json: bool) -> None:
         say(*([""] if number else []), *_explained(entry, taught))
 
 
-def _tree(taught: Sequence[CustomType]) -> Iterator[Entry]:
-    """Yield kinds, types, fine types and taught types from the top down."""
-    terms = {**FINE_TYPES, **COLUMN_TYPES}
-    for kind, entry in KINDS.items():
-        yield entry
-        for name in tree_below((kind,)):
-            yield terms[name]
-            yield from (terms[finer] for finer in tree_below((kind, name)))
-        yield from (custom_type for custom_type in taught if custom_type.kind == kind)
-
-
-def _place(entry: Entry) -> TermPath:
-    """Where it hangs in the tree; relations are outside."""
-    if isinstance(entry, CustomType):
-        return (entry.kind, entry.name)
-    if isinstance(entry, Kind):
-        return (entry.name,)
-    return () if isinstance(entry, Relation) else tree_path_of(entry.name)
-
-
 def _lies_in(places: Sequence[TermPath], entry: Entry) -> bool:
     """Return whether an entry lies at or below one of these places, in the tree or among the classes."""
-    paths = [_place(entry), *([entry.path] if isinstance(entry, Term) else [])]
+    paths = [place_of(entry), *([entry.path] if isinstance(entry, Term) else [])]
     return any(path[: len(place)] == place for place in places for path in paths)
 
 
@@ -125,7 +98,7 @@ def _explained(entry: Entry, taught: Sequence[CustomType]) -> list[str]:
 
 
 def _facts(entry: Kind | Term, taught: Sequence[CustomType]) -> dict[str, str]:
-    facts = {"example": entry.example, "tree": " > ".join(_place(entry))}
+    facts = {"example": entry.example, "tree": " > ".join(place_of(entry))}
     if isinstance(entry, FineType):
         none = ["none of the column types"] if entry.may_have_no_type else []
         facts["goes with"] = ", ".join([*entry.types, *none])
@@ -134,8 +107,8 @@ def _facts(entry: Kind | Term, taught: Sequence[CustomType]) -> dict[str, str]:
     if isinstance(entry, Relation):
         facts["describes"] = ", ".join(entry.domain)
     else:
-        yours = [each.name for each in taught if _place(each)[:-1] == _place(entry)]
-        facts["finer"] = ", ".join([*tree_below(_place(entry)), *yours])
+        yours = [each.name for each in taught if place_of(each)[:-1] == place_of(entry)]
+        facts["finer"] = ", ".join([*tree_below(place_of(entry)), *yours])
     if isinstance(entry, Term):
         facts |= {"iri": entry.iri or "", "personal": _personal(entry)}
     return facts
@@ -154,7 +127,7 @@ def _facts_taught(custom_type: CustomType) -> dict[str, str]:
     """Where it hangs, where it was learnt, and how well."""
     figures = custom_type.figures
     return {
-        "tree": " > ".join(_place(custom_type)),
+        "tree": " > ".join(place_of(custom_type)),
         "examples": ", ".join(custom_type.examples),
         "not": ", ".join(custom_type.counter_examples),
         "recognised": f"{figures.get('recognised')} of {figures.get('parts')} examples, held out",
@@ -166,39 +139,14 @@ def _facts_taught(custom_type: CustomType) -> dict[str, str]:
 
 def _print_json(entries: Sequence[Entry]) -> None:
     for entry in entries:
-        click.echo(quoted_json(_as_dict(entry)))
-
-
-def _as_dict(entry: Entry) -> dict[str, object]:
-    shown: dict[str, object] = {"name": entry.name, "level": entry.level}
-    if isinstance(entry, TypeTerm | CustomType):
-        shown["kind"] = entry.kind
-    shown["definition"] = entry.definition
-    if not isinstance(entry, Relation):
-        shown["tree"] = _place(entry)
-    if isinstance(entry, CustomType):
-        shown |= {
-            "personal": entry.personal,
-            "examples": entry.examples,
-            "counter_examples": entry.counter_examples,
-            "weights": entry.fingerprint,
-            "figures": entry.figures,
-        }
-        return shown
-    shown["example"] = entry.example
-    if isinstance(entry, FineType):
-        shown |= {"types": entry.types, "may_have_no_type": entry.may_have_no_type}
-    if isinstance(entry, Term):
-        shown |= {"iri": entry.iri, "path": entry.path}
-        shown |= {"personal": entry.personal, "personal_level": entry.personal_level}
-    if isinstance(entry, Relation):
-        shown["domain"] = entry.domain
-    return shown
+        click.echo(quoted_json(entry_as_dict(entry)))
 
 
 def _print_list(entries: Sequence[Entry], nested: bool) -> None:
     """Names in one column, indented as in the tree if `nested`; definitions wrapped beside them."""
-    labels = [("  " * (len(_place(entry)) - 1) if nested else "") + entry.name for entry in entries]
+    labels = [
+        ("  " * (len(place_of(entry)) - 1) if nested else "") + entry.name for entry in entries
+    ]
     indent = max(map(len, labels), default=0) + 2
     for label, entry in zip(labels, entries, strict=True):
         say(*_wrapped(entry.definition, f"{label:<{indent}}"))

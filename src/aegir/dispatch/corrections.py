@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from aegir.answers.annotation import ColumnAnnotation
 from aegir.episode import LABEL, Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore
@@ -84,6 +85,17 @@ def record_corrections(
             episode.id, "correction", accuracy=float(right), gold=(correction.label,), by=by
         )
     return [episode.id for episode, _ in pairs]
+
+
+def record_review(store: DecisionStore, episode_id: str, column: ColumnAnnotation) -> None:
+    """Record a review of a column as the outcome of a decision about it."""
+    review = column.reviewed
+    if review is not None:
+        right = is_right(review.said, column.label) if column.label else review.said is None
+        gold = (column.label,) if column.label else ()
+        store.record_outcome(
+            episode_id, "correction", accuracy=float(right), gold=gold, by=review.by
+        )
 
 
 def _decisions(episodes: Iterable[Episode], run: str | None) -> dict[tuple[str, str], Episode]:

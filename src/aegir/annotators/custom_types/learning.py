@@ -112,6 +112,11 @@ class Learnt:
     type: CustomType
     report: Report
 
+    def as_dict(self, *, kept: bool) -> dict[str, object]:
+        """Return a JSON-ready object: what was learnt, and whether it is kept."""
+        said = {"name": self.type.name, "kept": kept, "complaint": self.report.complaint()}
+        return {**said, **self.report.as_dict()}
+
 
 def learn_type(
     name: str,

@@ -1,0 +1,166 @@
+"""`aegir serve`: annotate over HTTP, and the page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aegir.cli.options import PathName, annotator_options, memory_option
+from aegir.cli.terminal import tell
+from aegir.errors import UsageError
+from aegir.memory.location import default_location
+from aegir.service.limits import Limits
+
+if TYPE_CHECKING:
+    from aegir.annotators.scores import Annotator
+
+MEGABYTE = 1 << 20
+DEFAULTS = Limits()
+
+
+@click.command(epilog="Example: aegir serve --port 8080")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; one that other machines can reach needs --token.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--token",
+    envvar="AEGIR_TOKEN",
+    help="What every request must send as `Authorization: Bearer TOKEN`; better set in AEGIR_TOKEN.",
+)
+@click.option(
+    "--allow-host",
+    metavar="NAME",
+    multiple=True,
+    help="A name under which the service may be addressed, such as that of a proxy; may be repeated.",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1, 256),
+    help="Processes that annotate; by default one per core.",
+)
+@click.option(
+    "--queue",
+    type=click.IntRange(1),
+    default=DEFAULTS.queue,
+    show_default=True,
+    help="Requests that may wait; further ones get status 429.",
+)
+@click.option(
+    "--max-upload",
+    metavar="MB",
+    type=click.IntRange(1),
+    default=DEFAULTS.upload_bytes // MEGABYTE,
+    show_default=True,
+    help="Largest request.",
+)
+@click.option(
+    "--max-unpacked",
+    metavar="MB",
+    type=click.IntRange(1),
+    default=DEFAULTS.unpacked_bytes // MEGABYTE,
+    show_default=True,
+    help="Largest archive or compressed file, unpacked.",
+)
+@click.option(
+    "--max-columns",
+    type=click.IntRange(1),
+    default=DEFAULTS.columns,
+    show_default=True,
+    help="Most columns of a request.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=DEFAULTS.seconds,
+    show_default=True,
+    help="Longest time at work for a request.",
+)
+@annotator_options
+@click.option(
+    "--log-decisions",
+    metavar="FILE|URL",
+    help="Route columns by the dispatcher, and store its decisions in this SQLite file or PostgreSQL database.",
+)
+@memory_option
+@click.option(
+    "--runs", type=PathName(file_okay=False), help="A folder of training runs to show on the page."
+)
+def serve(
+    host: str,
+    port: int,
+    token: str | None,
+    allow_host: tuple[str, ...],
+    workers: int | None,
+    queue: int,
+    max_upload: int,
+    max_unpacked: int,
+    max_columns: int,
+    max_seconds: float,
+    annotator: str,
+    model: Path | None,
+    log_decisions: str | None,
+    memory: str | None,
+    runs: Path | None,
+) -> None:
+    """Annotate over HTTP, with a page to drop files on.
+
+    Needs the extra `service`. Stop it with Ctrl-C or SIGTERM: what was accepted is finished first.
+    """
+    if sys.platform != "linux":
+        raise UsageError(
+            f"aegir serve forks worker processes, which needs Linux; this is {sys.platform}"
+        )
+    try:
+        from aegir.service.security import Access
+        from aegir.service.server import ServiceSettings, count_cores
+        from aegir.service.server import serve as run_service
+    except ImportError as error:
+        raise UsageError(
+            f"aegir serve needs {error.name}; install it with: pip install 'aegir[service]'"
+        ) from None
+    settings = ServiceSettings(
+        access=Access(host, port, token, allow_host),
+        workers=workers or count_cores(),
+        limits=Limits(
+            upload_bytes=max_upload * MEGABYTE,
+            unpacked_bytes=max_unpacked * MEGABYTE,
+            columns=max_columns,
+            seconds=max_seconds,
+            queue=queue,
+        ),
+        decisions=_absolute(log_decisions),
+        reviews=_absolute(memory or default_location()),
+        runs=runs,
+    )
+
+    def load() -> Annotator:
+        from aegir.annotators.annotate import prepare
+        from aegir.cli.routing import choose_annotator
+
+        routed = log_decisions is not None
+        chosen = choose_annotator(annotator, model, None, None, routed=routed)
+        return prepare(chosen, model, custom_types=False)[0]
+
+    def announce(address: str) -> None:
+        tell(f"serving at {address} with {settings.workers} workers; stop with Ctrl-C")
+
+    run_service(settings, load, announce)
+
+
+def _absolute(store: str | None) -> str | None:
+    """Where a store is, whatever folder a worker is in."""
+    return store if store is None or "://" in store else str(Path(store).absolute())

@@ -1,0 +1,1 @@
+"""Aegir over HTTP, and its page: `aegir serve`; docs/service.md is for operators."""

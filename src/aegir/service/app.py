@@ -1,0 +1,213 @@
+"""The routes of the service. Each receives a request, has one job done by a worker, and sends its reply.
+
+GET  /  /page/…         the page          POST   /annotate       tables in, answers out
+                                          POST   /feedback       what columns really are
+GET  /types  /types/N   the vocabulary    POST   /types          teach a type from columns
+GET  /runs  /runs/NAME  runs              DELETE /types/N        forget it
+GET  /status /metrics /health /openapi.json
+
+The jobs are in jobs.py, run by worker processes (pool.py); nothing here reads a table.
+"""
+
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from aegir.errors import AegirError, UnreadableTable
+from aegir.observe.prometheus import CONTENT_TYPE
+from aegir.service.limits import Limits, Refused
+from aegir.service.openapi import describe_api
+from aegir.service.options import read_options
+from aegir.service.pool import Pool
+from aegir.service.responses import Reply, refusal
+from aegir.service.security import Access, Guard
+from aegir.service.status import Status
+from aegir.service.uploads import Upload, receive
+from aegir.tables.formats import MAGIC_LENGTH, Format, recognise
+
+PAGE = Path(__file__).parent / "page"
+ANSWERS = Path(__file__).parents[1] / "answers"
+SHARED = {"colours.css": ANSWERS / "page_colours.css", "answers.css": ANSWERS / "html_page.css"}
+"""Styles of the page that `aegir annotate --format html` writes."""
+PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+SMALL = 1 << 20
+"""Bytes of text up to which a job is small."""
+SECONDS_TO_TEACH = 300.0
+
+Handler = Callable[[Request], Awaitable[Reply]]
+
+
+class Service:
+    """The routes, with what they share."""
+
+    def __init__(self, pool: Pool, status: Status, limits: Limits, folder: Path) -> None:
+        self._pool, self._status, self._limits, self._folder = pool, status, limits, folder
+        self._numbers = count()
+        files = {path.name: path for path in PAGE.iterdir() if path.suffix in PAGE_TYPES} | SHARED
+        self._page = {name: path.read_bytes() for name, path in files.items()}
+
+    def app(self, access: Access) -> Starlette:
+        """Return the application behind its guard."""
+        return Starlette(
+            routes=[
+                Route("/", self._index),
+                Route("/page/{name}", self._page_file),
+                Route("/health", self._health),
+                Route("/metrics", self._metrics),
+                Route("/status", self._show_status),
+                Route("/openapi.json", self._openapi),
+                Route("/runs", self._measured("runs", self._runs)),
+                Route("/runs/{name}", self._measured("run", self._run)),
+                Route("/annotate", self._measured("annotate", self._annotate), methods=["POST"]),
+                Route("/feedback", self._measured("feedback", self._feedback), methods=["POST"]),
+                Route("/types", self._measured("types", self._types), methods=["GET"]),
+                Route("/types", self._measured("teach", self._teach), methods=["POST"]),
+                Route("/types/{name:path}", self._measured("type", self._type), methods=["GET"]),
+                Route(
+                    "/types/{name:path}", self._measured("forget", self._forget), methods=["DELETE"]
+                ),
+            ],
+            middleware=[Middleware(Guard, access=access)],
+            exception_handlers={HTTPException: _unknown_route, Exception: _unexpected},
+        )
+
+    def _measured(
+        self, operation: str, handler: Handler
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler as a route: counted, and with errors as responses."""
+
+        async def measured(request: Request) -> Response:
+            started, reply = time.perf_counter(), None
+            try:
+                reply = await handler(request)
+                return reply.response()
+            except AegirError as error:
+                return refusal(error)
+            finally:
+                self._status.note(operation, time.perf_counter() - started, reply)
+
+        return measured
+
+    async def _annotate(self, request: Request) -> Reply:
+        with self._pool.admit(), self._request_folder() as folder:
+            options = read_options(request.query_params)
+            upload = await receive(request, folder, self._limits)
+            job = {"options": options.as_dict(), **_sent(folder, upload)}
+            heavy = is_heavy(folder, upload)
+            return await self._pool.submit({"do": "annotate", **job}, heavy=heavy, key=options.key)
+
+    async def _feedback(self, request: Request) -> Reply:
+        with self._pool.admit(), self._request_folder() as folder:
+            upload = await receive(request, folder, self._limits, fields=("corrections", "by"))
+            job = {"do": "feedback", **_sent(folder, upload)}
+            return await self._pool.submit(job, heavy=is_heavy(folder, upload), again=False)
+
+    async def _teach(self, request: Request) -> Reply:
+        with self._pool.admit(), self._request_folder() as folder:
+            upload = await receive(request, folder, self._limits, fields=("type",))
+            job = {"do": "teach", **_sent(folder, upload)}
+            return await self._pool.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
+
+    async def _types(self, _request: Request) -> Reply:
+        return await self._do({"do": "types"})
+
+    async def _type(self, request: Request) -> Reply:
+        return await self._do({"do": "type", "name": request.path_params["name"]})
+
+    async def _forget(self, request: Request) -> Reply:
+        return await self._do({"do": "forget", "name": request.path_params["name"]})
+
+    async def _runs(self, _request: Request) -> Reply:
+        return await self._do({"do": "runs", "annotated": self._status.runs()})
+
+    async def _run(self, request: Request) -> Reply:
+        return await self._do({"do": "run", "name": request.path_params["name"]}, heavy=True)
+
+    async def _do(self, job: dict[str, Any], *, heavy: bool = False) -> Reply:
+        with self._pool.admit():
+            return await self._pool.submit(job, heavy=heavy)
+
+    async def _health(self, _request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _metrics(self, _request: Request) -> Response:
+        return PlainTextResponse(self._status.metrics(), headers={"content-type": CONTENT_TYPE})
+
+    async def _show_status(self, _request: Request) -> Response:
+        return JSONResponse(self._status.as_dict())
+
+    async def _openapi(self, _request: Request) -> Response:
+        return JSONResponse(describe_api(self._status.about, self._limits))
+
+    async def _index(self, _request: Request) -> Response:
+        return Response(self._page["index.html"], media_type="text/html")
+
+    async def _page_file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._page:
+            raise HTTPException(404)
+        return Response(self._page[name], media_type=PAGE_TYPES[Path(name).suffix])
+
+    @contextmanager
+    def _request_folder(self) -> Iterator[Path]:
+        """A folder for what a request brings, deleted afterwards."""
+        folder = self._folder / f"request-{next(self._numbers)}"
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_heavy(folder: Path, upload: Upload) -> bool:
+    """Whether a request may take long: it is large, or holds anything but text."""
+    if upload.size > SMALL:
+        return True
+    for name in upload.files:
+        with (folder / name).open("rb") as file, _foreign_is_quick():
+            if recognise(file.read(MAGIC_LENGTH), name) is not Format.TEXT:
+                return True
+    return False
+
+
+@contextmanager
+def _foreign_is_quick() -> Iterator[None]:
+    """Formats that are refused by their first bytes take no time."""
+    try:
+        yield
+    except UnreadableTable:
+        return
+
+
+def _sent(folder: Path, upload: Upload) -> dict[str, Any]:
+    sent = {"files": upload.files, "fields": upload.fields, "body": upload.body}
+    return {"folder": str(folder), **sent}
+
+
+async def _unknown_route(request: Request, error: Exception) -> Response:
+    """Say what can be asked for, in the form of all errors."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    path, method = request.url.path, request.method
+    sentences = {
+        404: f"there is no {path}; GET /openapi.json lists what there is",
+        405: f"{path} does not take {method}; GET /openapi.json lists what it takes",
+    }
+    return refusal(
+        Refused(status, sentences.get(status, f"the request failed with status {status}"))
+    )
+
+
+async def _unexpected(_request: Request, _error: Exception) -> Response:
+    """Tell the sender that it is not their fault; the server prints the traceback."""
+    return refusal(Refused(500, "something went wrong inside the service; its log says what"))

@@ -1,0 +1,278 @@
+"""Worker processes behind a queue with a bound.
+
+    pool = Pool(fork_server, workers=2, limits=limits)
+    with pool.admit():                              raises `Refused` (429) if too many requests are waiting
+        reply = await pool.submit(job, heavy=False, key="…")
+
+    small jobs ──▶ several of one key at once ──▶ any worker          text of up to a megabyte
+    heavy jobs ──▶ one at a time              ──▶ all but the first   archives, workbooks, large files, teaching
+
+The first worker is kept for small jobs (unless it is the only one), so slow files cost the others half of their speed at most.
+Small jobs of one key are annotated together: ten tables at once take two thirds of the time that they take one by one.
+
+Promises
+  - a job that ends its worker costs that worker; it is tried once more alone, then refused with a sentence. So are the jobs
+    that were done together with it, which get their answers the second time;
+  - a job that takes too long is stopped, with its worker;
+  - what was accepted is finished before `close` returns.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aegir.errors import AegirError
+from aegir.service.fork_server import ForkServer, Job, WorkerEnds
+from aegir.service.limits import Limits, Refused
+from aegir.service.responses import Reply
+
+AT_ONCE = 8
+TRIES = 2
+LONGEST_HEADER = 64 << 20
+"""Bytes; a header holds what the service keeps of an answer, such as how every column was routed."""
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """A job on its way."""
+
+    job: Job
+    done: asyncio.Future[Reply]
+    number: int
+    heavy: bool
+    key: str | None
+    """Jobs of the same key may be done together; None for a job that is done alone."""
+    seconds: float
+    again: bool
+    """Whether the job may be tried again after its worker has died."""
+    tries: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process, and the pipes to it."""
+
+    ends: WorkerEnds
+    replies: asyncio.StreamReader
+    transport: asyncio.ReadTransport
+
+    def send(self, jobs: list[Job]) -> None:
+        left = json.dumps(jobs).encode() + b"\n"
+        with suppress(BrokenPipeError):  # its replies will say that it has ended
+            while left:
+                left = left[os.write(self.ends.orders, left) :]
+
+    def close(self) -> None:
+        self.transport.close()
+        os.close(self.ends.orders)
+
+
+@dataclass(slots=True)
+class PoolFigures:
+    """What the pool is doing, for /metrics and the page."""
+
+    workers: int
+    busy: int = 0
+    admitted: int = 0
+    restarts: int = 0
+    refused: int = 0
+    timed_out: int = 0
+    batches: int = 0
+    jobs: int = 0
+    pids: list[int] = field(default_factory=list)
+    broken: bool = False
+    """Whether no worker can be started any more."""
+
+
+class Pool:
+    """Workers that are started by `start` and ended by `close`."""
+
+    def __init__(
+        self, fork_server: ForkServer, folder: Path, *, workers: int, limits: Limits
+    ) -> None:
+        self.figures = PoolFigures(workers)
+        self._fork_server, self._folder, self._limits = fork_server, folder, limits
+        self._small: deque[_Task] = deque()
+        self._heavy: deque[_Task] = deque()
+        self._wake = asyncio.Condition()
+        self._workers: dict[int, _Worker] = {}
+        self._slots: list[asyncio.Task[None]] = []
+        self._numbers = 0
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Start the workers."""
+        for place in range(self.figures.workers):
+            await self._start_worker(place)
+            self._slots.append(asyncio.create_task(self._serve(place)))
+
+    async def close(self) -> None:
+        """Finish what was accepted, then end the workers."""
+        async with self._wake:
+            self._stopping = True
+            self._wake.notify_all()
+        await asyncio.gather(*self._slots, return_exceptions=True)
+        while self._workers:
+            self._workers.popitem()[1].close()
+
+    @contextmanager
+    def admit(self) -> Iterator[None]:
+        """Count a request while it is received, waits and is worked on; raise if there are too many."""
+        if self.figures.admitted >= self._limits.queue + self.figures.workers:
+            self.figures.refused += 1
+            raise Refused(
+                429,
+                f"the service is busy with {self.figures.admitted} requests; try again in a moment",
+                retry_after=1,
+            )
+        self.figures.admitted += 1
+        try:
+            yield
+        finally:
+            self.figures.admitted -= 1
+
+    async def submit(
+        self,
+        job: Job,
+        *,
+        heavy: bool = False,
+        key: str | None = None,
+        seconds: float | None = None,
+        again: bool = True,
+    ) -> Reply:
+        """Queue a job and wait for its reply."""
+        done: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._numbers += 1
+        limit = self._limits.seconds if seconds is None else seconds
+        task = _Task(job, done, self._numbers, heavy, key, limit, again)
+        async with self._wake:
+            if self._stopping:
+                raise Refused(503, "the service is stopping; try again later", retry_after=5)
+            (self._heavy if heavy else self._small).append(task)
+            self._wake.notify_all()
+        return await done
+
+    async def _serve(self, place: int) -> None:
+        """Give batches to the worker of this place until the pool closes."""
+        while (batch := await self._take(place)) is not None:
+            self.figures.busy += 1
+            try:
+                await self._work(place, batch)
+            except AegirError as error:  # no worker can be started any more
+                self.figures.broken = True
+                for task in batch:
+                    _fail(task, error)
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+            finally:
+                self.figures.busy -= 1
+
+    async def _take(self, place: int) -> list[_Task] | None:
+        async with self._wake:
+            while True:
+                if batch := self._next_batch(place):
+                    return batch
+                if self._stopping and not (self._small or self._heavy):
+                    return None
+                await self._wake.wait()
+
+    def _next_batch(self, place: int) -> list[_Task]:
+        may_be_heavy = place > 0 or self.figures.workers == 1
+        queues = [self._small, self._heavy] if may_be_heavy else [self._small]
+        waiting = [queue for queue in queues if queue]
+        if not waiting:
+            return []
+        queue = min(waiting, key=lambda queue: queue[0].number)
+        share = min(AT_ONCE, -(-len(self._small) // self.figures.workers))
+        batch = [queue.popleft()]
+        while queue is self._small and len(batch) < share and _go_together(batch[0], queue):
+            batch.append(queue.popleft())
+        return batch
+
+    async def _work(self, place: int, batch: list[_Task]) -> None:
+        """Let a worker do a batch; start another worker if this one dies or is stopped."""
+        self.figures.batches += 1
+        self.figures.jobs += len(batch)
+        for task in batch:
+            task.tries += 1
+        worker = self._workers[place]
+        worker.send([task.job for task in batch])
+        late = False
+        left = dict(enumerate(batch))
+        try:
+            while left:
+                async with asyncio.timeout(batch[0].seconds):
+                    job, reply = await _read_reply(worker.replies)
+                task = left.pop(job)
+                if not task.done.done():
+                    task.done.set_result(reply)
+            return
+        except TimeoutError:
+            late = True
+            self.figures.timed_out += 1
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            pass
+        await self._replace(place)
+        async with self._wake:
+            for task in reversed(left.values()):
+                self._give_up_or_retry(task, late=late, alone=len(batch) == 1)
+            self._wake.notify_all()
+
+    def _give_up_or_retry(self, task: _Task, *, late: bool, alone: bool) -> None:
+        names = ", ".join(task.job.get("files", ())) or "the request"
+        if task.again and task.tries < TRIES and not (late and alone):
+            task.key = None
+            (self._heavy if task.heavy else self._small).appendleft(task)
+        elif late:
+            advice = "send less, or run aegir annotate on it"
+            sentence = f"{names} took more than {task.seconds:g} seconds and was stopped; {advice}"
+            _fail(task, Refused(422, sentence))
+        elif task.again:
+            advice = "perhaps for want of memory; run aegir annotate on it by itself"
+            _fail(task, Refused(422, f"{names} ended {TRIES} worker processes, {advice}"))
+        else:
+            _fail(
+                task, Refused(503, "a worker process ended during this request; send it again", 1)
+            )
+
+    async def _replace(self, place: int) -> None:
+        worker = self._workers.pop(place)
+        with suppress(ProcessLookupError):
+            os.kill(worker.ends.pid, signal.SIGKILL)
+        worker.close()
+        self.figures.pids.remove(worker.ends.pid)
+        shutil.rmtree(self._folder / f"worker-{worker.ends.pid}", ignore_errors=True)
+        self.figures.restarts += 1
+        await self._start_worker(place)
+
+    async def _start_worker(self, place: int) -> None:
+        ends = self._fork_server.start_worker()
+        reader = asyncio.StreamReader(limit=LONGEST_HEADER)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        pipe = os.fdopen(ends.replies, "rb", buffering=0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
+        self._workers[place] = _Worker(ends, reader, transport)
+        self.figures.pids.append(ends.pid)
+
+
+def _go_together(first: _Task, queue: deque[_Task]) -> bool:
+    return bool(queue) and first.key is not None and queue[0].key == first.key
+
+
+async def _read_reply(replies: asyncio.StreamReader) -> tuple[int, Reply]:
+    header = json.loads(await replies.readuntil(b"\n"))
+    body = await replies.readexactly(header["size"])
+    reply = Reply(header["status"], header["type"], body, header["headers"], header["facts"])
+    return header["job"], reply
+
+
+def _fail(task: _Task, error: AegirError) -> None:
+    if not task.done.done():
+        task.done.set_exception(error)

@@ -1,0 +1,77 @@
+"""Read the tables that a request brought, in a worker process.
+
+Files are read with the folder of the request as the current one, so that names in answers and sentences are those of the files.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+
+from aegir.annotators.annotate import Failure, read_source
+from aegir.errors import UsageError
+from aegir.service.fork_server import Job
+from aegir.service.limits import Limits
+from aegir.service.unpacking import check_unpacked
+from aegir.tables.readers import read_tables
+from aegir.tables.table import Table
+
+JSON_KEYS = ("rows", "columns", "name")
+
+
+def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
+    """Read the tables of the files, or of the JSON document, that a request brought."""
+    folder = Path(job["folder"])
+    if job.get("body"):
+        source, name = read_document(folder / job["body"])
+        return list(read_tables(source, rows=rows, seed=seed, name=name))
+    if not job["files"]:
+        raise UsageError(
+            "the request holds no files; send at least one, as a part with a file name"
+        )
+    files = [Path(file) for file in job["files"]]
+    with chdir(folder):
+        for file in files:
+            check_unpacked(file, limits)
+        outcomes = [each for file in files for each in read_source(file, rows, seed)]
+    return [_without_folder(outcome, folder) for outcome in outcomes]
+
+
+def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:
+    """Leave the folder of the upload out of what libraries say about a file."""
+    inside = f"{folder}/"
+    if isinstance(outcome, Failure):
+        return replace(outcome, reason=outcome.reason.replace(inside, ""))
+    warnings = tuple(warning.replace(inside, "") for warning in outcome.warnings)
+    return replace(outcome, warnings=warnings)
+
+
+def read_document(path: Path) -> tuple[object, str | None]:
+    """Return the rows or columns in a JSON document, and the name of their table."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the request is no JSON ({error})") from None
+    if not isinstance(document, Mapping):
+        raise UsageError(_describe_document(f"is {type(document).__name__}"))
+    if unknown := sorted(set(document) - set(JSON_KEYS)):
+        raise UsageError(_describe_document(f"has the unknown key {unknown[0]!r}"))
+    if ("rows" in document) == ("columns" in document):
+        raise UsageError(_describe_document("must have either rows or columns"))
+    name = document.get("name")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise UsageError(f"the name of the table is {name!r}; expected text")
+    rows, columns = document.get("rows"), document.get("columns")
+    if "rows" in document and not isinstance(rows, list):
+        raise UsageError(f"rows is {type(rows).__name__}; expected a list of objects")
+    if "columns" in document and not isinstance(columns, Mapping):
+        raise UsageError(f"columns is {type(columns).__name__}; expected an object of lists")
+    return (rows if "rows" in document else columns), name
+
+
+def _describe_document(what: str) -> str:
+    return (
+        f'the JSON document {what}; expected {{"rows": [{{"city": "Oslo"}}]}} or {{"columns": {{"city": ["Oslo"]}}}}, '
+        'and perhaps "name"'
+    )

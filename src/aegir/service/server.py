@@ -1,0 +1,159 @@
+"""Start the service, announce it, and stop it so that what was accepted is finished.
+
+    fork server ── loads the annotator, forks workers ──────────┐
+    this process ── imports the HTTP stack, binds the port ── ready ── serves ── stops ── ends the workers
+
+The two start side by side. The port is bound at once, so that a taken one is noticed before anything is loaded, and opened when the
+workers are ready.
+
+A first SIGTERM, SIGINT or SIGHUP stops gracefully; a second one at once.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+# numpy is loaded here, before the fork, so that it is loaded once.
+import aegir.observe.performance_tracker  # noqa: F401
+from aegir.errors import AegirError, UsageError
+from aegir.service.fork_server import ForkServer, Work
+from aegir.service.limits import Limits
+
+if TYPE_CHECKING:
+    from aegir.annotators.scores import Annotator
+    from aegir.service.security import Access
+
+STOP = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+MOST_CONNECTIONS = 1024
+LONGEST_HEADERS = 32 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """How the service runs; `access` says where, and for whom."""
+
+    access: "Access"
+    workers: int
+    limits: Limits = field(default_factory=Limits)
+    decisions: str | None = None
+    """Where routing decisions are logged."""
+    reviews: str | None = None
+    """Where reviews of columns are kept."""
+    runs: Path | None = None
+    """A folder of training runs to show."""
+
+
+def serve(
+    settings: ServiceSettings, load: "Callable[[], Annotator]", announce: Callable[[str], None]
+) -> None:
+    """Serve until stopped by a signal; `load` runs in another process, `announce` gets the address."""
+    folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
+
+    def build() -> tuple[Work, dict[str, Any]]:
+        from aegir.service.annotating import Stores
+        from aegir.service.jobs import build_work
+
+        stores = Stores(settings.decisions, settings.reviews)
+        return build_work(load, settings.limits, stores, settings.runs)
+
+    fork_server = ForkServer(build, folder, settings.limits.worker_bytes)
+    try:
+        with _bound_socket(settings.access.host, settings.access.port) as listener:
+            asyncio.run(_serve(settings, fork_server, folder, listener, announce))
+    finally:
+        fork_server.close()
+
+
+async def _serve(
+    settings: ServiceSettings,
+    fork_server: ForkServer,
+    folder: Path,
+    listener: socket.socket,
+    announce: Callable[[str], None],
+) -> None:
+    # Imported while the fork server loads the annotator.
+    import uvicorn
+
+    from aegir.service.app import Service
+    from aegir.service.pool import Pool
+    from aegir.service.status import Status
+
+    class Server(uvicorn.Server):
+        """Leaves signals to this module: uvicorn would raise them again after its graceful stop."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            announce(_address(listener))
+
+    about = fork_server.wait_until_ready()
+    pool = Pool(fork_server, folder, workers=settings.workers, limits=settings.limits)
+    status = Status(pool.figures, settings.limits, about)
+    app = Service(pool, status, settings.limits, folder).app(settings.access)
+    server = Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=LONGEST_HEADERS,
+        )
+    )
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    for number in STOP:
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    await pool.start()
+    await server.serve(sockets=[listener])
+    await pool.close()
+    if pool.figures.broken:
+        raise AegirError("the process that starts workers has ended; start the service again")
+
+
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def _bound_socket(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket bound to the address, not yet listening; raise UsageError if that is not possible."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (socket.gaierror, UnicodeError, OverflowError) as error:
+        raise UsageError(f"--host {host} is no address of this machine ({error})") from None
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0).lower()
+            raise UsageError(
+                f"port {port} of {host} cannot be used ({reason}); give another one with --port"
+            ) from None
+        yield listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,154 @@
+"""List, teach and forget types, in a worker process: the functions of `aegir types`.
+
+POST /types      files, and a part `type`:
+                 {"name": "Ward/bed", "examples": [{"file": "wards.csv", "column": "bed"}], "not": [], "about": "", …}
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from typing import Any
+
+from aegir.annotators.custom_types.learning import learn_type
+from aegir.annotators.custom_types.reader import load_reader
+from aegir.annotators.custom_types.store import (
+    DEFAULT_KIND,
+    forget_type,
+    load_types,
+    save_type,
+    types_folder,
+)
+from aegir.annotators.registry import load_annotator
+from aegir.annotators.type_catalogue import entry_as_dict, list_entries
+from aegir.errors import CheckFailed, UsageError
+from aegir.service.fork_server import Job
+from aegir.service.limits import Refused
+from aegir.service.responses import Reply, error_reply, json_reply
+from aegir.vocabulary.hierarchy import meanings_of
+
+KEYS = {"name", "examples", "not", "about", "kind", "personal", "force"}
+
+
+def list_types(_job: Job) -> Reply:
+    """Return every name that an answer may have, with its definition."""
+    taught = load_types(types_folder(), _silent)
+    return json_reply({"types": [entry_as_dict(entry) for entry in list_entries(taught)]})
+
+
+def show_type(job: Job) -> Reply:
+    """Return what one name means."""
+    name = job["name"]
+    taught = [each for each in load_types(types_folder(), _silent) if each.name == name]
+    try:
+        found = taught or meanings_of(name)
+    except UsageError as error:
+        raise Refused(404, str(error)) from None
+    return json_reply({"types": [entry_as_dict(entry) for entry in found]})
+
+
+def forget(job: Job) -> Reply:
+    """Forget a type that was taught."""
+    try:
+        forget_type(types_folder(), job["name"])
+    except UsageError as error:
+        raise Refused(404, str(error)) from None
+    return json_reply({"name": job["name"], "forgotten": True})
+
+
+def teach(job: Job) -> Reply:
+    """Learn a type from columns of the files; keep it if it can be told from others."""
+    lesson = _read_lesson(job["fields"].get("type"), job["files"])
+    with chdir(job["folder"]):  # examples are called as the files sent are
+        learnt = learn_type(
+            lesson.name,
+            lesson.examples,
+            lesson.against,
+            load_reader(),
+            load_annotator(),
+            personal=lesson.personal,
+            about=lesson.about,
+            kind=lesson.kind,
+        )
+    complaint = learnt.report.complaint()
+    kept = lesson.force or complaint is None
+    if not kept:
+        refused = CheckFailed(f"{lesson.name} was not kept: {complaint}")
+        return error_reply(refused, **learnt.as_dict(kept=False))
+    save_type(types_folder(), learnt.type)
+    return json_reply(learnt.as_dict(kept=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson:
+    name: str
+    examples: tuple[str, ...]
+    against: tuple[str, ...]
+    about: str
+    kind: str
+    personal: bool
+    force: bool
+
+
+def _read_lesson(text: str | None, files: Sequence[str]) -> _Lesson:
+    if text is None:
+        raise UsageError("the form has no part 'type'; expected a name and examples as JSON")
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the part 'type' is no JSON ({error})") from None
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise UsageError("the part 'type' must be an object with a name and examples")
+    if unknown := sorted(set(given) - KEYS):
+        raise UsageError(
+            f"the part 'type' has the unknown key {unknown[0]!r}; there are {', '.join(sorted(KEYS))}"
+        )
+    return _Lesson(
+        name=given["name"],
+        examples=_places(given.get("examples", []), files),
+        against=_places(given.get("not", []), files),
+        about=_of_type(given, "about", ""),
+        kind=_of_type(given, "kind", DEFAULT_KIND),
+        personal=_of_type(given, "personal", False),
+        force=_of_type(given, "force", False),
+    )
+
+
+def _of_type(given: Mapping[str, Any], key: str, default: Any) -> Any:
+    value = given.get(key, default)
+    if type(value) is not type(default):
+        raise UsageError(
+            f"{key} is {value!r}; expected {'text' if default == '' else 'true or false'}"
+        )
+    return value
+
+
+def _places(columns: object, files: Sequence[str]) -> tuple[str, ...]:
+    """Return columns as `aegir types learn` names them; only files of the request can be named."""
+    if not isinstance(columns, list):
+        raise UsageError('examples must be a list such as [{"file": "wards.csv", "column": "bed"}]')
+    return tuple(_place(column, files) for column in columns)
+
+
+def _place(column: object, files: Sequence[str]) -> str:
+    if not isinstance(column, Mapping) or column.get("file") not in files:
+        raise UsageError(
+            f"an example is {column!r}; expected one of the files sent, and its column"
+        )
+    table, wanted = column.get("table"), column.get("column")
+    if isinstance(wanted, int) and not isinstance(wanted, bool):
+        wanted = f"column_{wanted + 1}"
+    if not isinstance(wanted, str) or not wanted or not isinstance(table, str | None):
+        raise UsageError(
+            f"an example is {column!r}; its column must be a header or a number from 0 on"
+        )
+    part = "" if table is None else "#" + table
+    return f"{column['file']}{part}:{wanted}"
+
+
+def _silent(_sentence: str) -> None:
+    """Types that cannot be used are told of where the service was started."""
+
+
+JOBS = {"types": list_types, "type": show_type, "teach": teach, "forget": forget}
+"""What this module does, by the name of the job."""
