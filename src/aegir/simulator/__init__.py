@@ -1,1 +1,1 @@
-"""Small software tasks about tables, programs that try to solve them, and a sandbox where solutions run."""
+"""The simulator: software tasks about tables, sandboxes that run untrusted solutions, and an environment that learns from both."""
