@@ -11,28 +11,29 @@ Promises
   - an outcome that is missing is named and counted when the table is built, never made up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from aegir.arrays import F32, Bools, Floats, Ints
+from aegir.errors import UsageError
 from aegir.seeding import Seeds
+from aegir.simulator.outcomes import (
+    SOLVER_FAILED,
+    Outcome,
+    OutcomeCache,
+    Solver,
+    attempt_key,
+    task_sha256,
+)
+from aegir.simulator.task import Task
+from aegir.simulator.task_features import describe_tasks
 
 EFFORTS = (1, 2, 3)
 RETRY, GIVE_UP = "retry", "give up"
 NOTHING = -1
 """No outcome: there is nothing to retry."""
-
-
-class Costly(Protocol):
-    """What the table must know of a solver."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def costs(self) -> Mapping[int, float]: ...
 
 
 def action_names(solvers: Sequence[str]) -> tuple[str, ...]:
@@ -107,6 +108,73 @@ class OutcomeTable:
             features=self.features[keep],
             first=self.first[keep],
         )
+
+
+def build_table(
+    cache: OutcomeCache, tasks: Sequence[Task], solvers: Sequence[Solver]
+) -> OutcomeTable:
+    """The outcomes of all tasks and solvers as arrays; raise if one of them was not executed yet."""
+    known = {outcome.key: outcome for outcome in cache.of_tasks([task.id for task in tasks])}
+    numbers: dict[str, int] = {}
+    outcomes: list[Outcome] = []
+    after: list[int] = []
+    costs: list[float] = []
+    missing: list[str] = []
+
+    def number(task: str, solver: Solver, effort: int, outcome: Outcome | None) -> int:
+        """The number of an outcome, after which those of its retries are numbered too."""
+        if outcome is None:
+            return NOTHING
+        if outcome.key not in numbers:
+            numbers[outcome.key] = at = len(outcomes)
+            outcomes.append(outcome)
+            costs.append(solver.costs[effort])
+            after.append(NOTHING)
+            again = outcome.feedback and known.get(
+                attempt_key(task, solver, effort, outcome.feedback)
+            )
+            after[at] = number(task, solver, effort, again or None)
+        return numbers[outcome.key]
+
+    first = np.full((len(tasks), len(solvers) * len(EFFORTS)), NOTHING)
+    for row, task in enumerate(tasks):
+        digest = task_sha256(task)
+        for column, (solver, effort) in enumerate(_pairs(solvers)):
+            outcome = known.get(attempt_key(digest, solver, effort))
+            first[row, column] = number(digest, solver, effort, outcome)
+            if first[row, column] == NOTHING:
+                missing.append(f"{solver.name}@{effort} on {task.id}")
+    if missing:
+        raise UsageError(
+            f"{cache.path} lacks {len(missing):,} of {first.size:,} outcomes, such as {missing[0]}; "
+            f"execute them with: aegir sim collect --tasks TASKS --out {cache.path}"
+        )
+    names = [solver.name for solver in solvers]
+    return OutcomeTable(
+        solvers=tuple(names),
+        ids=tuple(task.id for task in tasks),
+        families=tuple(task.family for task in tasks),
+        seeds=np.array([task.seed for task in tasks], np.int64),
+        sources=tuple(task.source for task in tasks),
+        features=describe_tasks([task.public_view() for task in tasks]),
+        first=first,
+        retry=np.array(after, np.int64),
+        solver=np.array([names.index(each.solver) for each in outcomes], np.int64),
+        effort=np.array([each.effort for each in outcomes], np.int64),
+        public=np.array([each.public_passed / each.public_total for each in outcomes]),
+        verified=np.array([each.verified for each in outcomes], bool),
+        right=np.array([each.right for each in outcomes], bool),
+        proposed=np.array([each.source is not None for each in outcomes], bool),
+        crashed=np.array([each.ended == SOLVER_FAILED for each in outcomes], bool),
+        timed_out=np.array([each.ended == "timeout" for each in outcomes], bool),
+        cost=np.array(costs),
+        seconds=np.array([each.cpu_seconds for each in outcomes]),
+        keys=tuple(each.key for each in outcomes),
+    )
+
+
+def _pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, int]]:
+    return ((solver, effort) for solver in solvers for effort in EFFORTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
