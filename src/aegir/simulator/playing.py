@@ -1,18 +1,19 @@
 """Play episodes with any way to choose, and get them as an `EpisodeBatch` with exact propensities.
 
-    batch = play(table, tasks, choose, budget, weights, static=static, random=seeds.generator("log"))
+    played = play(table, tasks, choose, budget, weights, static=static, random=seeds.generator("log"))
     follow                                     # a way to choose: the static table itself
     explore(0.3, actions)                      # the static table, but with probability 0.3 any action
     prefer(policy, table)                      # a routing policy's likeliest action, as it would be deployed
 
 All episodes are played side by side. `longest` cuts episodes off after so many decisions: they are marked as not
-terminated, and have no outcome.
+terminated and have no outcome; `played.after` is what would have been seen next, for a value to go on from.
 
 `static` is (T, D): what the static table does at the first, second, … decision about each task; after the last column it
 gives up. It is logged with every decision as the baseline.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -32,6 +33,15 @@ Choose = Callable[[F32, Ints, np.random.Generator], tuple[Ints, Floats]]
 """Observations (B, F) and the static table's choices (B,) to actions (B,) and the probabilities of these (B,)."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """Episodes, and what is seen after their last decision."""
+
+    batch: EpisodeBatch
+    after: F32
+    """(E, F)"""
+
+
 def play(
     table: OutcomeTable,
     tasks: Ints,
@@ -45,7 +55,7 @@ def play(
     decider: str = "policy",
     version: str = "",
     longest: int = 0,
-) -> EpisodeBatch:
+) -> Played:
     """One episode for each of `tasks` (E,), which are numbers of tasks in the table."""
     episodes, count = Episodes(table, len(tasks), budget, weights), len(tasks)
     episodes.begin(np.arange(count), tasks)
@@ -70,7 +80,7 @@ def play(
     used = max(at, 1)
     parts = episodes.parts(np.arange(count))
     ids = [table.ids[task] for task in tasks]
-    return EpisodeBatch.of(
+    batch = EpisodeBatch.of(
         action[:, :used] != ABSENT,
         (WORKER,),
         action[:, :used, None],
@@ -93,6 +103,7 @@ def play(
         terminated=terminated,
         deciders=((decider, version, decider, ""),),
     )
+    return Played(batch, episodes.observations)
 
 
 def static_choices(static: Ints, tasks: Ints, attempts: Ints, table: OutcomeTable) -> Ints:

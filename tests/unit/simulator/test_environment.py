@@ -115,7 +115,7 @@ def test_steps_are_paid_as_reward_v1_pays_the_logged_episodes():
         *(TABLE, tasks, explore(0.5, len(NAMES)), Budget(), weights),
         static=a_static(TABLE),
         random=np.random.default_rng(1),
-    )
+    ).batch
     expected = compute_reward_v1(batch, weights)
     assert expected.clipped > 0
     for row in range(len(batch)):
@@ -180,7 +180,7 @@ def test_cut_off_episodes_have_costs_but_no_outcome():
     tasks = np.flatnonzero(KIND == 2)[:5]
     batch = play(
         *(TABLE, tasks, follow, Budget(), WEIGHTS), static=chain, random=RANDOM, longest=2
-    )
+    ).batch
     assert not batch.terminated.any()
     reward = compute_reward_v1(batch)
     assert np.isnan(reward.total).all()
