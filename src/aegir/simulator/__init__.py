@@ -1,1 +1,1 @@
-"""The simulator: software tasks about tables, sandboxes that run untrusted solutions, and an environment that learns from both."""
+"""Small software tasks about tables, programs that try to solve them, and a sandbox where solutions run."""

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Literal, Protocol, Self, TypeAlias
 
 from aegir.errors import UsageError
+from aegir.simulator.task import Json
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Ended: TypeAlias = Literal["finished", "timeout", "memory", "output", "crashed"]
 """How an execution ended: all calls were made, a limit was reached, or the process ended without answering."""
 

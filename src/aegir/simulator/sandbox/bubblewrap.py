@@ -1,0 +1,475 @@
+"""The local sandbox: bubblewrap around a Python interpreter, warm or cold.
+
+    host ── control socket ──▶ bwrap ── server ──▶ a fork in new namespaces per program       (warm)
+    host ── one per program ─▶ bwrap ── interpreter                                           (cold)
+
+The host alone holds the limits on wall time, output, and the memory and CPU time of all processes (watch.py); each process
+imposes the others on itself before it loads the source (harness.py). The order goes in as a sealed memory file, results and
+output come back through pipes that belong to one program.
+
+As root, the user id is dropped before bwrap is started, to one that nobody has, since the kernel holds root to no limit on
+processes. That user may be unable to reach the interpreter (below /root, for instance): before the id is dropped, the
+interpreter's folders are mounted at reachable places in a mount namespace that only bwrap sees.
+
+Needs Linux with user namespaces, and bwrap 0.8 or later.
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from aegir.errors import AegirError, UsageError
+from aegir.simulator.sandbox import harness
+from aegir.simulator.sandbox.messages import OUT_OF_MEMORY, decode_results, encode_order
+from aegir.simulator.sandbox.program import Ended, Execution, Limits, Program
+from aegir.simulator.sandbox.seccomp import build_filter
+from aegir.simulator.sandbox.watch import (
+    Channels,
+    Usage,
+    Written,
+    follow,
+    list_processes,
+    measure_processes,
+)
+
+SYSTEM_FOLDERS = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo")
+LOADER_CACHE = "/etc/ld.so.cache"
+STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
+FIRST_USER, USERS = 61184, 4336
+"""User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
+SECONDS_TO_START = 20.0
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x00020000, 0x1000, 0x4000, 0x40000
+INTERPRETER = ("-P", "-s", "-S", "-B", "-X", "utf8")
+"""Options of Python: no folder of ours and no site-packages on its path, no byte code written."""
+
+
+class BubblewrapSandbox:
+    """Runs programs under bubblewrap; `cold` starts a new interpreter for each."""
+
+    def __init__(self, *, cold: bool = False) -> None:
+        self._bwrap = find_bwrap()
+        self._filter = build_filter(os.uname().machine)
+        self._cold = cold
+        self._server: _Server | None = None
+        self._lock = threading.Lock()
+
+    def run(self, program: Program, limits: Limits | None = None) -> Execution:
+        """Run a program within limits, the default ones if none are given."""
+        limits = limits or Limits()
+        with self._lock:
+            try:
+                return self._run_cold(program, limits) if self._cold else self._run_warm(program, limits)
+            except BaseException:
+                self._stop()
+                raise
+
+    def close(self) -> None:
+        """End everything that was started."""
+        with self._lock:
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run_warm(self, program: Program, limits: Limits) -> Execution:
+        order = encode_order(program, limits, filter_=self._filter)
+        for attempt in (1, 2):
+            if self._server is None or not self._server.is_usable:
+                self._stop()
+                self._server = _Server(self._bwrap)
+            try:
+                return self._server.run(order, limits, len(program.calls))
+            except ConnectionError:  # the server was killed, or its parent thread ended, between two programs
+                self._stop()
+                if attempt == 2:
+                    raise AegirError(
+                        "the server inside the sandbox ended twice in a row; is the machine out of memory?"
+                    ) from None
+        raise AssertionError
+
+    def _run_cold(self, program: Program, limits: Limits) -> Execution:
+        order = encode_order(program, limits, filter_=None)
+        with _Files() as files:
+            channels, ends = files.channels()
+            command = _Command(self._bwrap, files, 4 * limits.file_bytes, self._filter)
+            process = command.start(
+                ["once", str(ends[0])],
+                stdin=files.sealed(order),
+                stdout=ends[1],
+                stderr=ends[2],
+                passed=[ends[0]],
+            )
+            files.close(*ends)
+            sandbox = _ColdProcesses(command)
+            done = files.add(os.pidfd_open(process.pid))
+            try:
+                written = follow(channels, done, limits, lambda: _kill(done), sandbox.measure)
+            finally:
+                _kill(done)
+                _, _, usage = os.wait4(process.pid, 0)
+                process.returncode = 0  # it has been waited for
+                sandbox.close()
+        cpu = max(written.cpu_seconds, usage.ru_utime + usage.ru_stime)
+        return as_execution(written, limits, len(program.calls), cpu)
+
+    def _stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+
+def as_execution(written: Written, limits: Limits, calls: int, cpu_seconds: float) -> Execution:
+    """What a program did, from what it wrote and how it was ended."""
+    whole, results = decode_results(bytes(written.results), calls)
+    ended: Ended = written.ended or ("finished" if whole else "crashed")
+    if ended == "crashed" and cpu_seconds >= limits.cpu_seconds:
+        ended = "timeout"  # the kernel was faster
+    elif ended == "finished" and any((one.error or "").startswith(OUT_OF_MEMORY) for one in results):
+        ended = "memory"
+    return Execution(
+        ended=ended,
+        results=results,
+        stdout=written.stdout[: limits.output_bytes].decode(errors="replace"),
+        stderr=written.stderr[: limits.output_bytes].decode(errors="replace"),
+        wall_seconds=written.wall_seconds,
+        cpu_seconds=cpu_seconds,
+    )
+
+
+def find_bwrap() -> str:
+    """Where bubblewrap is; one sentence if it is not."""
+    if sys.platform != "linux":
+        raise UsageError("the local sandbox needs Linux; elsewhere use --docker")
+    found = shutil.which("bwrap")
+    if found is None:
+        raise UsageError(
+            "the local sandbox needs bubblewrap, which is not installed; "
+            "install it (apt-get install bubblewrap) or use --docker"
+        )
+    return found
+
+
+class _Files:
+    """Open files that are closed together; `add` takes one over."""
+
+    def __init__(self) -> None:
+        self._open: set[int] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close(*self._open)
+
+    def add(self, file: int) -> int:
+        self._open.add(file)
+        return file
+
+    def close(self, *files: int) -> None:
+        for file in files:
+            self._open.discard(file)
+            os.close(file)
+
+    def pipe(self) -> tuple[int, int]:
+        reader, writer = os.pipe()
+        return self.add(reader), self.add(writer)
+
+    def channels(self) -> tuple[Channels, tuple[int, int, int]]:
+        """Pipes for results, output and errors: the ends that the host reads, and those of the program."""
+        (results, a), (stdout, b), (stderr, c) = self.pipe(), self.pipe(), self.pipe()
+        return Channels(results, stdout, stderr), (a, b, c)
+
+    def sealed(self, content: bytes) -> int:
+        """A file in memory that nobody can change."""
+        file = self.add(os.memfd_create("order", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
+        harness.write_all(file, content)
+        import fcntl
+
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+        os.lseek(file, 0, os.SEEK_SET)
+        return file
+
+
+class _Command:
+    """One start of bwrap around the interpreter, and the process numbers it reports."""
+
+    def __init__(
+        self, bwrap: str, files: _Files, folder_bytes: int | None, filter_: bytes | None
+    ) -> None:
+        self._bwrap, self._files, self._folder_bytes, self._filter = bwrap, files, folder_bytes, filter_
+        self._info, self._info_end = files.pipe()
+        self._child: int | None = None
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        passed: Sequence[int] = (),
+    ) -> subprocess.Popen[bytes]:
+        """Start it with an empty environment; `passed` are open files that the harness gets under their numbers."""
+        data = self._files.sealed(Path(harness.__file__).read_bytes())
+        inherited = [data, self._info_end, *passed]
+        options = self._options(data)
+        if self._filter is not None:
+            inherited.append(self._files.sealed(self._filter))
+            options += ["--seccomp", str(inherited[-1]), "--disable-userns"]
+        prepare = _Preparation()
+        binds = [word for bind in prepare.binds for word in ("--ro-bind", *bind)]
+        command = [self._bwrap, *binds, *options, "--", interpreter(), *INTERPRETER, "/harness.py"]
+        try:
+            process = subprocess.Popen(
+                [*command, *arguments],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={},
+                pass_fds=inherited,
+                preexec_fn=prepare,  # noqa: PLW1509
+                cwd="/",
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise UsageError(f"{self._bwrap} cannot be started: {error}") from None
+        self._files.close(self._info_end)
+        return process
+
+    def open_proc(self) -> int | None:
+        """The sandbox's own /proc as an open folder, once its processes are inside."""
+        if self._child is None:
+            with suppress(ValueError):
+                self._child = int(json.loads(os.read(self._info, 4096))["child-pid"])
+        with suppress(OSError):
+            proc = os.open(f"/proc/{self._child}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
+            if os.fstat(proc).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
+                return proc
+            os.close(proc)  # the machine's: bwrap is not done yet
+        return None
+
+    def _options(self, data: int) -> list[str]:
+        size = [] if self._folder_bytes is None else ["--size", str(self._folder_bytes)]
+        return [
+            *"--unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try".split(),
+            *"--die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox".split(),
+            *"--setenv PYTHONHASHSEED 0 --proc /proc --dev /dev".split(),
+            *[*size, "--perms", "0700", "--tmpfs", harness.FOLDER],
+            *["--ro-bind-data", str(data), "/harness.py"],
+            *f"--remount-ro /dev --remount-ro / --chdir {harness.FOLDER}".split(),
+            *["--info-fd", str(self._info_end)],
+        ]
+
+
+class _Preparation:
+    """Called in the child before bwrap starts: as root, makes the interpreter reachable and drops the user id."""
+
+    def __init__(self) -> None:
+        self._is_root = os.geteuid() == 0
+        own = [path for path in interpreter_paths() if path not in SYSTEM_FOLDERS]
+        self._staged = [(path, f"{STAGE}/{number}") for number, path in enumerate(own)]
+        self._user = FIRST_USER + os.getpid() % USERS
+        self._libc = _libc()
+
+    @property
+    def binds(self) -> list[tuple[str, str]]:
+        """Sources and destinations of what the sandbox sees of the machine's files."""
+        staged = dict(self._staged) if self._is_root else {}
+        return [(staged.get(path, path), path) for path in interpreter_paths()]
+
+    def __call__(self) -> None:
+        if self._is_root:
+            self._check(self._libc.unshare(CLONE_NEWNS))
+            handles = [(os.open(path, os.O_PATH), place, path) for path, place in self._staged]
+            self._mount(None, "/", None, MS_REC | MS_PRIVATE)
+            self._mount("tmpfs", STAGE, "tmpfs", 0)
+            for handle, place, path in handles:
+                if os.path.isdir(path):  # noqa: PTH112
+                    os.mkdir(place, 0o755)  # noqa: PTH102
+                else:
+                    os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
+                self._mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
+                os.close(handle)
+            os.chmod(STAGE, 0o755)  # noqa: PTH101
+            os.setgroups([])
+            os.setresgid(self._user, self._user, self._user)
+            os.setresuid(self._user, self._user, self._user)
+
+    def _mount(self, source: str | None, target: str, kind: str | None, flags: int) -> None:
+        words = [None if word is None else word.encode() for word in (source, target, kind)]
+        self._check(self._libc.mount(*words, flags, None))
+
+    def _check(self, code: int) -> None:
+        if code != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+class _ColdProcesses:
+    """Measures the processes of a cold sandbox once its harness runs."""
+
+    def __init__(self, command: _Command) -> None:
+        self._command = command
+        self._proc: int | None = None
+
+    def measure(self) -> Usage | None:
+        if self._proc is None:
+            self._proc = self._command.open_proc()
+        with suppress(OSError):
+            return None if self._proc is None else measure_processes(self._proc, frozenset())
+        return None
+
+    def close(self) -> None:
+        if self._proc is not None:
+            os.close(self._proc)
+
+
+class _Server:
+    """A warm interpreter inside bwrap that forks for every program."""
+
+    def __init__(self, bwrap: str) -> None:
+        self._owner = os.getpid()
+        self._files = _Files()
+        self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._control.settimeout(SECONDS_TO_START)
+        nothing = self._files.add(os.open(os.devnull, os.O_RDWR))
+        errors, errors_end = self._files.pipe()
+        command = _Command(bwrap, self._files, None, None)
+        self._process = command.start(
+            ["serve", str(inside.fileno())],
+            stdin=nothing,
+            stdout=nothing,
+            stderr=errors_end,
+            passed=[inside.fileno()],
+        )
+        inside.close()
+        self._files.close(errors_end)
+        try:
+            if self._control.recv(5) != b"ready":
+                self._fail(os.read(errors, 4096))
+        except TimeoutError:
+            self._fail(b"it does not answer")
+        proc = command.open_proc()
+        if proc is None:
+            self._fail(b"its processes cannot be watched")
+            raise AssertionError
+        self._proc = self._files.add(proc)
+        self._own = list_processes(proc)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it runs and belongs to this process; a fork of the process that started it needs its own."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def run(self, order: bytes, limits: Limits, calls: int) -> Execution:
+        """Run one order; `ConnectionError` when the server has ended."""
+        with _Files() as files:
+            channels, ends = files.channels()
+            status, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with status:
+                status.settimeout(SECONDS_TO_START)
+                sealed = files.sealed(order)
+                try:
+                    socket.send_fds(self._control, [b"p"], [sealed, *ends, inside.fileno()])
+                finally:
+                    inside.close()
+                files.close(*ends, sealed)
+                pidfd = self._await_start(status, files)
+                written = follow(
+                    channels, status.fileno(), limits, lambda: _kill(pidfd), self._measure
+                )
+                if written.stuck:
+                    raise ConnectionError("a killed program is still there")
+                report = _parse_report(status.recv(4096))
+        cpu = max(written.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
+        return as_execution(written, limits, calls, cpu)
+
+    def close(self) -> None:
+        """End the server and all in it; in a fork of its owner, only forget it."""
+        self._control.close()
+        if self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+        else:
+            self._process.returncode = 0
+        self._files.__exit__()
+
+    def _await_start(self, status: socket.socket, files: _Files) -> int:
+        """The process file descriptor of the program's process 1."""
+        message, received, _, _ = socket.recv_fds(status, 4096, 1)
+        if not message:
+            raise ConnectionError("the server ended")
+        if not received:
+            reason = _parse_report(message).get("failure", "it gives no reason")
+            raise UsageError(
+                f"the warm sandbox cannot make namespaces on this machine ({reason}); "
+                "try the cold one (--cold) or --docker"
+            )
+        return files.add(received[0])
+
+    def _measure(self) -> Usage | None:
+        with suppress(OSError):
+            return measure_processes(self._proc, self._own)
+        return None
+
+    def _fail(self, said: bytes) -> None:
+        self.close()
+        raise UsageError(describe_start_failure(said.decode(errors="replace")))
+
+
+def describe_start_failure(said: str) -> str:
+    """The sentence for a sandbox that does not start."""
+    reason = " ".join(said.split())[:300] or "no reason given"
+    return (
+        f"bubblewrap cannot start a sandbox on this machine ({reason}); "
+        "`aegir doctor` says what is missing, or use --docker"
+    )
+
+
+def _kill(pidfd: int) -> None:
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def _parse_report(message: bytes) -> dict[str, Any]:
+    """What a keeper says; it is our own code, outside the namespaces of the program."""
+    return json.loads(message) if message else {}
+
+
+@lru_cache(maxsize=1)
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def interpreter() -> str:
+    """The interpreter behind this one, outside of virtual environments."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+@lru_cache(maxsize=1)
+def interpreter_paths() -> tuple[str, ...]:
+    """Files and folders that the interpreter needs; links of the system are followed by mounting what they lead to."""
+    libraries = [os.path.join(sys.base_prefix, name) for name in ("lib", "lib64")]  # noqa: PTH118
+    wanted = [interpreter(), *libraries, *SYSTEM_FOLDERS, LOADER_CACHE]
+    return tuple(path for path in dict.fromkeys(wanted) if os.path.exists(path))  # noqa: PTH110
+
+
