@@ -18,7 +18,6 @@ import numpy as np
 
 from aegir.arrays import F32, Bools, Floats, Ints
 from aegir.errors import UsageError
-from aegir.seeding import Seeds
 from aegir.simulator.outcomes import (
     SOLVER_FAILED,
     Outcome,
@@ -175,26 +174,6 @@ def build_table(
 
 def _pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, int]]:
     return ((solver, effort) for solver in solvers for effort in EFFORTS)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Tasks to learn from, tasks of the same families with other seeds, and tasks of families never learnt from."""
-
-    training: OutcomeTable
-    test: OutcomeTable
-    held_out_families: OutcomeTable
-
-
-def split_tasks(table: OutcomeTable, test_share: float, held_out: Sequence[str]) -> Split:
-    """Split by family, then by the seed of the task alone: tasks that are added later move no other task."""
-    seeds = Seeds(0)
-    away = np.isin(np.array(table.families), np.array(held_out, str))
-    drawn = np.array([seeds.derive("test task", int(seed)) / 2**64 for seed in table.seeds])
-    test = drawn < test_share
-    return Split(
-        table.select(~away & ~test), table.select(~away & test), table.select(away)
-    )
 
 
 def _some(names: Sequence[str], keep: Bools) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ TASK_FEATURES = (
     "starter_statements",
     "files",
     "files_length",
-    "difficulty",
+    "level",
     *(f"argument_{kind}" for kind in KINDS),
     *(f"expected_{kind}" for kind in KINDS),
     "argument_length",
@@ -43,7 +43,8 @@ TASK_FEATURES = (
     "list_length",
     *(f"word_{number:02}" for number in range(WORD_BUCKETS)),
 )
-"""Lengths are natural logarithms of 1 + the count; kinds and the figures of cases are means over public cases."""
+"""Lengths are natural logarithms of 1 + the count; kinds and the figures of cases are means over public cases; the level is
+that of the task's difficulty, 0 if it has none."""
 _WORD = re.compile(r"[a-z]{3,}")
 
 
@@ -66,7 +67,7 @@ def _describe(task: PublicTask) -> list[float]:
         math.log1p(_count_statements(task.starter)),
         float(len(task.files)),
         math.log1p(sum(map(len, task.files.values()))),
-        float(np.mean([math.tanh(value) for value in task.difficulty.values()] or [0.0])),
+        task.difficulty.get("level", 0.0),
         *kinds.tolist(),
         argument_length,
         expected_length,

@@ -13,19 +13,17 @@ from aegir.simulator.episodes import Budget
 class TaskSettings:
     """Which tasks and outcomes, and which of them are kept from learning."""
 
-    tasks: str = "datasets/sim_tasks.jsonl"
+    training: str = "datasets/sim_training.jsonl"
+    test: str = "datasets/sim_test.jsonl"
+    """Generated with another seed."""
     outcomes: str = "datasets/outcomes.db"
+    """Of both files."""
     solvers: tuple[str, ...] = ()
     """Names; none: all that need nothing from outside."""
-    test_share: float = 0.25
-    """Of tasks, by their seeds."""
     held_out_families: tuple[str, ...] = ()
     """No task of these is learnt from."""
     static_table: str = ""
     """A routing table in YAML; empty: the one that ships."""
-
-    def __post_init__(self) -> None:
-        check_numbers(self, "test_share", at_least=0, below=1)
 
 
 @dataclass(frozen=True, slots=True)

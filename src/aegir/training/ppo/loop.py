@@ -197,7 +197,7 @@ class _RunState:
             {
                 "method": "PPO",
                 "start": self.start,
-                "data": self.config.tasks.tasks,
+                "data": self.config.tasks.training,
                 "data_sha256": self.world.fingerprint,
                 "data_sources": sorted(set(self.world.training.table.sources)),
                 "tasks": len(self.world.training),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.arrays import Floats, Ints
+from aegir.arrays import Bools, Floats, Ints
 from aegir.dispatch.static_table import RoutingTable, load_table, parse_table
 from aegir.errors import UsageError
 from aegir.offline.reward_v1 import compute_reward_v1
@@ -26,7 +26,6 @@ from aegir.simulator.outcome_table import (
     OutcomeTable,
     action_names,
     build_table,
-    split_tasks,
 )
 from aegir.simulator.outcomes import OutcomeCache, Solver
 from aegir.simulator.playing import Choose, Played, follow, play
@@ -90,32 +89,31 @@ class World:
 def load_world(config: PpoTraining, solvers: Sequence[Solver]) -> World:
     """Read tasks and outcomes, and split them."""
     settings = config.tasks
-    tasks = read_tasks(Path(settings.tasks))
+    training, test = read_tasks(Path(settings.training)), read_tasks(Path(settings.test))
+    shared = {task.seed for task in training} & {task.seed for task in test}
+    if shared:
+        raise UsageError(
+            f"{settings.training} and {settings.test} both have tasks of seed {min(shared)}; generate the test tasks with "
+            "another seed: aegir sim generate --seed 1 …"
+        )
     with OutcomeCache(Path(settings.outcomes), create=False) as cache:
-        table = build_table(cache, tasks, solvers)
+        table = build_table(cache, [*training, *test], solvers)
     unknown = sorted(set(settings.held_out_families) - set(table.families))
     if unknown:
         known = ", ".join(sorted(set(table.families)))
-        raise UsageError(
-            f"held_out_families has {unknown[0]!r}, of which {settings.tasks} has no task; it has {known}"
-        )
-    return split_world(config, table)
+        raise UsageError(f"held_out_families has {unknown[0]!r}; the tasks are of {known}")
+    return split_world(config, table, np.arange(len(table)) >= len(training))
 
 
-def split_world(config: PpoTraining, table: OutcomeTable) -> World:
-    """The parts of a table, each with the static table's chains."""
+def split_world(config: PpoTraining, table: OutcomeTable, is_test: Bools) -> World:
+    """The parts of a table, each with the static table's chains; `is_test` (T,) says which tasks are never learnt from."""
     routing = read_static_table(config.tasks.static_table, table.solvers)
-    split = split_tasks(table, config.tasks.test_share, config.tasks.held_out_families)
-    if not len(split.training):
-        raise UsageError(
-            "no task is left to learn from; lower test_share, or hold out fewer families"
-        )
-    return World(
-        *(
-            Part(part, static_chains(routing, part))
-            for part in (split.training, split.test, split.held_out_families)
-        )
-    )
+    held_out = np.isin(np.array(table.families), np.array(config.tasks.held_out_families, str))
+    chosen = (~is_test & ~held_out, is_test & ~held_out, is_test & held_out)
+    parts = [table.select(rows) for rows in chosen]
+    if not len(parts[0]):
+        raise UsageError("no task is left to learn from; hold out fewer families")
+    return World(*(Part(part, static_chains(routing, part)) for part in parts))
 
 
 def read_static_table(path: str, solvers: Sequence[str]) -> RoutingTable:
