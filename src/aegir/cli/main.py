@@ -24,6 +24,7 @@ GROUPS = {
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
+    "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -70,6 +71,22 @@ VERBS = {
     "runs show": (
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
+    ),
+    "sim collect": (
+        "sim_train:collect",
+        "Let every solver try every task for real, and keep the outcomes for training.",
+    ),
+    "sim eval": (
+        "sim_train:evaluation",
+        "Compare policies, one per seed, with single solvers, the static table, their start and the oracle.",
+    ),
+    "sim log": (
+        "sim_train:log",
+        "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
+    ),
+    "sim train-ppo": (
+        "sim_train:train",
+        "Fine-tune a routing policy by PPO in the simulator.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",

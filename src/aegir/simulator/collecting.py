@@ -2,8 +2,8 @@
 
     collected = collect(cache, tasks, solvers, open_worker_sandbox, workers=2, retries=1, watch=bar)
 
-Each task is tried by each solver at every effort. An answer that fails public cases is followed by a retry with feedback, up to
-`retries` in a row. What is in the cache is not executed again, so a run that was stopped goes on where it was.
+Each task is tried by each solver at every effort. No answer, or one that fails public cases, is followed by a retry with
+feedback, up to `retries` in a row. What is in the cache is not executed again, so a run that was stopped goes on where it was.
 
 Promises
   - an outcome is on the disk as soon as it is there; Ctrl-C or a kill loses the attempts under way and nothing else;

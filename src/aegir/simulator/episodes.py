@@ -7,13 +7,14 @@
 
     action             what happens
     solver@effort      the solver tries the task from the beginning
-    retry              the last solver tries again at the same effort, told how its answer did on the public cases
+    retry              the last solver tries again at the same effort, told how its answer did on the public cases, or that it
+                       had none: it searches further
     give up            the episode ends without an answer
 
 An answer that passes all public cases is handed in, and the episode ends: hidden cases decide whether it was right. It also
 ends when attempts or seconds of the budget are used up. An attempt that needs more seconds than are left is stopped when
-they are over: they are paid, and there is no answer. A `retry` of nothing (no attempt yet, or the last one
-had no answer) uses up an attempt and counts as a retry.
+they are over: they are paid, and there is no answer. A `retry` of nothing (no attempt yet, or the last solver failed or has
+been retried as often as was executed) uses up an attempt and counts as a retry.
 
 Reward (offline/reward_v1.py): accuracy 1 for an answer that passes every hidden case, verified 1 for one that was handed in,
 cost as the solver states it and CPU seconds as measured, retries, timeouts (answers that ran out of time, attempts that

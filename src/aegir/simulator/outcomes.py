@@ -94,12 +94,14 @@ class Outcome:
 
     @property
     def feedback(self) -> Verdict | None:
-        """What a retry is told; None if there is nothing to improve."""
-        if self.source is None or self.verified:
+        """What a retry is told: how the answer did on the public cases, or that there was none.
+
+        None if there is nothing to improve, or if the solver itself failed.
+        """
+        if self.verified or self.ended == SOLVER_FAILED:
             return None
-        return Verdict(
-            self.public_passed, self.public_total, self.public_failures, self.ended, 0.0, 0.0
-        )
+        failures = self.public_failures if self.source is not None else (NO_ANSWER,)
+        return Verdict(self.public_passed, self.public_total, failures, self.ended, 0.0, 0.0)
 
 
 def task_sha256(task: Task) -> str:

@@ -49,9 +49,11 @@ def test_an_answer_may_pass_the_public_cases_and_still_be_wrong():
 
 def test_a_solver_without_an_answer_and_one_that_raises_have_outcomes_too():
     nothing = run_attempt(TrustingSandbox(), a_task(13), Counting(), 1)
-    assert (nothing.source, nothing.ended, nothing.feedback) == (None, "no answer", None)
+    assert (nothing.source, nothing.ended) == (None, "no answer")
+    assert nothing.feedback.failures == ("no answer",)
     raised = run_attempt(TrustingSandbox(), a_task(13), Doubling(), 1)
-    assert (raised.ended, raised.error) == ("solver failed", "ValueError: thirteen")
+    assert (raised.ended, raised.feedback) == ("solver failed", None)
+    assert "ValueError: thirteen" in raised.error
 
 
 def test_feedback_tells_what_failed_and_not_how_long_it_took():
@@ -108,7 +110,8 @@ def test_collecting_executes_what_is_missing_and_nothing_twice(cache):
     assert (first.executed, first.known, len(cache)) == (15, 0, 15)
     assert seen[-1] == (15, 15)
     second = collect(cache, TASKS, SOLVERS, TrustingSandbox, workers=2)
-    assert (second.known, second.executed) == (15, 2 * 2 * 3 + 3)
+    # 7 is not doubled, and counting at effort 1 does not reach 13
+    assert (second.known, second.executed) == (15, 2 * 2 * 3 + 3 + 1)
 
 
 def test_the_table_holds_what_was_executed(cache):
@@ -154,7 +157,7 @@ class Dying(Counting):
 
 
 def test_a_worker_that_dies_twice_over_an_attempt_costs_that_attempt_only(cache):
-    collected = collect(cache, TASKS[:2], [Dying()], TrustingSandbox)
+    collected = collect(cache, TASKS[:2], [Dying()], TrustingSandbox, retries=0)
     assert collected.lost == [f"dying@{effort} on adding-3" for effort in (1, 2, 3)]
     assert collected.executed == len(cache) == 3
     with pytest.raises(AegirError, match="died twice over 3 attempts"):
