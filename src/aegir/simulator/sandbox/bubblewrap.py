@@ -17,13 +17,14 @@ Needs Linux with user namespaces, and bwrap 0.8 or later.
 import ctypes
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -32,13 +33,12 @@ from typing import Any, Self
 
 from aegir.errors import AegirError, UsageError
 from aegir.simulator.sandbox import harness
-from aegir.simulator.sandbox.messages import OUT_OF_MEMORY, decode_results, encode_order
-from aegir.simulator.sandbox.program import Ended, Execution, Limits, Program
+from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
+from aegir.simulator.sandbox.program import Execution, Limits, Program
 from aegir.simulator.sandbox.seccomp import build_filter
 from aegir.simulator.sandbox.watch import (
-    Channels,
+    Stream,
     Usage,
-    Written,
     follow,
     list_processes,
     measure_processes,
@@ -70,7 +70,11 @@ class BubblewrapSandbox:
         limits = limits or Limits()
         with self._lock:
             try:
-                return self._run_cold(program, limits) if self._cold else self._run_warm(program, limits)
+                return (
+                    self._run_cold(program, limits)
+                    if self._cold
+                    else self._run_warm(program, limits)
+                )
             except BaseException:
                 self._stop()
                 raise
@@ -99,7 +103,9 @@ class BubblewrapSandbox:
                 self._server = _Server(self._bwrap)
             try:
                 return self._server.run(order, limits, len(program.calls))
-            except ConnectionError:  # the server was killed, or its parent thread ended, between two programs
+            except (
+                ConnectionError
+            ):  # the server was killed, or its parent thread ended, between two programs
                 self._stop()
                 if attempt == 2:
                     raise AegirError(
@@ -110,7 +116,7 @@ class BubblewrapSandbox:
     def _run_cold(self, program: Program, limits: Limits) -> Execution:
         order = encode_order(program, limits, filter_=None)
         with _Files() as files:
-            channels, ends = files.channels()
+            streams, ends = files.streams(limits)
             command = _Command(self._bwrap, files, 4 * limits.file_bytes, self._filter)
             process = command.start(
                 ["once", str(ends[0])],
@@ -121,39 +127,20 @@ class BubblewrapSandbox:
             )
             files.close(*ends)
             sandbox = _ColdProcesses(command)
-            done = files.add(os.pidfd_open(process.pid))
             try:
-                written = follow(channels, done, limits, lambda: _kill(done), sandbox.measure)
+                first = command.open_first_process()
+                if first is None:
+                    raise UsageError(describe_start_failure(os.read(streams[2].file, 4096)))
+                outcome = follow(streams, first, limits, lambda: _kill(first), sandbox.measure)
             finally:
-                _kill(done)
-                _, _, usage = os.wait4(process.pid, 0)
-                process.returncode = 0  # it has been waited for
-                sandbox.close()
-        cpu = max(written.cpu_seconds, usage.ru_utime + usage.ru_stime)
-        return as_execution(written, limits, len(program.calls), cpu)
+                usage = command.end(process)
+        outcome.cpu_seconds = max(outcome.cpu_seconds, usage.ru_utime + usage.ru_stime)
+        return build_execution(outcome, [one.content for one in streams], limits, len(program.calls))
 
     def _stop(self) -> None:
         if self._server is not None:
             self._server.close()
             self._server = None
-
-
-def as_execution(written: Written, limits: Limits, calls: int, cpu_seconds: float) -> Execution:
-    """What a program did, from what it wrote and how it was ended."""
-    whole, results = decode_results(bytes(written.results), calls)
-    ended: Ended = written.ended or ("finished" if whole else "crashed")
-    if ended == "crashed" and cpu_seconds >= limits.cpu_seconds:
-        ended = "timeout"  # the kernel was faster
-    elif ended == "finished" and any((one.error or "").startswith(OUT_OF_MEMORY) for one in results):
-        ended = "memory"
-    return Execution(
-        ended=ended,
-        results=results,
-        stdout=written.stdout[: limits.output_bytes].decode(errors="replace"),
-        stderr=written.stderr[: limits.output_bytes].decode(errors="replace"),
-        wall_seconds=written.wall_seconds,
-        cpu_seconds=cpu_seconds,
-    )
 
 
 def find_bwrap() -> str:
@@ -194,10 +181,12 @@ class _Files:
         reader, writer = os.pipe()
         return self.add(reader), self.add(writer)
 
-    def channels(self) -> tuple[Channels, tuple[int, int, int]]:
+    def streams(self, limits: Limits) -> tuple[list[Stream], list[int]]:
         """Pipes for results, output and errors: the ends that the host reads, and those of the program."""
-        (results, a), (stdout, b), (stderr, c) = self.pipe(), self.pipe(), self.pipe()
-        return Channels(results, stdout, stderr), (a, b, c)
+        pipes = [self.pipe() for _ in range(3)]
+        most = (RESULT_BYTES, limits.output_bytes, limits.output_bytes)
+        streams = [Stream(reader, bytes_) for (reader, _), bytes_ in zip(pipes, most, strict=True)]
+        return streams, [writer for _, writer in pipes]
 
     def sealed(self, content: bytes) -> int:
         """A file in memory that nobody can change."""
@@ -217,9 +206,15 @@ class _Command:
     def __init__(
         self, bwrap: str, files: _Files, folder_bytes: int | None, filter_: bytes | None
     ) -> None:
-        self._bwrap, self._files, self._folder_bytes, self._filter = bwrap, files, folder_bytes, filter_
+        self._bwrap, self._files, self._folder_bytes, self._filter = (
+            bwrap,
+            files,
+            folder_bytes,
+            filter_,
+        )
         self._info, self._info_end = files.pipe()
         self._child: int | None = None
+        self._first: int | None = None
 
     def start(
         self,
@@ -248,7 +243,7 @@ class _Command:
                 stderr=stderr,
                 env={},
                 pass_fds=inherited,
-                preexec_fn=prepare,  # noqa: PLW1509
+                preexec_fn=prepare,
                 cwd="/",
             )
         except (OSError, subprocess.SubprocessError) as error:
@@ -256,24 +251,63 @@ class _Command:
         self._files.close(self._info_end)
         return process
 
+    def open_first_process(self) -> int | None:
+        """A process file descriptor of process 1 inside, which ends after all others; None if bwrap failed."""
+        said = b""
+        while not said.rstrip().endswith(b"}"):  # bwrap writes it in pieces
+            part = os.read(self._info, 4096)
+            if not part:
+                return None
+            said += part
+        self._child = int(json.loads(said)["child-pid"])
+        with suppress(OSError):
+            self._first = self._files.add(os.pidfd_open(self._child))
+        return self._first
+
+    def end(self, process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+        """Kill what is left, wait for it, and return what all of it used.
+
+        Process 1 is killed, not bwrap, which then waits for it: otherwise it would be left to the machine's first process.
+        """
+        if self._first is None:
+            process.kill()
+        else:
+            _kill(self._first)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return usage
+
     def open_proc(self) -> int | None:
         """The sandbox's own /proc as an open folder, once its processes are inside."""
-        if self._child is None:
-            with suppress(ValueError):
-                self._child = int(json.loads(os.read(self._info, 4096))["child-pid"])
         with suppress(OSError):
             proc = os.open(f"/proc/{self._child}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
             if os.fstat(proc).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
-                return proc
+                return self._files.add(proc)
             os.close(proc)  # the machine's: bwrap is not done yet
         return None
 
     def _options(self, data: int) -> list[str]:
         size = [] if self._folder_bytes is None else ["--size", str(self._folder_bytes)]
         return [
-            *"--unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try".split(),
-            *"--die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox".split(),
-            *"--setenv PYTHONHASHSEED 0 --proc /proc --dev /dev".split(),
+            *[
+                "--unshare-user",
+                "--unshare-ipc",
+                "--unshare-pid",
+                "--unshare-net",
+                "--unshare-uts",
+                "--unshare-cgroup-try",
+            ],
+            *[
+                "--as-pid-1",
+                "--die-with-parent",
+                "--new-session",
+                "--clearenv",
+                "--cap-drop",
+                "ALL",
+                "--hostname",
+                "sandbox",
+            ],
+            *["--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"],
             *[*size, "--perms", "0700", "--tmpfs", harness.FOLDER],
             *["--ro-bind-data", str(data), "/harness.py"],
             *f"--remount-ro /dev --remount-ro / --chdir {harness.FOLDER}".split(),
@@ -288,7 +322,7 @@ class _Preparation:
         self._is_root = os.geteuid() == 0
         own = [path for path in interpreter_paths() if path not in SYSTEM_FOLDERS]
         self._staged = [(path, f"{STAGE}/{number}") for number, path in enumerate(own)]
-        self._user = FIRST_USER + os.getpid() % USERS
+        self._user = sandbox_user()
         self._libc = _libc()
 
     @property
@@ -310,7 +344,7 @@ class _Preparation:
                     os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
                 self._mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
                 os.close(handle)
-            os.chmod(STAGE, 0o755)  # noqa: PTH101
+            os.chmod(STAGE, 0o755)  # noqa: PTH101, S103
             os.setgroups([])
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
@@ -338,10 +372,6 @@ class _ColdProcesses:
             return None if self._proc is None else measure_processes(self._proc, frozenset())
         return None
 
-    def close(self) -> None:
-        if self._proc is not None:
-            os.close(self._proc)
-
 
 class _Server:
     """A warm interpreter inside bwrap that forks for every program."""
@@ -353,8 +383,8 @@ class _Server:
         self._control.settimeout(SECONDS_TO_START)
         nothing = self._files.add(os.open(os.devnull, os.O_RDWR))
         errors, errors_end = self._files.pipe()
-        command = _Command(bwrap, self._files, None, None)
-        self._process = command.start(
+        self._command = _Command(bwrap, self._files, None, None)
+        self._process = self._command.start(
             ["serve", str(inside.fileno())],
             stdin=nothing,
             stdout=nothing,
@@ -365,14 +395,14 @@ class _Server:
         self._files.close(errors_end)
         try:
             if self._control.recv(5) != b"ready":
-                self._fail(os.read(errors, 4096))
+                raise self._failure(os.read(errors, 4096))
         except TimeoutError:
-            self._fail(b"it does not answer")
-        proc = command.open_proc()
-        if proc is None:
-            self._fail(b"its processes cannot be watched")
-            raise AssertionError
-        self._proc = self._files.add(proc)
+            raise self._failure(b"it does not answer") from None
+        started = self._command.open_first_process() is not None
+        proc = self._command.open_proc()
+        if not started or proc is None:
+            raise self._failure(b"its processes cannot be watched")
+        self._proc = proc
         self._own = list_processes(proc)
 
     @property
@@ -383,7 +413,7 @@ class _Server:
     def run(self, order: bytes, limits: Limits, calls: int) -> Execution:
         """Run one order; `ConnectionError` when the server has ended."""
         with _Files() as files:
-            channels, ends = files.channels()
+            streams, ends = files.streams(limits)
             status, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with status:
                 status.settimeout(SECONDS_TO_START)
@@ -394,23 +424,21 @@ class _Server:
                     inside.close()
                 files.close(*ends, sealed)
                 pidfd = self._await_start(status, files)
-                written = follow(
-                    channels, status.fileno(), limits, lambda: _kill(pidfd), self._measure
+                outcome = follow(
+                    streams, status.fileno(), limits, lambda: _kill(pidfd), self._measure
                 )
-                if written.stuck:
+                if outcome.stuck:
                     raise ConnectionError("a killed program is still there")
                 report = _parse_report(status.recv(4096))
-        cpu = max(written.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
-        return as_execution(written, limits, calls, cpu)
+        outcome.cpu_seconds = max(outcome.cpu_seconds, float(report.get("cpu_seconds", 0.0)))
+        return build_execution(outcome, [one.content for one in streams], limits, calls)
 
     def close(self) -> None:
         """End the server and all in it; in a fork of its owner, only forget it."""
         self._control.close()
-        if self._owner == os.getpid():
-            self._process.kill()
-            self._process.wait()
-        else:
-            self._process.returncode = 0
+        if self._owner == os.getpid() and self._process.returncode is None:
+            self._command.end(self._process)
+        self._process.returncode = 0
         self._files.__exit__()
 
     def _await_start(self, status: socket.socket, files: _Files) -> int:
@@ -431,14 +459,14 @@ class _Server:
             return measure_processes(self._proc, self._own)
         return None
 
-    def _fail(self, said: bytes) -> None:
+    def _failure(self, said: bytes) -> UsageError:
         self.close()
-        raise UsageError(describe_start_failure(said.decode(errors="replace")))
+        return UsageError(describe_start_failure(said))
 
 
-def describe_start_failure(said: str) -> str:
+def describe_start_failure(said: bytes) -> str:
     """The sentence for a sandbox that does not start."""
-    reason = " ".join(said.split())[:300] or "no reason given"
+    reason = " ".join(said.decode(errors="replace").split())[:300] or "no reason given"
     return (
         f"bubblewrap cannot start a sandbox on this machine ({reason}); "
         "`aegir doctor` says what is missing, or use --docker"
@@ -453,6 +481,12 @@ def _kill(pidfd: int) -> None:
 def _parse_report(message: bytes) -> dict[str, Any]:
     """What a keeper says; it is our own code, outside the namespaces of the program."""
     return json.loads(message) if message else {}
+
+
+def sandbox_user() -> int:
+    """The user id of programs: as root one that nobody has, else the own one."""
+    own = os.geteuid()
+    return own if own else FIRST_USER + os.getpid() % USERS
 
 
 @lru_cache(maxsize=1)
@@ -471,5 +505,3 @@ def interpreter_paths() -> tuple[str, ...]:
     libraries = [os.path.join(sys.base_prefix, name) for name in ("lib", "lib64")]  # noqa: PTH118
     wanted = [interpreter(), *libraries, *SYSTEM_FOLDERS, LOADER_CACHE]
     return tuple(path for path in dict.fromkeys(wanted) if os.path.exists(path))  # noqa: PTH110
-
-

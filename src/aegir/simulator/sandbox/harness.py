@@ -23,7 +23,9 @@ import math
 import os
 import resource
 import select
+import signal
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -37,7 +39,8 @@ OWN_PROCESSES = 2
 """Processes of the sandbox itself that count as the program's."""
 INODES = 2000
 ERROR_LENGTH = 500
-STDOUT, STDERR, RESULT = b"o", b"e", b"r"
+STDOUT, STDERR, RESULT, END = KINDS = b"o", b"e", b"r", b"x"
+"""Tags of frames: what the program wrote, and at last its CPU seconds and the signal that ended it."""
 PRELOADED = (
     "bisect collections copy csv dataclasses datetime decimal difflib enum fractions functools hashlib heapq html io itertools "
     "math operator random re statistics string struct textwrap traceback typing unicodedata urllib.parse zoneinfo"
@@ -47,7 +50,13 @@ PRELOADED = (
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000
 """CLONE_NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID; the network is that of the server, which has none."""
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 24, 38, 22
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = (
+    1,
+    4,
+    22,
+    24,
+    38,
+)
 CAPABILITY_VERSION = 0x20080522
 CAPABILITIES = 64
 
@@ -163,8 +172,13 @@ def finish() -> NoReturn:
 
 
 def run_once(results: int) -> NoReturn:
-    """The cold mode: this interpreter is for one program."""
-    be_task(json.loads(read_all(0)), results, 1, 2)
+    """The cold mode: this interpreter, process 1, is for one program and ends with it, and everything with both."""
+    system("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)  # the program may not look into it
+    task = os.fork()
+    if task == 0:
+        system("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+        be_task(json.loads(read_all(0)), results, 1, 2)
+    end_with(task)
 
 
 def serve(control_number: int) -> None:
@@ -190,7 +204,8 @@ def serve(control_number: int) -> None:
             keep(*files)
         for file in files:
             os.close(file)
-        os.waitpid(keeper, 0)
+        while os.wait()[0] != keeper:
+            pass
 
 
 def keep(order_file: int, results: int, out: int, err: int, status_file: int) -> NoReturn:
@@ -243,11 +258,17 @@ def be_init(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn
         task = os.fork()
         if task == 0:
             be_task(order, results, out, err)
-        os.closerange(0, OPEN_FILES)
-        while os.wait()[0] != task:
-            pass
-    finally:
-        os._exit(0)
+    except BaseException:
+        os._exit(1)
+    end_with(task)
+
+
+def end_with(task: int) -> NoReturn:
+    """Reap orphans until the task ends, then end."""
+    os.closerange(0, OPEN_FILES)
+    while os.wait()[0] != task:
+        pass
+    os._exit(0)
 
 
 def be_task(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn:
@@ -303,17 +324,25 @@ def relay() -> NoReturn:
     for kind, (reader, writer) in pipes.items():
         os.close(writer)
         kinds[reader] = kind
-    ended = False
-    while kinds:
-        ended = ended or os.waitpid(child, os.WNOHANG)[0] != 0
-        ready, _, _ = select.select(list(kinds), [], [], 0 if ended else 0.02)
-        if ended and not ready:
+    deadline, code = time.monotonic() + order["wall_seconds"], None
+    while kinds or code is None:
+        if code is None and time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            code = signal.SIGALRM
+        ended, status, usage = os.wait4(child, os.WNOHANG) if code is None else (0, 0, None)
+        if ended:
+            code, used = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, usage
+        ready, _, _ = select.select(list(kinds), [], [], 0 if code is not None else 0.02)
+        if code is not None and not ready:
             break  # what is left belongs to processes that outlived the program
         for reader in ready:
             if part := os.read(reader, 1 << 16):
                 write_all(1, kinds[reader] + len(part).to_bytes(4, "big") + part)
             else:
                 del kinds[reader]
+    seconds = 0.0 if code == signal.SIGALRM else used.ru_utime + used.ru_stime
+    end = f"{seconds} {int(code or 0)}".encode()
+    write_all(1, END + len(end).to_bytes(4, "big") + end)
     os._exit(0)
 
 

@@ -6,9 +6,12 @@ nothing else; bytes that are no such frames count as a crash of the program.
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from aegir.simulator.sandbox.program import CallResult, Json, Limits, Program
+from aegir.simulator.sandbox.program import CallResult, Ended, Execution, Limits, Program
+from aegir.simulator.sandbox.watch import Outcome
+from aegir.simulator.task import Json
 
 RESULT_BYTES = 1 << 20
 """Bytes of the results of all calls; more of them end the program."""
@@ -28,10 +31,32 @@ def encode_order(
         "filter": None if filter_ is None else _base64(filter_),
         "processes": limits.processes if count_processes else None,
         "memory_bytes": limits.memory_bytes,
+        "wall_seconds": limits.wall_seconds,
         "cpu_seconds": limits.cpu_seconds,
         "file_bytes": limits.file_bytes,
     }
     return json.dumps(order).encode()
+
+
+def build_execution(
+    outcome: Outcome, contents: Sequence[bytes | bytearray], limits: Limits, calls: int
+) -> Execution:
+    """What a program did, from how it ended and the contents of its results, output and errors."""
+    results_content, stdout, stderr = contents
+    whole, results = decode_results(bytes(results_content), calls)
+    ended: Ended = outcome.ended or ("finished" if whole else "crashed")
+    if ended == "crashed" and outcome.cpu_seconds >= limits.cpu_seconds:
+        ended = "timeout"  # the kernel was faster
+    elif ended == "finished" and any((one.error or "").startswith(OUT_OF_MEMORY) for one in results):
+        ended = "memory"
+    return Execution(
+        ended=ended,
+        results=results,
+        stdout=stdout[: limits.output_bytes].decode(errors="replace"),
+        stderr=stderr[: limits.output_bytes].decode(errors="replace"),
+        wall_seconds=outcome.wall_seconds,
+        cpu_seconds=outcome.cpu_seconds,
+    )
 
 
 def decode_results(content: bytes, calls: int) -> tuple[bool, tuple[CallResult, ...]]:

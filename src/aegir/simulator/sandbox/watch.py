@@ -1,8 +1,8 @@
 """Follow a running program from outside: take what it writes, and end it at the first limit it exceeds.
 
-    written = follow(channels, done, limits, kill, measure)
+    outcome = follow(streams, done, limits, kill, measure)
 
-Wall time, output and results are limited here. Memory and CPU time of all processes together are what `measure_processes`
+Wall time and output are limited here. Memory and CPU time of all processes together are what `measure_processes`
 reads from the sandbox's own /proc: the proportional share of pages (so memory that forks share counts once), and the CPU time
 of living processes and of those they have waited for. It looks every `LOOK_SECONDS`; in between, each process alone is held
 by its own limits.
@@ -11,10 +11,9 @@ by its own limits.
 import os
 import selectors
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aegir.simulator.sandbox.messages import RESULT_BYTES
 from aegir.simulator.sandbox.program import Ended, Limits
 
 LOOK_SECONDS = 0.02
@@ -26,24 +25,29 @@ READ_AT_ONCE = 1 << 16
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True, slots=True)
-class Channels:
-    """Ends of pipes that the host reads: results, standard output, standard error."""
+@dataclass(slots=True)
+class Stream:
+    """The end of a pipe that the host reads, how many bytes it may carry, and what it has carried."""
 
-    results: int
-    stdout: int
-    stderr: int
+    file: int
+    most: int
+    content: bytearray = field(default_factory=bytearray)
+
+    def take(self, *, keep: bool) -> bool:
+        """Read once; False at the end of the pipe. At most one byte more than permitted is kept."""
+        part = os.read(self.file, READ_AT_ONCE)
+        if keep:
+            self.content += part[: max(self.most + 1 - len(self.content), 0)]
+        return bool(part)
 
 
 @dataclass(slots=True)
-class Written:
-    """What a program wrote, the limit it exceeded if any, and the CPU time seen while it ran."""
+class Outcome:
+    """How a program ended: the limit it exceeded, if any, and the time it took."""
 
-    results: bytearray = field(default_factory=bytearray)
-    stdout: bytearray = field(default_factory=bytearray)
-    stderr: bytearray = field(default_factory=bytearray)
     ended: Ended | None = None
     cpu_seconds: float = 0.0
+    """As seen while it ran; a lower bound."""
     wall_seconds: float = 0.0
     stuck: bool = False
     """Whether its processes were still there long after they were killed."""
@@ -58,57 +62,50 @@ class Usage:
 
 
 def follow(
-    channels: Channels,
+    streams: Sequence[Stream],
     done: int,
     limits: Limits,
     kill: Callable[[], None],
     measure: Callable[[], Usage | None],
-) -> Written:
+) -> Outcome:
     """Read until the pipes are closed and `done` is readable; `kill` is called once when a limit is exceeded.
 
-    Processes are measured from the first frame of results on: it says that the source is about to be loaded.
+    Processes are measured once the first stream has carried something, which says that the source is about to be loaded.
     """
-    written = Written()
+    outcome = Outcome()
     began = time.monotonic()
     deadline, next_look = began + limits.wall_seconds, began + LOOK_SECONDS
-    targets = {
-        channels.results: (written.results, RESULT_BYTES),
-        channels.stdout: (written.stdout, limits.output_bytes),
-        channels.stderr: (written.stderr, limits.output_bytes),
-    }
 
     def end(reason: Ended) -> None:
         nonlocal deadline
-        written.ended = reason
+        outcome.ended = reason
         deadline = time.monotonic() + SECONDS_TO_END
         kill()
 
     with selectors.DefaultSelector() as ready:
-        for channel in (*targets, done):
-            ready.register(channel, selectors.EVENT_READ)
+        ready.register(done, selectors.EVENT_READ)
+        for stream in streams:
+            ready.register(stream.file, selectors.EVENT_READ, stream)
         while ready.get_map():
-            now = time.monotonic()
-            until = deadline if written.ended else min(deadline, next_look)
-            for key, _ in ready.select(max(until - now, 0.0)):
-                if key.fd == done:
-                    ready.unregister(done)
-                elif not _take(key.fd, *targets[key.fd], keep=written.ended is None):
+            until = deadline if outcome.ended else min(deadline, next_look)
+            for key, _ in ready.select(max(until - time.monotonic(), 0.0)):
+                if key.data is None or not key.data.take(keep=outcome.ended is None):
                     ready.unregister(key.fd)
             now = time.monotonic()
             if now >= deadline and ready.get_map():
-                if written.ended:
-                    written.stuck = True
+                if outcome.ended:
+                    outcome.stuck = True
                     break
                 end("timeout")
-            elif not written.ended and any(len(into) > most for into, most in targets.values()):
+            elif not outcome.ended and any(len(one.content) > one.most for one in streams):
                 end("output")
-            elif not written.ended and now >= next_look and written.results:
-                if reason := _exceeded(measure(), limits, written):
+            elif not outcome.ended and now >= next_look and streams[0].content:
+                if reason := _exceeded(measure(), limits, outcome):
                     end(reason)
                 looked = time.monotonic()
                 next_look = looked + max(LOOK_SECONDS, SHARE_OF_LOOKING * (looked - now))
-    written.wall_seconds = time.monotonic() - began
-    return written
+    outcome.wall_seconds = time.monotonic() - began
+    return outcome
 
 
 def measure_processes(proc: int, without: frozenset[str]) -> Usage:
@@ -132,21 +129,13 @@ def list_processes(proc: int) -> frozenset[str]:
     return frozenset(name for name in os.listdir(proc) if name.isdigit())
 
 
-def _exceeded(usage: Usage | None, limits: Limits, written: Written) -> Ended | None:
+def _exceeded(usage: Usage | None, limits: Limits, outcome: Outcome) -> Ended | None:
     if usage is None:
         return None
-    written.cpu_seconds = max(written.cpu_seconds, usage.cpu_seconds)
+    outcome.cpu_seconds = max(outcome.cpu_seconds, usage.cpu_seconds)
     if usage.memory_bytes > limits.memory_bytes:
         return "memory"
     return "timeout" if usage.cpu_seconds > limits.cpu_seconds else None
-
-
-def _take(channel: int, into: bytearray, most: int, *, keep: bool) -> bool:
-    """Read once; False at the end of the pipe. At most one byte more than permitted is kept."""
-    part = os.read(channel, READ_AT_ONCE)
-    if keep:
-        into += part[: max(most + 1 - len(into), 0)]
-    return bool(part)
 
 
 def _proportional_share(proc: int, pid: str) -> int:

@@ -1,0 +1,192 @@
+"""A container per program: Docker or Podman around the same harness.
+
+    host ── order ──▶ docker run -i aegir-sim:latest ── harness.py relay ── the program
+         ◀── frames ──
+
+The container has no network, a read-only file system with a private /tmp, no capabilities, no way to new ones, an unprivileged
+user, the default seccomp profile of the engine and ours on top of it; memory and the number of processes are held by its control
+group, time and output by the host. `sim/Dockerfile` builds the image.
+
+It starts a container for every program, some tenths of a second each: the local sandbox is faster. CPU time is that of the
+limit's process only; the sum over processes is not measured. A program that the kernel kills counts as out of memory.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from aegir.errors import UsageError
+from aegir.simulator.sandbox import harness
+from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
+from aegir.simulator.sandbox.program import Execution, Limits, Program
+from aegir.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
+from aegir.simulator.sandbox.watch import Stream, follow
+
+IMAGE = "aegir-sim:latest"
+BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox"
+USER = "65534:65534"
+SECONDS_TO_START = 30.0
+"""Added to the wall time of a program: starting a container is not its fault."""
+FRAMES = 1 << 16
+"""Bytes that the tags and lengths of frames may take."""
+
+
+class ContainerSandbox:
+    """Runs programs in containers of an image, one each."""
+
+    def __init__(self, engine: str, image: str = IMAGE) -> None:
+        self._command = find_engine(engine)
+        self._engine, self._image = engine, image
+        machine = os.uname().machine
+        self._filter = build_filter(machine) if machine in AUDIT_ARCH else None
+        self._lock = threading.Lock()
+
+    def run(self, program: Program, limits: Limits | None = None) -> Execution:
+        """Run a program within limits, the default ones if none are given."""
+        with self._lock:
+            return self._run(program, limits or Limits())
+
+    def close(self) -> None:
+        """Nothing is left between two programs."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, program: Program, limits: Limits) -> Execution:
+        order = encode_order(program, limits, filter_=self._filter, count_processes=False)
+        name = f"aegir-sim-{secrets.token_hex(8)}"
+        process = subprocess.Popen(
+            [*self._command, *self._options(name, limits), self._image],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        frames = Stream(process.stdout.fileno(), RESULT_BYTES + 2 * limits.output_bytes + FRAMES)
+        said = Stream(process.stderr.fileno(), limits.output_bytes)
+        done = os.pidfd_open(process.pid)
+        try:
+            # A thread, because a container that does not start does not read.
+            writer = threading.Thread(target=_send, args=(process, order), daemon=True)
+            writer.start()
+            patient = Limits(wall_seconds=limits.wall_seconds + SECONDS_TO_START)
+            outcome = follow(
+                [frames, said], done, patient, lambda: self._remove(name), lambda: None
+            )
+            writer.join(SECONDS_TO_START)
+        except BaseException:
+            self._remove(name)
+            raise
+        finally:
+            process.kill()
+            process.wait()
+            os.close(done)
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                with suppress(OSError):
+                    pipe.close()
+        if outcome.ended is None and not frames.content:
+            raise UsageError(self._describe_failure(bytes(said.content)))
+        contents = split_frames(bytes(frames.content))
+        if outcome.ended is None:
+            seconds, number = _parse_end(contents[harness.END])
+            outcome.cpu_seconds = seconds
+            if any(
+                len(contents[kind]) > most
+                for kind, most in (
+                    (harness.RESULT, RESULT_BYTES),
+                    (harness.STDOUT, limits.output_bytes),
+                    (harness.STDERR, limits.output_bytes),
+                )
+            ):
+                outcome.ended = "output"
+            elif number == signal.SIGALRM:
+                outcome.ended = "timeout"
+            elif number == signal.SIGKILL:
+                outcome.ended = "timeout" if seconds >= limits.cpu_seconds else "memory"
+        parts = [contents[kind] for kind in (harness.RESULT, harness.STDOUT, harness.STDERR)]
+        return build_execution(outcome, parts, limits, len(program.calls))
+
+    def _options(self, name: str, limits: Limits) -> list[str]:
+        return [
+            *f"run --rm -i --pull never --name {name} --hostname sandbox --log-driver none".split(),
+            *f"--network none --read-only --cap-drop ALL --user {USER}".split(),
+            *f"--security-opt no-new-privileges --pids-limit {limits.processes + 2}".split(),
+            *f"--memory {_container_memory(limits)} --memory-swap {_container_memory(limits)}".split(),
+            *f"--ulimit nofile=1024:1024 --ulimit core=0:0 --env PYTHONHASHSEED=0 --workdir {harness.FOLDER}".split(),
+            "--tmpfs",
+            f"{harness.FOLDER}:rw,nosuid,nodev,noexec,size={4 * limits.file_bytes},mode=1777",
+        ]
+
+    def _remove(self, name: str) -> None:
+        """End a container and all in it."""
+        command = [self._command[0], "rm", "--force", name]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+    def _describe_failure(self, said: bytes) -> str:
+        reason = " ".join(said.decode(errors="replace").split())[-300:] or "no reason given"
+        return (
+            f"{self._engine} cannot start a container of {self._image} ({reason}); "
+            f"build the image with: {self._engine} {BUILD}"
+        )
+
+
+def find_engine(engine: str) -> list[str]:
+    """The command of a container engine; one sentence if it is not installed."""
+    found = shutil.which(engine)
+    if found is None:
+        raise UsageError(
+            f"{engine} is not installed; install it, or leave --docker out to use the local sandbox"
+        )
+    # Podman's first choice, crun, fails where control groups are of version 1.
+    runtime = ["--runtime", "runc"] if engine == "podman" and shutil.which("runc") else []
+    return [found, *runtime]
+
+
+def split_frames(content: bytes) -> dict[bytes, bytes]:
+    """The streams in tagged frames; bytes that are no frames are left out."""
+    parts: dict[bytes, bytearray] = {kind: bytearray() for kind in harness.KINDS}
+    place = 0
+    while len(content) - place >= 5 and content[place : place + 1] in parts:
+        kind, length = content[place : place + 1], content[place + 1 : place + 5]
+        begin = place + 5
+        place = begin + int.from_bytes(length, "big")
+        parts[kind] += content[begin:place]
+    return {kind: bytes(part) for kind, part in parts.items()}
+
+
+def _container_memory(limits: Limits) -> int:
+    """The limit of the control group, which also counts the harness and the files."""
+    return limits.memory_bytes + 4 * limits.file_bytes + (32 << 20)
+
+
+def _parse_end(content: bytes) -> tuple[float, int]:
+    """CPU seconds and the signal that ended the program, as the harness says; zeros if it does not."""
+    try:
+        seconds, number = content.decode().split()
+        return float(seconds), int(number)
+    except ValueError:
+        return 0.0, 0
+
+
+def _send(process: "subprocess.Popen[bytes]", order: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(OSError, ValueError):  # it ended, or was ended
+        process.stdin.write(order)
+        process.stdin.close()
