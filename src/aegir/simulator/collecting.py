@@ -11,6 +11,7 @@ Promises
 """
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -188,6 +189,7 @@ _WORKER: list[tuple[Sequence[Task], Sequence[Solver], Sandbox]] = []
 def _begin_worker(
     tasks: Sequence[Task], solvers: Sequence[Solver], open_sandbox: OpenSandbox
 ) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
     sandbox = open_sandbox()
     Finalize(None, sandbox.close, exitpriority=10)
     _WORKER.append((tasks, solvers, sandbox))

@@ -17,7 +17,7 @@ they are over: they are paid, and there is no answer. A `retry` of nothing (no a
 been retried as often as was executed) uses up an attempt and counts as a retry.
 
 Reward (offline/reward_v1.py): accuracy 1 for an answer that passes every hidden case, verified 1 for one that was handed in,
-cost as the solver states it and CPU seconds as measured, retries, timeouts (answers that ran out of time, attempts that
+cost as the solver states it (1 is 100 CPU milliseconds) and CPU seconds as measured, retries, timeouts (answers that ran out of time, attempts that
 were stopped), failures (solvers that raised). A solver that finds no answer is no failure: it pays its cost.
 
 The end of the budget is a *termination*: what is left of it is in the observation and the rule is part of the task, so

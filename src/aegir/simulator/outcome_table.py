@@ -31,6 +31,9 @@ from aegir.simulator.task_features import describe_tasks
 
 EFFORTS = (1, 2, 3)
 RETRY, GIVE_UP = "retry", "give up"
+COST_OF_A_SECOND = 10.0
+"""Costs are in units of 100 CPU milliseconds, so that at the default weight of reward_v1, 0.1, a CPU second costs as much as a
+solved task earns."""
 NOTHING = -1
 """No outcome: there is nothing to retry."""
 
@@ -75,7 +78,7 @@ class OutcomeTable:
     timed_out: Bools
     """(N,) its answer ran out of time on the public cases."""
     cost: Floats
-    """(N,) as the solver states it."""
+    """(N,) as the solver states it, in units of 100 CPU milliseconds."""
     seconds: Floats
     """(N,) CPU seconds that were measured, of the solver and of the programs it ran."""
     keys: tuple[str, ...]
@@ -127,7 +130,7 @@ def build_table(
         if outcome.key not in numbers:
             numbers[outcome.key] = at = len(outcomes)
             outcomes.append(outcome)
-            costs.append(solver.costs[effort])
+            costs.append(COST_OF_A_SECOND * solver.costs[effort])
             after.append(NOTHING)
             again = outcome.feedback and known.get(
                 attempt_key(task, solver, effort, outcome.feedback)
