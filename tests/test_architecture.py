@@ -31,8 +31,8 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
     "__main__ cli.main cli.annotate cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs annotators answers arrays "
-    "config dispatch episode health metrics model observe offline plugins raters rewards rl run_folder service tables tsv "
-    "vocabulary"
+    "cli.sim_train config dispatch episode health metrics model observe offline plugins raters rewards rl run_folder service "
+    "simulator tables training.ppo tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""
 

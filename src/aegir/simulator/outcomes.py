@@ -20,6 +20,7 @@ a solver reads are not part of it. The public verdict that is given back as feed
 make a deterministic solver's answer depend on the machine.
 """
 
+import ast
 import hashlib
 import inspect
 import json
@@ -136,14 +137,26 @@ _CODE: dict[str, str] = {}
 
 
 def code_sha256(solver: Solver) -> str:
-    """SHA-256 of the module of a solver's class, and of the modules of the simulator that it imports from."""
+    """SHA-256 of the module of a solver's class, and of the modules of the simulator that it imports from.
+
+    Comments, docstrings and layout do not count.
+    """
     home = type(solver).__module__
     if home not in _CODE:
         digest = hashlib.sha256()
         for module in sorted(_reachable(sys.modules[home]), key=lambda each: each.__name__):
-            digest.update(f"{module.__name__}\n{inspect.getsource(module)}".encode())
+            digest.update(f"{module.__name__}\n{_code_of(inspect.getsource(module))}".encode())
         _CODE[home] = digest.hexdigest()
     return _CODE[home]
+
+
+def _code_of(source: str) -> str:
+    """The syntax tree of a module as text, without comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 def _reachable(start: ModuleType) -> set[ModuleType]:
