@@ -164,8 +164,8 @@ def _run(work: _Work, pool: ProcessPoolExecutor, ahead: int, watch: Watch) -> No
     """Execute what waits, until nothing does or a worker dies."""
     while work.waiting or work.running:
         while work.waiting and len(work.running) < ahead:
-            attempt = work.waiting.popleft()
-            work.running[pool.submit(_execute, attempt)] = attempt
+            work.running[pool.submit(_execute, work.waiting[0])] = work.waiting[0]
+            work.waiting.popleft()  # only now: a pool whose worker has died takes nothing more
         done, _ = wait(work.running, return_when=FIRST_COMPLETED)
         for future in done:
             outcome = future.result()
