@@ -22,7 +22,9 @@ KINDS = 8
 def draw_table(tasks: int, seed: int) -> OutcomeTable:
     """Outcomes of five solvers at three efforts; the skill of solvers is the same for every seed."""
     random, world = Seeds(seed).generator("tasks"), Seeds(0).generator("skill")
-    reach = world.integers(1, 7, size=(len(SOLVERS), KINDS))  # lowest effort that solves; above 3: none
+    reach = world.integers(
+        1, 7, size=(len(SOLVERS), KINDS)
+    )  # lowest effort that solves; above 3: none
     kind = random.integers(KINDS, size=tasks)
     centres = world.normal(size=(KINDS, len(TASK_FEATURES)))
     features = centres[kind] + 0.7 * random.normal(size=(tasks, len(TASK_FEATURES)))

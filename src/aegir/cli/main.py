@@ -80,13 +80,29 @@ VERBS = {
         "sim_train:evaluation",
         "Compare policies, one per seed, with single solvers, the static table, their start and the oracle.",
     ),
+    "sim generate": (
+        "sim_generate:generate",
+        "Make software tasks about tables, with verified solutions and hidden tests.",
+    ),
     "sim log": (
         "sim_train:log",
         "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
     ),
+    "sim solvers": (
+        "sim_generate:list_solvers",
+        "List the programs that solve tasks, with their costs.",
+    ),
+    "sim table": (
+        "sim_generate:table",
+        "Let every solver try tasks, and show which families each one solves.",
+    ),
     "sim train-ppo": (
         "sim_train:train",
         "Fine-tune a routing policy by PPO in the simulator.",
+    ),
+    "sim verify": (
+        "sim_generate:verify",
+        "Check that the tasks' solutions pass, and that cheap ones do not.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",

@@ -1,6 +1,7 @@
 """`aegir sim collect | log | train-ppo | eval`: execute solvers, log decisions, train a routing policy, judge it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from aegir.simulator.collecting import require_complete
 from aegir.simulator.outcomes import OutcomeCache
 from aegir.simulator.playing import explore, play
 from aegir.simulator.sandbox import open_sandbox
-from aegir.simulator.solvers.registry import find_solvers
+from aegir.simulator.solvers.registry import find_solver, known_solvers
+from aegir.simulator.solvers.solver import Solver
 from aegir.simulator.task import Task, read_tasks
 from aegir.tables.amounts import amount
 from aegir.training.ppo.config import PpoTraining, read_ppo_training
@@ -186,9 +188,7 @@ def train(
         done = train_ppo(settings, folder, progress, world, begin, resume)
     finally:
         progress.close()
-    shown = ", ".join(
-        f"{part} {done.figures[f'{part}/reward']:.4f}" for part in world.parts
-    )
+    shown = ", ".join(f"{part} {done.figures[f'{part}/reward']:.4f}" for part in world.parts)
     tell(f"{done.policy.version} in {folder}: mean reward {shown}")
     if as_json:
         click.echo(json.dumps({"policy": done.policy.version, **done.figures}))
@@ -231,6 +231,11 @@ def evaluation(
         _show(report)
 
 
+def find_solvers(names: Sequence[str]) -> list[Solver]:
+    """The solvers of these names, or all that need no endpoint."""
+    return [find_solver(name) for name in names] or list(known_solvers().values())
+
+
 def _load(settings: PpoTraining) -> World:
     return load_world(settings, find_solvers(settings.tasks.solvers))
 
@@ -263,5 +268,7 @@ def _show(report: dict[str, Any]) -> None:
                 line += f"  {share:.1%} of the oracle" if share is not None else ""
             elif key in part["gain"]:
                 gain = part["gain"][key]
-                line += f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
+                line += (
+                    f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
+                )
             say(line)

@@ -22,16 +22,15 @@ from multiprocessing.util import Finalize
 
 from aegir.errors import AegirError, UsageError
 from aegir.simulator.checking import Verdict
-from aegir.simulator.outcome_table import EFFORTS
 from aegir.simulator.outcomes import (
     Outcome,
     OutcomeCache,
-    Solver,
     attempt_key,
     run_attempt,
     task_sha256,
 )
 from aegir.simulator.sandbox.program import Sandbox
+from aegir.simulator.solvers.solver import EFFORTS, Solver
 from aegir.simulator.task import Task
 
 AHEAD = 2

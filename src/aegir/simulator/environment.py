@@ -98,9 +98,7 @@ class SimulatorEnv(gymnasium.Env[F32, np.int64]):
         if not self._open:
             raise UsageError("the episode has ended, or none was begun; call reset() first")
         if not self.action_space.contains(action):
-            raise UsageError(
-                f"action {action} is not one of 0 to {len(self.table.actions) - 1}"
-            )
+            raise UsageError(f"action {action} is not one of 0 to {len(self.table.actions) - 1}")
         moved = self._episodes.step(ALL, np.array([action], np.int64))
         ended, info = bool(moved.ended[0]), self._info()
         if ended:

@@ -33,7 +33,8 @@ import numpy as np
 from aegir.arrays import F32, Bools, Floats, Ints
 from aegir.config.settings import check_numbers
 from aegir.offline.reward_v1 import RewardWeights, clip_reward, weigh_parts
-from aegir.simulator.outcome_table import EFFORTS, NOTHING, OutcomeTable
+from aegir.simulator.outcome_table import NOTHING, OutcomeTable
+from aegir.simulator.solvers.solver import EFFORTS
 from aegir.simulator.task_features import TASK_FEATURES
 
 PROGRESS = (
@@ -101,7 +102,15 @@ class Episodes:
         self._paid: Floats = np.zeros(slots)
         self._parts = {
             part: np.zeros(slots)
-            for part in ("accuracy", "verified", "cost", "seconds", "retries", "timeouts", "failures")
+            for part in (
+                "accuracy",
+                "verified",
+                "cost",
+                "seconds",
+                "retries",
+                "timeouts",
+                "failures",
+            )
         }
         solvers = len(table.solvers)
         self._tried, self._passed, self._is_last = (

@@ -105,7 +105,7 @@ class _Maker:
             draft = self.family.draw(Random(seed), level)  # noqa: S311
             task = _to_task(self.family, draft, level, number, self.seed)
             self.report.draws += 1
-            reason = self._refuse(task, strict=attempt < DRAWS // 2)
+            reason = self._refuse(task, draft, strict=attempt < DRAWS // 2)
             if reason is None:
                 self._remember(task)
                 return task
@@ -115,7 +115,7 @@ class _Maker:
             f"({', '.join(self.report.refused)}); ask for fewer tasks"
         )
 
-    def _refuse(self, task: Task, *, strict: bool) -> str | None:
+    def _refuse(self, task: Task, draft: Draft, *, strict: bool) -> str | None:
         """The reason to draw again, in a few words."""
         if len(task.hidden) < FEWEST_HIDDEN:
             return "few hidden cases"
@@ -123,7 +123,7 @@ class _Maker:
             return "same rule"
         if self._similar.nearest([*task.public, *task.hidden])[0] >= LIKE:
             return "near-duplicate"
-        if check(self.sandbox, task.starter, task, task.public).ok:
+        if draft.starter and check(self.sandbox, task.starter, task, task.public).ok:
             return "starter passes public tests"
         sentence = refuse(task, self.sandbox)
         if sentence is not None and "known solution" in sentence:

@@ -22,14 +22,13 @@ from aegir.simulator.outcomes import (
     SOLVER_FAILED,
     Outcome,
     OutcomeCache,
-    Solver,
     attempt_key,
     task_sha256,
 )
+from aegir.simulator.solvers.solver import EFFORTS, Solver
 from aegir.simulator.task import Task
 from aegir.simulator.task_features import describe_tasks
 
-EFFORTS = (1, 2, 3)
 RETRY, GIVE_UP = "retry", "give up"
 COST_OF_A_SECOND = 10.0
 """Costs are in units of 100 CPU milliseconds, so that at the default weight of reward_v1, 0.1, a CPU second costs as much as a

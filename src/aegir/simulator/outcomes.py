@@ -27,35 +27,23 @@ import json
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from aegir.errors import UsageError
 from aegir.simulator.checking import Verdict, check
 from aegir.simulator.sandbox.program import Sandbox
-from aegir.simulator.task import Case, PublicTask, Task, task_line
+from aegir.simulator.solvers.solver import Solver, attempt
+from aegir.simulator.task import Case, Task, task_line
 
 SCHEMA = 1
 NO_ANSWER, SOLVER_FAILED = "no answer", "solver failed"
 """How an attempt ended that has no answer to run; else as its run on the public cases."""
 LONGEST_ERROR = 300
 PACKAGE = "aegir.simulator"
-Run = Callable[[str, Sequence[Case]], Verdict]
-
-
-class Solver(Protocol):
-    """A program that tries to solve tasks; its answers depend on task, effort and feedback alone."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def costs(self) -> Mapping[int, float]: ...
-    def propose(
-        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
-    ) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +61,7 @@ class Outcome:
     """The answer; None if there is none."""
     ended: str
     error: str
-    """What the solver raised."""
+    """What went wrong inside the solver."""
     public_passed: int
     public_total: int
     public_failures: tuple[str, ...]
@@ -110,9 +98,7 @@ def task_sha256(task: Task) -> str:
     return hashlib.sha256(task_line(task).encode()).hexdigest()
 
 
-def attempt_key(
-    task: str, solver: Solver, effort: int, feedback: Verdict | None = None
-) -> str:
+def attempt_key(task: str, solver: Solver, effort: int, feedback: Verdict | None = None) -> str:
     """SHA-256 of everything that an outcome depends on; `task` is that of the task."""
     parts = [
         SCHEMA,
@@ -154,7 +140,9 @@ def _code_of(source: str) -> str:
     """The syntax tree of a module as text, without comments, docstrings and layout."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
             node.body = node.body[1:]
     return ast.dump(tree)
 
@@ -168,7 +156,9 @@ def _reachable(start: ModuleType) -> set[ModuleType]:
         found.add(module)
         for value in vars(module).values():
             name = (
-                value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+                value.__name__
+                if isinstance(value, ModuleType)
+                else getattr(value, "__module__", "")
             )
             if isinstance(name, str) and name.startswith(PACKAGE) and name in sys.modules:
                 waiting.append(sys.modules[name])
@@ -187,12 +177,9 @@ def run_attempt(
 
     if feedback is not None:
         feedback = replace(feedback, wall_seconds=0.0, cpu_seconds=0.0)
-    wall, cpu, error, ended = time.monotonic(), time.process_time(), "", NO_ANSWER
-    try:
-        source = solver.propose(view, effort, run, feedback)
-    except Exception as raised:  # a solver may fail in any way; that is an outcome too
-        error = f"{type(raised).__name__}: {raised}"[:LONGEST_ERROR]
-        source, ended = None, SOLVER_FAILED
+    wall, cpu = time.monotonic(), time.process_time()
+    proposal = attempt(solver, view, effort, run, feedback)
+    source = proposal.source
     public = run(source, task.public) if source is not None else None
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
     hidden = check(sandbox, source, task, task.hidden) if source is not None else None
@@ -204,8 +191,8 @@ def run_attempt(
         effort=effort,
         feedback_sha256=feedback_sha256(feedback),
         source=source,
-        ended=public.ended if public else ended,
-        error=error,
+        ended=public.ended if public else SOLVER_FAILED if proposal.error else NO_ANSWER,
+        error=(proposal.error or "")[:LONGEST_ERROR],
         public_passed=public.passed if public else 0,
         public_total=len(task.public),
         public_failures=public.failures if public else (),

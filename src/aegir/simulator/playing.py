@@ -97,9 +97,7 @@ def play(
         groups=tuple(ids),
         tasks=tuple(ids),
         sources=tuple(cast(Source, table.sources[task]) for task in tasks),
-        rewards={
-            part: np.where(terminated, parts[part], np.nan) for part in (*SHARES, *COUNTS)
-        },
+        rewards={part: np.where(terminated, parts[part], np.nan) for part in (*SHARES, *COUNTS)},
         terminated=terminated,
         deciders=((decider, version, decider, ""),),
     )

@@ -90,7 +90,7 @@ def test_a_kept_outcome_comes_back_as_it_was(cache):
 def test_a_file_that_holds_no_outcomes_is_refused_in_one_sentence(tmp_path: Path):
     wrong = tmp_path / "text.db"
     wrong.write_text("this is no database, but long enough to be looked at " * 20)
-    with pytest.raises(UsageError, match="text.db cannot be used for outcomes"):
+    with pytest.raises(UsageError, match=r"text\.db cannot be used for outcomes"):
         OutcomeCache(wrong)
     with pytest.raises(UsageError, match="aegir sim collect"):
         OutcomeCache(tmp_path / "none.db", create=False)

@@ -135,7 +135,9 @@ class BubblewrapSandbox:
             finally:
                 usage = command.end(process)
         outcome.cpu_seconds = max(outcome.cpu_seconds, usage.ru_utime + usage.ru_stime)
-        return build_execution(outcome, [one.content for one in streams], limits, len(program.calls))
+        return build_execution(
+            outcome, [one.content for one in streams], limits, len(program.calls)
+        )
 
     def _stop(self) -> None:
         if self._server is not None:

@@ -47,7 +47,9 @@ def build_execution(
     ended: Ended = outcome.ended or ("finished" if whole else "crashed")
     if ended == "crashed" and outcome.cpu_seconds >= limits.cpu_seconds:
         ended = "timeout"  # the kernel was faster
-    elif ended == "finished" and any((one.error or "").startswith(OUT_OF_MEMORY) for one in results):
+    elif ended == "finished" and any(
+        (one.error or "").startswith(OUT_OF_MEMORY) for one in results
+    ):
         ended = "memory"
     return Execution(
         ended=ended,

@@ -21,7 +21,14 @@ if TYPE_CHECKING:  # recipes without torch use this module too
     from aegir.training.byte_network.learner import Processes
 
 CHECKPOINT = "checkpoint.safetensors"
-FREE_SETTINGS = ("threads", "data.folders", "specialists", "tasks.training", "tasks.test", "tasks.outcomes")
+FREE_SETTINGS = (
+    "threads",
+    "data.folders",
+    "specialists",
+    "tasks.training",
+    "tasks.test",
+    "tasks.outcomes",
+)
 """What may differ when a run is resumed: where it runs, not what it learns."""
 
 

@@ -24,8 +24,8 @@ from aegir.offline.intervals import estimate_mean
 from aegir.offline.policy import RoutingPolicy
 from aegir.offline.reward_v1 import compute_reward_v1
 from aegir.run_folder import RunFolder
-from aegir.simulator.outcome_table import EFFORTS
 from aegir.simulator.playing import Choose, follow, prefer
+from aegir.simulator.solvers.solver import EFFORTS
 from aegir.training.ppo.config import PpoTraining
 from aegir.training.ppo.world import Part, World
 
@@ -172,5 +172,3 @@ def curve_plot(runs: Sequence[RunFolder], column: str) -> str:
         points = run.history().column(column)
         series[run.path.name] = ([step for step, _ in points], [value for _, value in points])
     return line_plot(column, series, x_label="iteration", y_label=column)
-
-

@@ -54,7 +54,12 @@ class Start:
 
     @classmethod
     def new(
-        cls, seen: Floats, names: tuple[str, ...], table: OutcomeTable, hidden: tuple[int, ...], seed: int
+        cls,
+        seen: Floats,
+        names: tuple[str, ...],
+        table: OutcomeTable,
+        hidden: tuple[int, ...],
+        seed: int,
     ) -> "Start":
         """A random actor; `seen` (N, F) are observations to standardise by."""
         data = Standardised.of(seen)
@@ -90,16 +95,15 @@ class PpoLearner:
         self.critic = Network(sizes, self._seeds.generator("critic"))
         self.critic.weights[-1][:] *= SMALL_HEAD
         self._optimisers = {
-            "actor": _optimiser(self.actor, settings), "critic": _optimiser(self.critic, settings)
+            "actor": _optimiser(self.actor, settings),
+            "critic": _optimiser(self.critic, settings),
         }
 
     def standardise(self, seen: Floats | F32) -> F32:
         """(B, F) observations as the networks read them."""
         return normalise(seen[:, self.start.columns], self.start.mean, self.start.scale)
 
-    def choose(
-        self, seen: F32, _: Ints, random: np.random.Generator
-    ) -> tuple[Ints, Floats]:
+    def choose(self, seen: F32, _: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
         """(B,) actions drawn from the policy, and their probabilities."""
         chances = softmax(self.actor.output(self.standardise(seen)))
         places = chances.cumsum(axis=1) < random.random((len(seen), 1))
@@ -129,7 +133,9 @@ class PpoLearner:
         learns = iteration >= settings.critic_first
         epochs = self._epochs(data, form, bonus, fall, iteration, learns)
         return self._figures(data, form, gae) | {
-            "epochs": float(epochs), "entropy_bonus": bonus, "clip_range": form.clip
+            "epochs": float(epochs),
+            "entropy_bonus": bonus,
+            "clip_range": form.clip,
         }
 
     def policy(self, training: Mapping[str, Any]) -> RoutingPolicy:
@@ -163,7 +169,13 @@ class PpoLearner:
         )
 
     def _epochs(
-        self, data: "_Rollout", form: PpoForm, bonus: float, fall: float, iteration: int, learns: bool
+        self,
+        data: "_Rollout",
+        form: PpoForm,
+        bonus: float,
+        fall: float,
+        iteration: int,
+        learns: bool,
     ) -> int:
         """Pass over the rollout until the last epoch, or until KL is too large; return the epochs of the actor."""
         settings, goes_on, done = self.settings, learns, 0
@@ -181,9 +193,7 @@ class PpoLearner:
                 goes_on = False
         return done
 
-    def _step_actor(
-        self, part: "_Rollout", form: PpoForm, bonus: float, rate: float
-    ) -> PolicyLoss:
+    def _step_actor(self, part: "_Rollout", form: PpoForm, bonus: float, rate: float) -> PolicyLoss:
         layers = self.actor.activations(part.x)
         loss, gradient = _actor_loss(layers[-1], part, form, bonus)
         self._step("actor", self.actor, self.actor.gradient(layers, gradient), rate)
@@ -265,9 +275,7 @@ class _Rollout:
         )
 
 
-def _actor_loss(
-    logits: F32, part: _Rollout, form: PpoForm, bonus: float
-) -> tuple[PolicyLoss, F32]:
+def _actor_loss(logits: F32, part: _Rollout, form: PpoForm, bonus: float) -> tuple[PolicyLoss, F32]:
     """The clipped loss, and the gradient of it minus the entropy bonus by the logits (N, A)."""
     at = np.arange(len(logits))
     chances = softmax(logits)

@@ -174,7 +174,9 @@ class _RunState:
         return {
             f"{name}/{figure}": value
             for name, part in self.world.parts.items()
-            for figure, value in look(part, self.config, prefer(policy, part.table)).figures().items()
+            for figure, value in look(part, self.config, prefer(policy, part.table))
+            .figures()
+            .items()
         }
 
     def keep(self, done: int) -> None:

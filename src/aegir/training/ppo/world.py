@@ -27,8 +27,9 @@ from aegir.simulator.outcome_table import (
     action_names,
     build_table,
 )
-from aegir.simulator.outcomes import OutcomeCache, Solver
+from aegir.simulator.outcomes import OutcomeCache
 from aegir.simulator.playing import Choose, Played, follow, play
+from aegir.simulator.solvers.solver import Solver
 from aegir.simulator.task import read_tasks
 from aegir.simulator.task_features import TASK_FEATURES
 from aegir.training.ppo.config import PpoTraining

@@ -128,7 +128,9 @@ def test_a_start_keeps_the_probabilities_of_its_policy_in_any_order_of_features_
     seen = random.normal(size=(20, len(NAMES))).astype(np.float32)
     mine = softmax(learner.actor.output(learner.standardise(seen)))
     given = policy.probabilities(seen[:, columns])
-    assert mine[:, numbers] == pytest.approx(given * mine[:, numbers].sum(axis=1)[:, None], abs=1e-6)
+    assert mine[:, numbers] == pytest.approx(
+        given * mine[:, numbers].sum(axis=1)[:, None], abs=1e-6
+    )
     unknown = np.setdiff1d(np.arange(len(TABLE.actions)), numbers)
     assert (mine[:, unknown] < 0.1).all()
 

@@ -162,9 +162,7 @@ def test_the_oracle_and_the_best_single_solver_are_those_of_hindsight(world: Wor
     assert compute_oracle(part, TINY) == pytest.approx([best[each] for each in kind])
     name, chain = choose_single_solver(part, TINY)
     earned = part.follow_chain(TINY, chain).mean()
-    assert all(
-        part.follow_chain(TINY, [action]).mean() <= earned for action in range(9)
-    ), name
+    assert all(part.follow_chain(TINY, [action]).mean() <= earned for action in range(9)), name
 
 
 def test_a_routing_table_gives_each_task_its_chain(tmp_path: Path):
@@ -186,7 +184,7 @@ def test_a_routing_table_gives_each_task_its_chain(tmp_path: Path):
 
 
 def test_settings_that_cannot_work_are_refused():
-    with pytest.raises(UsageError, match="clip_start is 1.5"):
+    with pytest.raises(UsageError, match=r"clip_start is 1\.5"):
         PpoSettings(clip_start=1.5)
     with pytest.raises(UsageError, match="hidden sizes"):
         PpoSettings(hidden=(0,))
