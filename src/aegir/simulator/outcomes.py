@@ -6,7 +6,7 @@
 
 An attempt is `solver.propose(…)` with all the programs it runs, a run of its answer on the public cases, and one on the hidden
 cases, which nobody but the record sees. Its key is a SHA-256 of the task as it is written in a file, the solver's name, its
-code, the effort and the feedback, so a changed task or a changed solver has no outcomes yet.
+code, the effort, the feedback and the limits of programs, so a changed task or a changed solver has no outcomes yet.
 
 The file is an SQLite database with one table, `outcomes`: key, task, solver, hash of the solver's code, effort, and a JSON
 record with the answer's source, what passed, how it ended and what it took.
@@ -35,7 +35,7 @@ from typing import Any, Self
 
 from aegir.errors import UsageError
 from aegir.simulator.checking import Verdict, check
-from aegir.simulator.sandbox.program import Sandbox
+from aegir.simulator.sandbox.program import Limits, Sandbox
 from aegir.simulator.solvers.solver import Solver, attempt
 from aegir.simulator.task import Case, Task, task_line
 
@@ -43,6 +43,8 @@ SCHEMA = 1
 NO_ANSWER, SOLVER_FAILED = "no answer", "solver failed"
 """How an attempt ended that has no answer to run; else as its run on the public cases."""
 LONGEST_ERROR = 300
+LIMITS = Limits(wall_seconds=5.0, cpu_seconds=2.0)
+"""Of every program that an attempt runs: cases take milliseconds, and a solver may try hundreds of programs that never end."""
 PACKAGE = "aegir.simulator"
 
 
@@ -107,6 +109,7 @@ def attempt_key(task: str, solver: Solver, effort: int, feedback: Verdict | None
         code_sha256(solver),
         effort,
         feedback_sha256(feedback),
+        asdict(LIMITS),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -172,7 +175,7 @@ def run_attempt(
     view, verdicts = task.public_view(), list[Verdict]()
 
     def run(source: str, cases: Sequence[Case]) -> Verdict:
-        verdicts.append(check(sandbox, source, view, cases))
+        verdicts.append(check(sandbox, source, view, cases, LIMITS))
         return verdicts[-1]
 
     if feedback is not None:
@@ -182,7 +185,7 @@ def run_attempt(
     source = proposal.source
     public = run(source, task.public) if source is not None else None
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
-    hidden = check(sandbox, source, task, task.hidden) if source is not None else None
+    hidden = check(sandbox, source, task, task.hidden, LIMITS) if source is not None else None
     return Outcome(
         key=attempt_key(task_sha256(task), solver, effort, feedback),
         task=task.id,
