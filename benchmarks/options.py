@@ -16,6 +16,8 @@ class Options:
     """Bytes of the large file."""
     files: int = 5_000
     """Mutated files to be annotated."""
+    count: int = 10_000
+    """Programs of the long run in a sandbox."""
     data: Path | None = None
     """A folder of labelled tables, for the accuracy of the reference and for taught types."""
     types: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ BENCHMARKS = (
     "time_mix",
     "byte_model",
     "swarm",
+    "sandbox",
     "accuracy",
     "taught_types",
 )
@@ -53,15 +54,18 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"--repeats is {asked.repeats}; expected at least 1")
     if asked.files < 1:
         parser.error(f"--files is {asked.files}; expected at least 1")
+    if asked.count < 1:
+        parser.error(f"--count is {asked.count}; expected at least 1")
     options = Options(
-        asked.seed,
-        asked.repeats,
-        asked.quick,
-        asked.size,
-        asked.files,
-        asked.data,
-        asked.types,
-        asked.csv_detective,
+        seed=asked.seed,
+        repeats=asked.repeats,
+        quick=asked.quick,
+        size=asked.size,
+        files=asked.files,
+        count=asked.count,
+        data=asked.data,
+        types=asked.types,
+        csv_detective=asked.csv_detective,
     )
     for name in NEED_DATA:
         if name in asked.names and options.data is None:
@@ -106,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="one JSON object per benchmark")
     parser.add_argument("--size", type=_size, default="2GB", help="of the large file (default 2GB)")
     parser.add_argument("--files", type=int, default=5_000, help="to mutate (default 5,000)")
+    parser.add_argument(
+        "--count", type=int, default=10_000, help="of programs in a sandbox (default 10,000)"
+    )
     parser.add_argument(
         "--data", type=Path, help=f"folder of labelled tables, for {', '.join(NEED_DATA)}"
     )

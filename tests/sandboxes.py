@@ -109,7 +109,8 @@ def serve_attacks(*, cold: bool) -> None:
                 "before": before,
                 "after": count_processes(depth),
             }
-            print(json.dumps(answer), flush=True)
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
 
 
 def count_processes(depth: int) -> int:

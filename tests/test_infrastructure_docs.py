@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import aegir.simulator.sandbox
 from aegir.health.rules import RULES, match_rule
 from aegir.rl import curriculum_strategies
+from aegir.simulator.sandbox import Sandbox
 from command_line import run
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -30,6 +32,22 @@ def test_the_code_on_the_page_runs(name: str, monkeypatch: pytest.MonkeyPatch) -
         assert float(page["solved"]) > 0.7  # five seeds: 0.90 to 0.98; chance gives 0.33
         shown = str(page["shown"]).splitlines()
         assert "\n".join(f"    {line}" for line in shown) in text
+
+
+def test_the_code_on_the_page_on_the_simulator_runs(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (DOCS / "simulator.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    exec(code, {})
+    assert capsys.readouterr().out == "finished [6, 'abab']\n"
+
+
+def test_the_page_on_the_simulator_names_every_promise_of_the_sandbox() -> None:
+    text = (DOCS / "simulator.md").read_text(encoding="utf-8")
+    promises = re.findall(r"^  - (\w+):", aegir.simulator.sandbox.__doc__ or "", re.MULTILINE)
+    assert len(promises) == 19
+    assert all(f"`{name}`" in text for name in promises)
 
 
 def test_the_session_on_the_page_on_offline_rl_runs(

@@ -47,6 +47,7 @@ PUBLIC = {
         "Budget Case Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv SimulatorVectorEnv Task Verdict "
         "build_table check collect play read_tasks run_attempt write_tasks"
     ),
+    "aegir.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
         "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
         "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "

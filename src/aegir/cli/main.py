@@ -33,6 +33,7 @@ VERBS = {
         "annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
+    "doctor": ("doctor:doctor", "Say which sandboxes work on this machine, and what is missing."),
     "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
     "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
@@ -87,6 +88,10 @@ VERBS = {
     "sim log": (
         "sim_train:log",
         "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
+    ),
+    "sim run": (
+        "sim:run",
+        "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
     ),
     "sim solvers": (
         "sim_generate:list_solvers",

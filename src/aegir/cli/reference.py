@@ -50,7 +50,7 @@ PACKAGES = (
         f"aegir.{name}"
         for name in [
             *("episode", "rewards", "raters", "health", "rl", "offline", "observe"),
-            *("simulator", "swarm"),
+            *("simulator", "simulator.sandbox", "swarm"),
         ]
     ),
 )

@@ -50,19 +50,17 @@ if TYPE_CHECKING:
     from aegir.simulator.sandbox.backends import open_sandbox
     from aegir.simulator.sandbox.program import (
         CallResult,
-        Ended,
         Execution,
         Limits,
         Program,
         Sandbox,
     )
 
-__all__ = ["CallResult", "Ended", "Execution", "Limits", "Program", "Sandbox", "open_sandbox"]
+__all__ = ["CallResult", "Execution", "Limits", "Program", "Sandbox", "open_sandbox"]
 __getattr__ = lazy_names(
     __name__,
     {
         "CallResult": "program",
-        "Ended": "program",
         "Execution": "program",
         "Limits": "program",
         "Program": "program",

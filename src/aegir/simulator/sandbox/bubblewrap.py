@@ -37,6 +37,7 @@ from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, enco
 from aegir.simulator.sandbox.program import Execution, Limits, Program
 from aegir.simulator.sandbox.seccomp import build_filter
 from aegir.simulator.sandbox.watch import (
+    SECONDS_TO_START,
     Stream,
     Usage,
     follow,
@@ -49,7 +50,6 @@ LOADER_CACHE = "/etc/ld.so.cache"
 STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
 FIRST_USER, USERS = 61184, 4336
 """User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
-SECONDS_TO_START = 20.0
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x00020000, 0x1000, 0x4000, 0x40000
 INTERPRETER = ("-P", "-s", "-S", "-B", "-X", "utf8")
 """Options of Python: no folder of ours and no site-packages on its path, no byte code written."""
@@ -272,7 +272,7 @@ class _Command:
         Process 1 is killed, not bwrap, which then waits for it: otherwise it would be left to the machine's first process.
         """
         if self._first is None:
-            process.kill()
+            os.kill(process.pid, signal.SIGKILL)
         else:
             _kill(self._first)
         _, status, usage = os.wait4(process.pid, 0)
@@ -386,14 +386,20 @@ class _Server:
         nothing = self._files.add(os.open(os.devnull, os.O_RDWR))
         errors, errors_end = self._files.pipe()
         self._command = _Command(bwrap, self._files, None, None)
-        self._process = self._command.start(
-            ["serve", str(inside.fileno())],
-            stdin=nothing,
-            stdout=nothing,
-            stderr=errors_end,
-            passed=[inside.fileno()],
-        )
-        inside.close()
+        try:
+            self._process = self._command.start(
+                ["serve", str(inside.fileno())],
+                stdin=nothing,
+                stdout=nothing,
+                stderr=errors_end,
+                passed=[inside.fileno()],
+            )
+        except UsageError:
+            self._control.close()
+            self._files.__exit__()
+            raise
+        finally:
+            inside.close()
         self._files.close(errors_end)
         try:
             if self._control.recv(5) != b"ready":

@@ -12,6 +12,7 @@ limit's process only; the sum over processes is not measured. A program that the
 """
 
 import os
+import resource
 import secrets
 import shutil
 import signal
@@ -26,13 +27,13 @@ from aegir.simulator.sandbox import harness
 from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
 from aegir.simulator.sandbox.program import Execution, Limits, Program
 from aegir.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
-from aegir.simulator.sandbox.watch import Stream, follow
+from aegir.simulator.sandbox.watch import SECONDS_TO_START, Stream, follow
 
 IMAGE = "aegir-sim:latest"
 BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox"
 USER = "65534:65534"
-SECONDS_TO_START = 30.0
-"""Added to the wall time of a program: starting a container is not its fault."""
+OWN_PROCESSES = 4096
+"""Processes that the user of all containers may have."""
 FRAMES = 1 << 16
 """Bytes that the tags and lengths of frames may take."""
 
@@ -87,12 +88,10 @@ class ContainerSandbox:
             writer = threading.Thread(target=_send, args=(process, order), daemon=True)
             writer.start()
             patient = Limits(wall_seconds=limits.wall_seconds + SECONDS_TO_START)
-            outcome = follow(
-                [frames, said], done, patient, lambda: self._remove(name), lambda: None
-            )
+            outcome = follow([frames, said], done, patient, lambda: self._end(name), lambda: None)
             writer.join(SECONDS_TO_START)
         except BaseException:
-            self._remove(name)
+            self._end(name)
             raise
         finally:
             process.kill()
@@ -124,19 +123,23 @@ class ContainerSandbox:
         return build_execution(outcome, parts, limits, len(program.calls))
 
     def _options(self, name: str, limits: Limits) -> list[str]:
+        # The engine's default for nproc may be above what it can set; the number of processes is held by --pids-limit.
+        _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+        most = OWN_PROCESSES if most == resource.RLIM_INFINITY else min(most, OWN_PROCESSES)
         return [
             *f"run --rm -i --pull never --name {name} --hostname sandbox --log-driver none".split(),
             *f"--network none --read-only --cap-drop ALL --user {USER}".split(),
             *f"--security-opt no-new-privileges --pids-limit {limits.processes + 2}".split(),
             *f"--memory {_container_memory(limits)} --memory-swap {_container_memory(limits)}".split(),
-            *f"--ulimit nofile=1024:1024 --ulimit core=0:0 --env PYTHONHASHSEED=0 --workdir {harness.FOLDER}".split(),
+            *f"--ulimit nofile=1024:1024 --ulimit nproc={most}:{most} --ulimit core=0:0".split(),
+            *f"--env PYTHONHASHSEED=0 --workdir {harness.FOLDER}".split(),
             "--tmpfs",
             f"{harness.FOLDER}:rw,nosuid,nodev,noexec,size={4 * limits.file_bytes},mode=1777",
         ]
 
-    def _remove(self, name: str) -> None:
-        """End a container and all in it."""
-        command = [self._command[0], "rm", "--force", name]
+    def _end(self, name: str) -> None:
+        """End a container and all in it; `--rm` then removes it."""
+        command = [self._command[0], "kill", name]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def _describe_failure(self, said: bytes) -> str:

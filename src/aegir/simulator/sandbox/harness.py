@@ -39,6 +39,8 @@ OWN_PROCESSES = 2
 """Processes of the sandbox itself that count as the program's."""
 INODES = 2000
 ERROR_LENGTH = 500
+GRACE_SECONDS = 2.0
+"""After which a container whose host does not end it ends by itself."""
 STDOUT, STDERR, RESULT, END = KINDS = b"o", b"e", b"r", b"x"
 """Tags of frames: what the program wrote, and at last its CPU seconds and the signal that ended it."""
 PRELOADED = (
@@ -324,7 +326,7 @@ def relay() -> NoReturn:
     for kind, (reader, writer) in pipes.items():
         os.close(writer)
         kinds[reader] = kind
-    deadline, code = time.monotonic() + order["wall_seconds"], None
+    deadline, code = time.monotonic() + order["wall_seconds"] + GRACE_SECONDS, None
     while kinds or code is None:
         if code is None and time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)

@@ -19,6 +19,7 @@ from aegir.simulator.sandbox.program import Ended, Limits
 LOOK_SECONDS = 0.02
 SHARE_OF_LOOKING = 20
 """Time between two looks, in units of what a look takes."""
+SECONDS_TO_START = 30.0
 SECONDS_TO_END = 10.0
 """How long killed processes may take to be gone."""
 READ_AT_ONCE = 1 << 16
@@ -70,11 +71,13 @@ def follow(
 ) -> Outcome:
     """Read until the pipes are closed and `done` is readable; `kill` is called once when a limit is exceeded.
 
-    Processes are measured once the first stream has carried something, which says that the source is about to be loaded.
+    The clock starts when the first stream carries something, which says that the source is about to be loaded: starting an
+    interpreter or a container is not the program's work.
     """
     outcome = Outcome()
     began = time.monotonic()
-    deadline, next_look = began + limits.wall_seconds, began + LOOK_SECONDS
+    running = False
+    deadline = next_look = began + SECONDS_TO_START
 
     def end(reason: Ended) -> None:
         nonlocal deadline
@@ -92,6 +95,9 @@ def follow(
                 if key.data is None or not key.data.take(keep=outcome.ended is None):
                     ready.unregister(key.fd)
             now = time.monotonic()
+            if not running and streams[0].content:
+                running, began = True, now
+                deadline, next_look = now + limits.wall_seconds, now + LOOK_SECONDS
             if now >= deadline and ready.get_map():
                 if outcome.ended:
                     outcome.stuck = True
@@ -99,7 +105,7 @@ def follow(
                 end("timeout")
             elif not outcome.ended and any(len(one.content) > one.most for one in streams):
                 end("output")
-            elif not outcome.ended and now >= next_look and streams[0].content:
+            elif not outcome.ended and now >= next_look:
                 if reason := _exceeded(measure(), limits, outcome):
                     end(reason)
                 looked = time.monotonic()

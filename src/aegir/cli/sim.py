@@ -1,0 +1,127 @@
+"""`aegir sim run`: solve tasks of the simulator in sandboxes."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from aegir.cli.options import PathName
+from aegir.cli.terminal import say, tell, track
+from aegir.errors import UsageError
+from aegir.simulator.runner import ResultFile, TaskResult, TaskRun
+from aegir.simulator.sandbox import Sandbox, open_sandbox
+from aegir.simulator.solving import find_solve
+from aegir.simulator.task import read_tasks
+
+
+@click.command(
+    "run",
+    epilog="Example: aegir sim run --tasks datasets/sim_tasks.jsonl --workers 4 --solver known --out results.jsonl",
+)
+@click.option(
+    "--tasks",
+    "path",
+    type=PathName(dir_okay=False),
+    required=True,
+    help="Tasks made by `aegir sim generate`.",
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes."
+)
+@click.option(
+    "--solver",
+    default="known",
+    show_default=True,
+    metavar="NAME",
+    help="Who solves them; `known` gives each task's own solution.",
+)
+@click.option(
+    "--effort", type=click.IntRange(1, 3), default=1, show_default=True, help="Of the solver."
+)
+@click.option("--docker", is_flag=True, help="In containers of aegir-sim:latest.")
+@click.option("--podman", is_flag=True, help="The same with Podman.")
+@click.option("--cold", is_flag=True, help="A new interpreter and sandbox for every program.")
+@click.option(
+    "--out",
+    type=PathName(dir_okay=False),
+    help="Append a JSON line per task; tasks that have one are skipped.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
+def run(
+    path: Path,
+    workers: int,
+    solver: str,
+    effort: int,
+    docker: bool,
+    podman: bool,
+    cold: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Solve tasks in sandboxes, in parallel, and write a result per task; resumable.
+
+    A task is solved if what the solver proposes passes its hidden cases; the solver sees the public ones. Leaves with 2 when a
+    task is rejected, because its own solution fails.
+    """
+    if docker and podman:
+        raise UsageError("--docker and --podman exclude each other; choose one")
+    backend = "docker" if docker else "podman" if podman else "local"
+
+    def open_one() -> Sandbox:
+        return open_sandbox(backend, cold=cold)
+
+    tasks = TaskRun(read_tasks(path), find_solve(solver, effort), solver=solver, effort=effort)
+    file = ResultFile(out) if out else None
+    finished = file.of(tasks) if file else []
+    if len(finished) < len(tasks.tasks):
+        open_one().close()  # what the machine lacks is said once, before any worker starts
+    if finished:
+        tell(f"{len(finished)} of {len(tasks.tasks)} tasks have a result in {out} already")
+    done = file.done() if file else frozenset()
+    try:
+        new = tasks.results(open_one, workers=workers, done=done)
+        for result in _show_progress(new, len(tasks.tasks) - len(finished)):
+            if file:
+                file.append(result)
+            finished.append(result)
+            if as_json:
+                click.echo(json.dumps(asdict(result)))
+    except (KeyboardInterrupt, SystemExit):
+        if out:
+            tell(f"{len(finished)} results are in {out}; the same command goes on from there")
+        raise
+    _report(tasks, finished, as_json)
+
+
+def _show_progress(results: Iterator[TaskResult], count: int) -> Iterator[TaskResult]:
+    """The results, behind a progress bar when there are many."""
+    for _ in track(range(count), "solving", by_thread=False):
+        yield next(results)
+    yield from results
+
+
+def _report(run: TaskRun, results: list[TaskResult], as_json: bool) -> None:
+    """Print solved tasks by family and how fast they were; raise if tasks were rejected."""
+    total, solved = (
+        Counter(one.family for one in results),
+        Counter(one.family for one in results if one.solved),
+    )
+    if not as_json:
+        for family in sorted(total):
+            say(f"{family:<24} {solved[family]:>6} of {total[family]:>6} solved")
+        say(f"{'all':<24} {solved.total():>6} of {total.total():>6} solved by {run.solver}")
+        for figures in run.tracker.figures():
+            times = ", ".join(
+                f"{name} {value * 1000:.1f} ms"
+                for name in ("p50", "p95", "p99")
+                if (value := getattr(figures, name)) is not None
+            )
+            say(f"{figures.items_per_second or 0:.1f} tasks/s; {times}")
+    rejected = [one for one in results if one.rejected]
+    if rejected:
+        raise UsageError(
+            f"{len(rejected)} of {len(results)} tasks are rejected; the first: {rejected[0].error}"
+        )
