@@ -1,15 +1,27 @@
 """The solver that a name means, as the runner calls it."""
 
+from aegir.annotators.llm.client import ChatClient
 from aegir.errors import UsageError
 from aegir.simulator.runner import KNOWN, Run, Solve
+from aegir.simulator.solvers.registry import find_solver, known_solvers
+from aegir.simulator.solvers.solver import attempt
 from aegir.simulator.task import Task
 
 
-def find_solve(name: str, effort: int) -> Solve:
+def find_solve(name: str, effort: int, llm: ChatClient | None = None) -> Solve:
     """A function that lets the solver of this name try a task; `known` gives the task's own solution."""
     if name == KNOWN:
         return _solve_known
-    raise UsageError(f"unknown solver {name!r}")
+    if name not in known_solvers(llm) and name != "llm":
+        names = ", ".join([KNOWN, *known_solvers(llm)])
+        raise UsageError(f"there is no solver {name!r}; choose from {names}")
+    solver = find_solver(name, llm)
+
+    def solve(task: Task, run: Run) -> tuple[str | None, str | None]:
+        proposal = attempt(solver, task.public_view(), effort, run)
+        return proposal.source, proposal.error
+
+    return solve
 
 
 def _solve_known(task: Task, _run: Run) -> tuple[str | None, str | None]:

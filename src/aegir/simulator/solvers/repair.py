@@ -18,7 +18,7 @@ from aegir.simulator.solvers.mutations import mutate
 from aegir.simulator.solvers.solver import Run, budget, programs_to_skip
 from aegir.simulator.task import Case, PublicTask
 
-VERSIONS = {1: 80, 2: 400, 3: 1_600}
+VERSIONS = {1: 80, 2: 300, 3: 1_000}
 ROUNDS = {1: 1, 2: 2, 3: 3}
 KEPT = 3
 """Versions that the next round starts from."""
