@@ -20,7 +20,7 @@ from pathlib import Path
 
 from aegir.simulator.runner import KNOWN, TaskRun
 from aegir.simulator.sandbox import Program, open_sandbox
-from aegir.simulator.sandbox.bubblewrap import sandbox_user
+from aegir.simulator.sandbox.launch import sandbox_user
 from aegir.simulator.task import Case, Task
 from benchmarks.measuring import CommandFailed, Runs
 from benchmarks.options import Options

@@ -16,7 +16,7 @@ import pytest
 
 from aegir.errors import UsageError
 from aegir.simulator.sandbox import CallResult, Execution, Limits, Program, Sandbox, open_sandbox
-from aegir.simulator.sandbox.bubblewrap import sandbox_user
+from aegir.simulator.sandbox.launch import sandbox_user
 
 SECRET = "a-secret-of-the-machine"
 """In the environment of the process that opens the sandboxes."""

@@ -83,7 +83,7 @@ VERBS = {
     ),
     "sim generate": (
         "sim_generate:generate",
-        "Make software tasks about tables, with verified solutions and hidden tests.",
+        "Make software tasks about tables, with known solutions that were verified in the sandbox.",
     ),
     "sim log": (
         "sim_train:log",
@@ -95,11 +95,11 @@ VERBS = {
     ),
     "sim solvers": (
         "sim_generate:list_solvers",
-        "List the programs that solve tasks, with their costs.",
+        "List the solvers and what each effort costs, in seconds of CPU as stated.",
     ),
     "sim table": (
         "sim_generate:table",
-        "Let every solver try tasks, and show which families each one solves.",
+        "Let every solver try the tasks, and show the share of each family whose hidden tests pass.",
     ),
     "sim train-ppo": (
         "sim_train:train",
@@ -107,7 +107,7 @@ VERBS = {
     ),
     "sim verify": (
         "sim_generate:verify",
-        "Check that the tasks' solutions pass, and that cheap ones do not.",
+        "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
     ),
     "train calibrate": (
         "train_bytes:calibrate",

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from aegir.annotators.llm.client import ChatClient
 from aegir.cli.options import PathName
+from aegir.cli.routing import llm_from, llm_options
 from aegir.cli.terminal import say, tell, track
 from aegir.errors import UsageError
 from aegir.simulator.runner import ResultFile, TaskResult, TaskRun
@@ -50,6 +52,7 @@ from aegir.simulator.task import read_tasks
     help="Append a JSON line per task; tasks that have one are skipped.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
+@llm_options
 def run(
     path: Path,
     workers: int,
@@ -60,6 +63,9 @@ def run(
     cold: bool,
     out: Path | None,
     as_json: bool,
+    llm_endpoint: str | None,
+    llm_model: str | None,
+    llm_price: tuple[float, float],
 ) -> None:
     """Solve tasks in sandboxes, in parallel, and write a result per task; resumable.
 
@@ -73,7 +79,9 @@ def run(
     def open_one() -> Sandbox:
         return open_sandbox(backend, cold=cold)
 
-    tasks = TaskRun(read_tasks(path), find_solve(solver, effort), solver=solver, effort=effort)
+    llm = llm_from(llm_endpoint, llm_model, llm_price)
+    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm.settings))
+    tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
     file = ResultFile(out) if out else None
     finished = file.of(tasks) if file else []
     if len(finished) < len(tasks.tasks):

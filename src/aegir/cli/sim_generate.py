@@ -96,7 +96,7 @@ def verify(tasks: Path) -> None:
     say(f"{amount(len(found), 'task')} of {tasks} verified")
 
 
-@click.command("solvers", epilog="Example: aegir sim solvers")
+@click.command("solvers", epilog="Example: aegir sim solvers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per solver.")
 @llm_options
 def list_solvers(
@@ -108,8 +108,8 @@ def list_solvers(
             costs = {str(effort): cost for effort, cost in solver.costs.items()}
             click.echo(json.dumps({"name": name, "about": solver.about, "costs": costs}))
         else:
-            costs = " ".join(f"{solver.costs[effort]:>6.3f}" for effort in EFFORTS)
-            say(f"{name:<13}{costs}  {solver.about}")
+            stated = " ".join(f"{solver.costs[effort]:>6.3f}" for effort in EFFORTS)
+            say(f"{name:<13}{stated}  {solver.about}")
     if llm_endpoint is None and not as_json:
         tell("the solver llm is off; name an endpoint with --llm-endpoint and --llm-model")
 

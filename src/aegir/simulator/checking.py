@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aegir.simulator.sandbox.program import CallResult, Json, Limits, Program, Sandbox
-from aegir.simulator.task import Case, PublicTask, Task
+from aegir.simulator.sandbox.program import CallResult, Limits, Program, Sandbox
+from aegir.simulator.task import Case, Json, PublicTask, Task
 
 RELATIVE_DIFFERENCE = 1e-9
 SHOWN = 80

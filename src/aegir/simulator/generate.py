@@ -38,6 +38,7 @@ Track = Callable[[Sequence[int]], Iterable[int]]
 class FamilyReport:
     """How the tasks of one family came about."""
 
+    about: str
     tasks: int = 0
     draws: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -58,6 +59,7 @@ class Generated:
         """Figures per family."""
         return {
             name: {
+                "about": each.about,
                 "tasks": each.tasks,
                 "draws": each.draws,
                 "refused": dict(sorted(each.refused.items())),
@@ -93,7 +95,7 @@ class _Maker:
 
     def __init__(self, family: Family, seed: int, sandbox: Sandbox) -> None:
         self.family, self.seed, self.sandbox = family, seed, sandbox
-        self.report = FamilyReport()
+        self.report = FamilyReport(family.about)
         self._rules: set[tuple[str, str]] = set()
         self._similar = NearDuplicates()
 

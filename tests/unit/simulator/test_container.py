@@ -14,8 +14,8 @@ import pytest
 from aegir.errors import UsageError
 from aegir.simulator.sandbox import Limits, Program, Sandbox, open_sandbox
 from aegir.simulator.sandbox import harness as inside
-from aegir.simulator.sandbox.bubblewrap import INTERPRETER, interpreter
 from aegir.simulator.sandbox.container import find_engine, split_frames
+from aegir.simulator.sandbox.launch import INTERPRETER, interpreter
 
 IMAGE = "aegir-sim-test:latest"
 DOCKERFILE = Path(__file__).parents[3] / "sim" / "Dockerfile"

@@ -170,7 +170,7 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(
     refused(run("sim", "run", "--tasks", notes), "line 1 of", "is no task")
     refused(run("sim", "run", "--tasks", tmp_path / "none.jsonl"), "cannot read", "sim generate")
     refused(run("sim", "run", "--tasks", tasks, "--out", "/dev/full"), "No space left on device")
-    refused(run("sim", "run", "--tasks", tasks, "--solver", "magic"), "unknown solver 'magic'")
+    refused(run("sim", "run", "--tasks", tasks, "--solver", "magic"), "there is no solver 'magic'")
     refused(run("sim", "run", "--tasks", tasks, "--docker", "--podman"), "exclude each other")
     zero = run("sim", "run", "--tasks", tasks, "--workers", 0)
     assert (zero.code, "Traceback" in zero.err) == (2, False)

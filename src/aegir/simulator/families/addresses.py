@@ -69,7 +69,7 @@ def draw(random: Random, level: int) -> Draft:
         {key: KINDS[key] for key in sample(random, list(KINDS), 3, 6)} if level > 1 else {}
     )
     unit = random.choice(["apt", "flat", "unit", "floor"]) if level > 2 else ""
-    missing = random.choice([None, "", "?", [], {}])
+    missing: Any = random.choice([None, "", "?", [], {}])
     form = random.choice(["00000", "0000", "A0A0", "AA00", "000"])
 
     def pair(short: str = "", flat: bool = False) -> tuple[str, Any]:

@@ -131,7 +131,7 @@ def _digits(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
 
 def _flags(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     known = [word for group in parameters for word in group]
-    cased = [random.choice([str.upper, str.title, str])(word) for word in known]
+    cased = [random.choice([word.upper(), word.title(), word]) for word in known]
     return [
         None,
         f" {known[0]} ",

@@ -52,7 +52,6 @@ SPANISH = [
     "diciembre",
 ]
 MONTHS = {"English": ENGLISH, "German": GERMAN, "Spanish": SPANISH}
-NUMERIC = ("D.M.Y", "M/D/Y", "D/M/Y", "Y/M/D", "D-M-Y", "YMD")
 WORDED = ("D N Y", "N D, Y", "D. N Y", "D-N-Y")
 OUTPUTS = {
     "ISO 8601, such as 2021-03-09": "%Y-%m-%d",

@@ -86,7 +86,7 @@ def draw(random: Random, level: int) -> Draft:
         keys = [
             f"{random.choice(words('company'))[:5]}{random.randint(1, 9)}e" for _ in range(size)
         ]
-        left = [
+        left: list[Any] = [
             {"id": number, left_key: _vary(random, key, steps)}
             for number, key in enumerate(keys, 1)
         ]

@@ -100,10 +100,9 @@ def draw(random: Random, level: int) -> Draft:
         )
         if suffixes and (title or chance(random, 0.3)):
             text = f"{text}, {random.choice(suffixes)}"
-        case = random.choice([str, str, str.upper, str.lower])
-        return random.choice(["", "", " "]) + case(text).replace(
-            " ", random.choice([" ", " ", "  "])
-        ), expected
+        text = random.choice([text, text, text.upper(), text.lower()])
+        before, blank = random.choice(["", "", " "]), random.choice([" ", " ", "  "])
+        return before + text.replace(" ", blank), expected
 
     usual = [pair() for _ in range(16)]
     edges = [

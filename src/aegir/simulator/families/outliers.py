@@ -20,7 +20,7 @@ METHODS = {
 }
 
 
-def flag_outliers(values: list[Any], method: str, k: float, side: str, fewest: int) -> list[bool]:
+def flag_outliers(values: list[Any], method: str, k: float, side: str, fewest: int) -> list[Any]:
     """True for every value outside the limits of the method; None is no value."""
     known = [value for value in values if value is not None]
     if len(known) < max(2, fewest):

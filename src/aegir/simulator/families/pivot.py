@@ -28,7 +28,7 @@ def widen(
             continue
         cells.setdefault(row[index], {}).setdefault(row[column], []).append(row[value])
         names[row[column]] = None
-    functions = {
+    functions: dict[str, Any] = {
         "sum": sum,
         "max": max,
         "min": min,
@@ -105,7 +105,7 @@ def _draw_long(
 
     def make(size: int) -> Case:
         names = [f"{prefix}{name}" for name in sample(random, words("colour"), 2, 4)]
-        rows = []
+        rows: list[Any] = []
         for number in range(size):
             row: dict[str, Any] = {name: f"{random.choice(words('city'))}{number}" for name in ids}
             rows.append(

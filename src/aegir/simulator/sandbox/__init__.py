@@ -39,7 +39,8 @@ are the same in every run, so programs are deterministic as far as they are them
 program      nouns                              seccomp      the filter of system calls
 backends     opening a sandbox by name          messages     orders and results as bytes
 bubblewrap   the local sandbox                  harness      what runs inside
-container    Docker and Podman                  watch        limits held from outside
+launch       starting bwrap                     watch        limits held from outside
+container    Docker and Podman
 """
 
 from typing import TYPE_CHECKING

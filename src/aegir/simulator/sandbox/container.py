@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -27,7 +28,7 @@ from aegir.simulator.sandbox import harness
 from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
 from aegir.simulator.sandbox.program import Execution, Limits, Program
 from aegir.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
-from aegir.simulator.sandbox.watch import SECONDS_TO_START, Stream, follow
+from aegir.simulator.sandbox.watch import SECONDS_TO_END, Outcome, Stream, follow
 
 IMAGE = "aegir-sim:latest"
 BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox"
@@ -77,50 +78,31 @@ class ContainerSandbox:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        frames = Stream(process.stdout.fileno(), RESULT_BYTES + 2 * limits.output_bytes + FRAMES)
-        said = Stream(process.stderr.fileno(), limits.output_bytes)
-        done = os.pidfd_open(process.pid)
-        try:
+        with process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            most = RESULT_BYTES + 2 * limits.output_bytes + FRAMES
+            streams = [
+                Stream(process.stdout.fileno(), most),
+                Stream(process.stderr.fileno(), limits.output_bytes),
+            ]
+            done = os.pidfd_open(process.pid)
             # A thread, because a container that does not start does not read.
             writer = threading.Thread(target=_send, args=(process, order), daemon=True)
             writer.start()
-            patient = Limits(wall_seconds=limits.wall_seconds + SECONDS_TO_START)
-            outcome = follow([frames, said], done, patient, lambda: self._end(name), lambda: None)
-            writer.join(SECONDS_TO_START)
-        except BaseException:
-            self._end(name)
-            raise
-        finally:
-            process.kill()
-            process.wait()
-            os.close(done)
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                with suppress(OSError):
-                    pipe.close()
-        if outcome.ended is None and not frames.content:
-            raise UsageError(self._describe_failure(bytes(said.content)))
-        contents = split_frames(bytes(frames.content))
-        if outcome.ended is None:
-            seconds, number = _parse_end(contents[harness.END])
-            outcome.cpu_seconds = seconds
-            if any(
-                len(contents[kind]) > most
-                for kind, most in (
-                    (harness.RESULT, RESULT_BYTES),
-                    (harness.STDOUT, limits.output_bytes),
-                    (harness.STDERR, limits.output_bytes),
-                )
-            ):
-                outcome.ended = "output"
-            elif number == signal.SIGALRM:
-                outcome.ended = "timeout"
-            elif number == signal.SIGKILL:
-                outcome.ended = "timeout" if seconds >= limits.cpu_seconds else "memory"
-        parts = [contents[kind] for kind in (harness.RESULT, harness.STDOUT, harness.STDERR)]
-        return build_execution(outcome, parts, limits, len(program.calls))
+            try:
+                outcome = follow(streams, done, limits, lambda: self._end(name), lambda: None)
+            except BaseException:
+                self._end(name)
+                raise
+            finally:
+                process.kill()
+                os.close(done)
+                writer.join(SECONDS_TO_END)
+        frames, said = (bytes(stream.content) for stream in streams)
+        if outcome.ended is None and not frames:
+            raise UsageError(self._describe_failure(said))
+        return _read_frames(outcome, split_frames(frames), limits, len(program.calls))
 
     def _options(self, name: str, limits: Limits) -> list[str]:
         # The engine's default for nproc may be above what it can set; the number of processes is held by --pids-limit.
@@ -172,6 +154,26 @@ def split_frames(content: bytes) -> dict[bytes, bytes]:
         place = begin + int.from_bytes(length, "big")
         parts[kind] += content[begin:place]
     return {kind: bytes(part) for kind, part in parts.items()}
+
+
+def _read_frames(
+    outcome: Outcome, contents: Mapping[bytes, bytes], limits: Limits, calls: int
+) -> Execution:
+    """What a program did, from what its harness sent."""
+    limited = {
+        harness.RESULT: RESULT_BYTES,
+        harness.STDOUT: limits.output_bytes,
+        harness.STDERR: limits.output_bytes,
+    }
+    outcome.cpu_seconds, number = _parse_end(contents[harness.END])
+    if outcome.ended is None:
+        if any(len(contents[kind]) > most for kind, most in limited.items()):
+            outcome.ended = "output"
+        elif number == signal.SIGALRM:
+            outcome.ended = "timeout"
+        elif number == signal.SIGKILL:
+            outcome.ended = "timeout" if outcome.cpu_seconds >= limits.cpu_seconds else "memory"
+    return build_execution(outcome, [contents[kind] for kind in limited], limits, calls)
 
 
 def _container_memory(limits: Limits) -> int:

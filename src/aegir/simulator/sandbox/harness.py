@@ -294,8 +294,9 @@ def give_up_rights(program: bytes) -> None:
     """Drop all capabilities for good and install the filter of system calls."""
     import ctypes
 
+    control = ctypes.CDLL(None).prctl
     for number in range(CAPABILITIES):
-        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
+        if control(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
             break  # the kernel has no more, or there were none to drop
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     system("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
@@ -326,26 +327,31 @@ def relay() -> NoReturn:
     for kind, (reader, writer) in pipes.items():
         os.close(writer)
         kinds[reader] = kind
-    deadline, code = time.monotonic() + order["wall_seconds"] + GRACE_SECONDS, None
-    while kinds or code is None:
-        if code is None and time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            code = signal.SIGALRM
-        ended, status, usage = os.wait4(child, os.WNOHANG) if code is None else (0, 0, None)
-        if ended:
-            code, used = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, usage
-        ready, _, _ = select.select(list(kinds), [], [], 0 if code is not None else 0.02)
-        if code is not None and not ready:
+    deadline = time.monotonic() + order["wall_seconds"] + GRACE_SECONDS
+    ended, seconds, number = False, 0.0, 0
+    while kinds or not ended:
+        if not ended:
+            pid, status, usage = os.wait4(child, os.WNOHANG)
+            if ended := pid != 0:
+                seconds = usage.ru_utime + usage.ru_stime
+                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            elif time.monotonic() > deadline:
+                ended, number = True, int(signal.SIGALRM)
+        ready, _, _ = select.select(list(kinds), [], [], 0 if ended else 0.02)
+        if ended and not ready:
             break  # what is left belongs to processes that outlived the program
         for reader in ready:
             if part := os.read(reader, 1 << 16):
-                write_all(1, kinds[reader] + len(part).to_bytes(4, "big") + part)
+                send_tagged(kinds[reader], part)
             else:
                 del kinds[reader]
-    seconds = 0.0 if code == signal.SIGALRM else used.ru_utime + used.ru_stime
-    end = f"{seconds} {int(code or 0)}".encode()
-    write_all(1, END + len(end).to_bytes(4, "big") + end)
+    send_tagged(END, f"{seconds} {number}".encode())
     os._exit(0)
+
+
+def send_tagged(kind: bytes, content: bytes) -> None:
+    """Write one frame of a stream to standard output."""
+    write_all(1, kind + len(content).to_bytes(4, "big") + content)
 
 
 if __name__ == "__main__":

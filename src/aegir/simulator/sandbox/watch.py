@@ -71,7 +71,7 @@ def follow(
 ) -> Outcome:
     """Read until the pipes are closed and `done` is readable; `kill` is called once when a limit is exceeded.
 
-    The clock starts when the first stream carries something, which says that the source is about to be loaded: starting an
+    The clock of the limit starts when the first stream carries something, which says that the source is about to be loaded: starting an
     interpreter or a container is not the program's work.
     """
     outcome = Outcome()
@@ -91,12 +91,16 @@ def follow(
             ready.register(stream.file, selectors.EVENT_READ, stream)
         while ready.get_map():
             until = deadline if outcome.ended else min(deadline, next_look)
-            for key, _ in ready.select(max(until - time.monotonic(), 0.0)):
+            gone = done not in ready.get_map()
+            events = ready.select(0.0 if gone else max(until - time.monotonic(), 0.0))
+            if gone and not events:
+                break  # all is read; another process of the host may hold an end of the pipe
+            for key, _ in events:
                 if key.data is None or not key.data.take(keep=outcome.ended is None):
                     ready.unregister(key.fd)
             now = time.monotonic()
             if not running and streams[0].content:
-                running, began = True, now
+                running = True
                 deadline, next_look = now + limits.wall_seconds, now + LOOK_SECONDS
             if now >= deadline and ready.get_map():
                 if outcome.ended:

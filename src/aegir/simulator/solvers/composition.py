@@ -175,8 +175,10 @@ def _compare(values: tuple[Any, ...], task: PublicTask) -> tuple[bool, Any]:
 
 
 def _type_of(values: tuple[Any, ...]) -> str:
-    kinds = {type(value) for value in values}
-    return {str: "text", dict: "object"}.get(kinds.pop(), "other") if len(kinds) == 1 else "other"
+    for kind, name in ((str, "text"), (dict, "object")):
+        if all(isinstance(value, kind) for value in values):
+            return name
+    return "other"
 
 
 def _source(found: _Chain, function: str, missing: Any) -> str:

@@ -169,6 +169,7 @@ def _names(node: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
 
 def _guards(node: ast.AST, _tree: ast.Module) -> Iterator[ast.AST]:
     """Checks of the first argument at the begin of a function, of the variable at the begin of a loop."""
+    forms: tuple[str, ...]
     if isinstance(node, ast.FunctionDef) and node.args.args:
         checked, forms = node.args.args[0].arg, GUARDS
     elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
@@ -178,18 +179,7 @@ def _guards(node: ast.AST, _tree: ast.Module) -> Iterator[ast.AST]:
     for form in forms:
         guarded = copy.copy(node)
         guarded.body = [*ast.parse(form.format(checked)).body, *node.body]
-        if (
-            "continue" in form
-        ):  # cannot be parsed alone outside a loop, but as a tree it can be placed
-            guarded.body = [*_loop_guard(form.format(checked)), *node.body]
         yield guarded
-
-
-def _loop_guard(text: str) -> list[ast.stmt]:
-    lines = "\n".join(f"    {line}" for line in text.split("\n"))
-    loop = ast.parse(f"for _ in ():\n{lines}").body[0]
-    assert isinstance(loop, ast.For)
-    return loop.body
 
 
 def _parameters(tree: ast.Module) -> list[str]:

@@ -24,8 +24,22 @@ KEPT = 3
 """Versions that the next round starts from."""
 AT_ONCE = 80
 FAILED_CASE = re.compile(r"case (\d+)\b")
+MOST_STEPS = 20_000
+"""Lines that one call of a version may execute: a loop without end is stopped by this count, not by the clock."""
+MOST_CUT_OFF = 2
+"""Runs that versions may end for all others, by what cannot be counted; after that the rest counts as failed."""
 LOADER = """
+import sys as _sys
+
 _LOADED = {{}}
+_LEFT = [0]
+
+
+def _count_step(_frame, _event, _argument):
+    _LEFT[0] -= 1
+    if _LEFT[0] < 0:
+        raise RuntimeError("too many steps")
+    return _count_step
 
 
 def {function}(_version, _arguments):
@@ -33,7 +47,12 @@ def {function}(_version, _arguments):
         _names = {{}}
         exec(_SOURCES[_version], _names)
         _LOADED[_version] = _names[{function!r}]
-    return _LOADED[_version](*_arguments)
+    _LEFT[0] = {steps}
+    _sys.settrace(_count_step)
+    try:
+        return _LOADED[_version](*_arguments)
+    finally:
+        _sys.settrace(None)
 """
 
 
@@ -50,11 +69,11 @@ class RepairSolver:
         """The first version found that passes all public cases."""
         if is_too_large(task) or "NotImplementedError" in task.starter:
             return None
-        first = run(task.starter, task.public)
-        if first.ok:
+        begin = _count_passed([task.starter], task, run)[0]
+        if begin == len(task.public) and run(task.starter, task.public).ok:
             return task.starter
         left, skip = budget(VERSIONS, effort, feedback), programs_to_skip(feedback)
-        beginnings, seen, found = [(first.passed, task.starter)], {task.starter}, None
+        beginnings, seen, found = [(begin, task.starter)], {task.starter}, None
         for _ in range(ROUNDS[effort]):
             scored: list[tuple[int, str]] = []
             for _, source in beginnings:
@@ -79,16 +98,19 @@ class RepairSolver:
 def _count_passed(versions: Sequence[str], task: PublicTask, run: Run) -> list[int]:
     """How many public cases each version passes; several versions share one run of the sandbox."""
     counts: list[int] = []
-    while len(counts) < len(versions):
+    cut_off = 0
+    while len(counts) < len(versions) and cut_off < MOST_CUT_OFF:
         part = versions[len(counts) : len(counts) + AT_ONCE]
-        source = f"_SOURCES = {list(part)!r}\n{LOADER.format(function=task.function)}"
+        loader = LOADER.format(function=task.function, steps=MOST_STEPS)
         cases = [
             Case((number, list(case.arguments)), case.expected)
             for number in range(len(part))
             for case in task.public
         ]
-        counts += _passed_by_version(run(source, cases), len(part), len(task.public))
-    return counts
+        verdict = run(f"_SOURCES = {list(part)!r}\n{loader}", cases)
+        cut_off += verdict.ended != "finished"
+        counts += _passed_by_version(verdict, len(part), len(task.public))
+    return counts + [0] * (len(versions) - len(counts))
 
 
 def _passed_by_version(verdict: Verdict, versions: int, cases: int) -> list[int]:

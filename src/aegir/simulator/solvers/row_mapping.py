@@ -12,7 +12,7 @@ CELL_KINDS = ("text", "int", "float", "upper", "flag", "list", "lower", "title")
 
 def fit_columns(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     """Parameters of `map_columns` that may fit the public cases: at most a few."""
-    pairs = [(case.arguments[0], case.expected) for case in task.public]
+    pairs: list[Any] = [(case.arguments[0], case.expected) for case in task.public]
     if not all(isinstance(row, dict) and isinstance(result, dict) for row, result in pairs):
         return
     sources = sorted({name for row, _ in pairs for name in row})

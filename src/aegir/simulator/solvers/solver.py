@@ -32,7 +32,7 @@ class Solver(Protocol):
     name: str
     about: str
     costs: Mapping[int, float]
-    """Seconds of CPU by effort: the mean over generated tasks, as measured and written down once."""
+    """Stated price of an attempt by effort, in seconds of CPU; what attempts took is in solver_table.py."""
 
     def propose(
         self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None

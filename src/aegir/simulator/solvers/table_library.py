@@ -84,7 +84,13 @@ def wide_table(
     for row in rows:
         if row[value] is not None:
             cells.setdefault((row[index], row[column]), []).append(row[value])
-    made = {"sum": sum, "max": max, "min": min, "count": len, "last": lambda values: values[-1]}
+    made: dict[str, Any] = {
+        "sum": sum,
+        "max": max,
+        "min": min,
+        "count": len,
+        "last": lambda values: values[-1],
+    }
     columns = sorted({key[1] for key in cells})
     return [
         {

@@ -39,7 +39,17 @@ class Template:
 
 def _rows(task: PublicTask, argument: int = 0) -> list[dict[str, Any]]:
     """All rows of an argument that is a list of objects, over the public cases."""
-    tables = [case.arguments[argument] for case in task.public if len(case.arguments) > argument]
+    return _objects(
+        [case.arguments[argument] for case in task.public if len(case.arguments) > argument]
+    )
+
+
+def _results(task: PublicTask) -> list[dict[str, Any]]:
+    """All expected rows, over the public cases."""
+    return _objects([case.expected for case in task.public])
+
+
+def _objects(tables: list[Any]) -> list[dict[str, Any]]:
     return [
         row for table in tables if isinstance(table, list) for row in table if isinstance(row, dict)
     ]
@@ -81,8 +91,7 @@ def _join(task: PublicTask) -> Iterator[tuple[Any, ...]]:
 
 def _wide(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     names = _names(_rows(task))
-    results = [case.expected for case in task.public]
-    made = _names([row for table in results if isinstance(table, list) for row in table])
+    made = _names(_results(task))
     prefixes = ["", *_common_starts([name for name in made if name not in names])]
     for order in (names[:3], *map(list, _orders(names[:3]))):
         for prefix, how, fill in product(
@@ -104,16 +113,7 @@ def _common_starts(names: list[str]) -> list[str]:
 
 
 def _long(task: PublicTask) -> Iterator[tuple[Any, ...]]:
-    results = [case.expected for case in task.public]
-    made = _names(
-        [
-            row
-            for table in results
-            if isinstance(table, list)
-            for row in table
-            if isinstance(row, dict)
-        ]
-    )
+    made = _names(_results(task))
     columns = _names(_rows(task))
     ids = [name for name in made if name in columns]
     new = [name for name in made if name not in columns]
