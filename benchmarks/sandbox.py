@@ -35,7 +35,7 @@ FASTER = 6.0
 
 def run(options: Options) -> Result:
     rounds = 1 if options.quick else options.repeats
-    warm_tasks, cold_tasks, pytest_tasks = (6, 2, 2) if options.quick else (400, 40, 16)
+    warm_tasks, cold_tasks, pytest_tasks = (4, 1, 1) if options.quick else (200, 20, 8)
     speeds: dict[str, list[float]] = {"warm": [], "cold": [], "pytest": []}
     for _ in range(rounds):
         speeds["warm"].append(_sandbox_speed(_tasks(warm_tasks), cold=False))

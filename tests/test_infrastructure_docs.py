@@ -38,7 +38,7 @@ def test_the_code_on_the_page_on_the_simulator_runs(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (DOCS / "simulator.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    code, *_ = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     exec(code, {})
     assert capsys.readouterr().out == "finished [6, 'abab']\n"
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aegir.simulator.sandbox import Sandbox
 from ngram_models import random_model
 
 ROOT = Path(__file__).parents[2]
@@ -249,3 +250,11 @@ def test_the_benchmark_of_offline_rl_runs_without_its_references(benchmark_modul
     names = {one.name for one in result.measurements}
     assert {"aegir, cloning", "aegir, CQL", "aegir, four estimators", "coverage of dr"} <= names
     assert all(one.value > 0 for one in result.measurements)
+
+
+def test_the_benchmark_of_the_sandbox_finds_nothing_left_behind(
+    benchmark_module: Any, sandbox: Sandbox
+) -> None:
+    result = benchmark_module("sandbox").run(benchmark_module("options").Options(quick=True))
+    assert result.settings["left"] == []
+    assert all(one.value > 0 for one in result.measurements if one.unit != "items")

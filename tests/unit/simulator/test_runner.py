@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aegir.errors import UsageError
-from aegir.simulator.runner import ResultFile, Run, TaskResult, TaskRun
+from aegir.simulator.runner import ResultFile, Run, Solve, TaskResult, TaskRun
 from aegir.simulator.sandbox import open_sandbox
 from aegir.simulator.task import Task, write_tasks
 from command_line import refused, run
@@ -34,6 +34,11 @@ def tasks(tmp_path: Path) -> Path:
 
 def all_results(run_: TaskRun, workers: int = 1) -> dict[str, TaskResult]:
     return {one.task: one for one in run_.results(open_sandbox, workers=workers)}
+
+
+def proposing(source: str) -> Solve:
+    """A solver that always proposes the same."""
+    return lambda _task, _run: (source, None)
 
 
 def test_known_solutions_solve_their_tasks_in_any_number_of_workers():
@@ -95,9 +100,7 @@ def test_a_solution_that_floods_its_output_or_never_ends_is_a_failure_of_its_tas
         "finished": "def solve(",
     }
     for ended, source in sources.items():
-        run_ = TaskRun(
-            [adding_task(1)], lambda _task, _run, text=source: (text, None), solver="bad"
-        )
+        run_ = TaskRun([adding_task(1)], proposing(source), solver="bad")
         (result,) = all_results(run_).values()
         assert (result.solved, result.ended) == (False, ended)
     assert "SyntaxError" in result.failures[0]

@@ -102,11 +102,13 @@ def attack(marker):
     for name in ("/etc/passwd", "/etc/shadow", "/home", "/var", "/run", "/sys", "/usr/bin", "/usr/share/doc", "/bin/sh"):
         if os.path.exists(name):
             found.append(name)
-    return [found, os.listdir("/tmp"), len(list(filter(str.isdigit, os.listdir("/proc")))) <= 3, sorted(os.environ)]
+    return [found, os.listdir("/tmp"), len(list(filter(str.isdigit, os.listdir("/proc")))) <= 3, sorted(os.environ), sorted(os.listdir("/proc/self/fd"))]
 """,
         SECRET,
     ).value
-    assert found == [[], [], True, ["LC_CTYPE", "PWD", "PYTHONHASHSEED"]]
+    names = ["LC_CTYPE", "PWD", "PYTHONHASHSEED"]
+    # Open are the standard streams, the results, and what lists the open files.
+    assert found == [[], [], True, names, ["0", "1", "2", "3", "4"]]
 
 
 def test_forking_without_end(attack: Attack):

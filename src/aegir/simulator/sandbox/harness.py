@@ -33,6 +33,8 @@ from typing import Any, NoReturn
 FOLDER = "/tmp"  # noqa: S108, a private file system of this program
 RESULTS = 3
 OPEN_FILES = 64
+MOST_OPEN = 4096
+"""No file that a sandbox has open has this number or a higher one."""
 ADDRESS_SPACE = 512 << 20
 """Bytes beyond the memory limit that may be mapped but not written to: libraries and stacks."""
 OWN_PROCESSES = 2
@@ -267,7 +269,7 @@ def be_init(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn
 
 def end_with(task: int) -> NoReturn:
     """Reap orphans until the task ends, then end."""
-    os.closerange(0, OPEN_FILES)
+    os.closerange(0, MOST_OPEN)
     while os.wait()[0] != task:
         pass
     os._exit(0)
@@ -282,7 +284,7 @@ def be_task(order: dict[str, Any], results: int, out: int, err: int) -> NoReturn
         high = [os.dup(file) for file in (nothing, out, err, results)]
         for number, file in enumerate(high):
             os.dup2(file, number)
-        os.closerange(RESULTS + 1, max(high) + 1)
+        os.closerange(RESULTS + 1, MOST_OPEN)
         run_program(order)
     except BaseException as error:
         os.write(2, f"{type(error).__name__}: {error}\n".encode())

@@ -32,6 +32,11 @@ STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
 FIRST_USER, USERS = 61184, 4336
 """User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x00020000, 0x1000, 0x4000, 0x40000
+ISOLATION = (
+    *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--as-pid-1", "--die-with-parent", "--new-session", "--clearenv"),
+    *("--cap-drop", "ALL", "--hostname", "sandbox"),
+)
 INTERPRETER = ("-P", "-s", "-S", "-B", "-X", "utf8")
 """Options of Python: no folder of ours and no site-packages on its path, no byte code written."""
 
@@ -42,12 +47,8 @@ class BwrapCommand:
     def __init__(
         self, bwrap: str, files: "OpenFiles", folder_bytes: int | None, filter_: bytes | None
     ) -> None:
-        self._bwrap, self._files, self._folder_bytes, self._filter = (
-            bwrap,
-            files,
-            folder_bytes,
-            filter_,
-        )
+        self._bwrap, self._files = bwrap, files
+        self._folder_bytes, self._filter = folder_bytes, filter_
         self._info, self._info_end = files.pipe()
         self._child: int | None = None
         self._first: int | None = None
@@ -125,29 +126,12 @@ class BwrapCommand:
     def _options(self, data: int) -> list[str]:
         size = [] if self._folder_bytes is None else ["--size", str(self._folder_bytes)]
         return [
-            *[
-                "--unshare-user",
-                "--unshare-ipc",
-                "--unshare-pid",
-                "--unshare-net",
-                "--unshare-uts",
-                "--unshare-cgroup-try",
-            ],
-            *[
-                "--as-pid-1",
-                "--die-with-parent",
-                "--new-session",
-                "--clearenv",
-                "--cap-drop",
-                "ALL",
-                "--hostname",
-                "sandbox",
-            ],
-            *["--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"],
-            *[*size, "--perms", "0700", "--tmpfs", harness.FOLDER],
-            *["--ro-bind-data", str(data), "/harness.py"],
-            *f"--remount-ro /dev --remount-ro / --chdir {harness.FOLDER}".split(),
-            *["--info-fd", str(self._info_end)],
+            *ISOLATION,
+            *("--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"),
+            *(*size, "--perms", "0700", "--tmpfs", harness.FOLDER),
+            *("--ro-bind-data", str(data), "/harness.py"),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", harness.FOLDER),
+            *("--info-fd", str(self._info_end)),
         ]
 
 
@@ -259,6 +243,7 @@ def describe_start_failure(said: bytes) -> str:
 
 
 def kill(pidfd: int) -> None:
+    """Kill a process by its file descriptor; one that has ended is left alone."""
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
