@@ -14,7 +14,7 @@ Tasks are drawn uniformly, or by a `Curriculum` (rl/curriculum.py), which learns
 `reset(options={"task": 3})` chooses one. Both reset a finished environment in the step after its end (`NEXT_STEP`).
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -33,7 +33,8 @@ ALL: Ints = np.zeros(1, np.int64)
 """The only slot of a single environment."""
 
 
-def _spaces(episodes: Episodes) -> tuple[spaces.Box, spaces.Discrete]:
+def _spaces(episodes: Episodes) -> tuple[Any, Any]:
+    """The spaces of observations and actions; Gymnasium types them more loosely than its environments."""
     features = len(episodes.names)
     box = spaces.Box(-np.inf, np.inf, (features,), np.float32)
     return box, spaces.Discrete(len(episodes.table.actions))
@@ -64,7 +65,7 @@ class _Tasks:
 class SimulatorEnv(gymnasium.Env[F32, np.int64]):
     """One episode at a time."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as the base class declares it)
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class SimulatorEnv(gymnasium.Env[F32, np.int64]):
         return self._observation(), float(moved.reward[0]), ended, False, info
 
     def _observation(self) -> F32:
-        return self._episodes.observations[0].copy()
+        return np.array(self._episodes.observations[0])
 
     def _info(self) -> dict[str, Any]:
         task = int(self._episodes.task[0])
@@ -123,7 +124,7 @@ class SimulatorEnv(gymnasium.Env[F32, np.int64]):
 class SimulatorVectorEnv(VectorEnv[F32, Ints, Any]):
     """Many episodes side by side, in one process and without a loop over them."""
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as the base class declares it)
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }

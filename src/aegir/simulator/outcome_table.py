@@ -89,11 +89,11 @@ class OutcomeTable:
 
     @property
     def retry_action(self) -> int:
-        return self.first.shape[1]
+        return int(self.first.shape[1])
 
     @property
     def give_up_action(self) -> int:
-        return self.first.shape[1] + 1
+        return int(self.first.shape[1]) + 1
 
     def __len__(self) -> int:
         return len(self.ids)

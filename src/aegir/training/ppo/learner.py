@@ -302,7 +302,7 @@ def _critic_gradient(values: F32, part: _Rollout, clip: float) -> F32:
 
 def _standardised(advantages: Floats) -> Floats:
     spread = float(advantages.std())
-    return (advantages - advantages.mean()) / (spread if spread > 0 else 1.0)
+    return np.asarray((advantages - advantages.mean()) / (spread if spread > 0 else 1.0))
 
 
 def _optimiser(network: Network, settings: PpoSettings) -> Adam:

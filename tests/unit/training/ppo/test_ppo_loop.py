@@ -16,6 +16,7 @@ from aegir.offline.logged_decisions import LoggedDecisions
 from aegir.offline.policy import RoutingPolicy
 from aegir.run_folder import RunFolder
 from aegir.simulator.playing import explore
+from aegir.training.byte_network.run import CHECKPOINT
 from aegir.training.ppo.config import CurriculumSettings, PpoSettings, PpoTraining, TaskSettings
 from aegir.training.ppo.evaluation import (
     choose_single_solver,
@@ -23,7 +24,7 @@ from aegir.training.ppo.evaluation import (
     evaluate,
     evaluation_page,
 )
-from aegir.training.ppo.loop import CHECKPOINT, train_ppo
+from aegir.training.ppo.loop import train_ppo
 from aegir.training.ppo.world import Part, World, split_world
 from simulator_worlds import a_static, a_table
 
