@@ -31,7 +31,7 @@ from benchmarks.result import Measurement, Ratio, Result, Target, at_least
 
 QUESTION = "Steps of the environment and decisions of PPO per CPU second, and the reward it reaches"
 TASKS, SLOTS, STEPS_EACH = 1000, 256, 8
-DECISIONS = 40_000
+DECISIONS = 20_000
 ENTROPY, RATE = 0.01, 5e-4
 SETTINGS = PpoSettings(
     hidden=(64, 64),
