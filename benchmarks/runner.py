@@ -33,6 +33,7 @@ BENCHMARKS = (
     "health",
     "policy_loss",
     "offline",
+    "ppo",
     "review_memory",
     "time_mix",
     "byte_model",

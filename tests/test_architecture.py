@@ -31,9 +31,9 @@ RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split(
 FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
-    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.doctor annotators answers arrays "
-    "config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder service simulator tables tsv "
-    "vocabulary"
+    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.doctor "
+    "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder "
+    "service simulator tables training.ppo tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""
 

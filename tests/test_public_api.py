@@ -44,6 +44,10 @@ PUBLIC = {
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
     ),
+    "aegir.simulator": (
+        "Budget Case Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv SimulatorVectorEnv Task Verdict "
+        "build_table check collect play read_tasks run_attempt write_tasks"
+    ),
     "aegir.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
         "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
@@ -83,21 +87,16 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.swarm, aegir.memory\n"
+        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.memory, "
+        "aegir.simulator, aegir.swarm\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
         sorted(
             f"aegir.{name}"
             for name in [
-                "health",
-                "lazy",
-                "memory",
-                "observe",
-                "offline",
-                "raters",
-                "rewards",
-                "rl",
+                *("health", "lazy", "memory", "observe", "offline", "raters", "rewards", "rl"),
+                "simulator",
                 "swarm",
             ]
         )

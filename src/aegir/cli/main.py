@@ -25,7 +25,7 @@ GROUPS = {
     "rewards": "Test the rewards that training will follow.",
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
-    "sim": "Run software tasks about tables in sandboxes.",
+    "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -95,9 +95,21 @@ VERBS = {
         "runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
     ),
+    "sim collect": (
+        "sim_train:collect",
+        "Let every solver try every task for real, and keep the outcomes for training.",
+    ),
+    "sim eval": (
+        "sim_train:evaluation",
+        "Compare policies, one per seed, with single solvers, the static table, their start and the oracle.",
+    ),
     "sim generate": (
         "sim_generate:generate",
         "Make software tasks about tables, with known solutions that were verified in the sandbox.",
+    ),
+    "sim log": (
+        "sim_train:log",
+        "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
     ),
     "sim run": (
         "sim:run",
@@ -110,6 +122,10 @@ VERBS = {
     "sim table": (
         "sim_generate:table",
         "Let every solver try the tasks, and show the share of each family whose hidden tests pass.",
+    ),
+    "sim train-ppo": (
+        "sim_train:train",
+        "Fine-tune a routing policy by PPO in the simulator.",
     ),
     "sim verify": (
         "sim_generate:verify",

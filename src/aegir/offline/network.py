@@ -6,11 +6,13 @@ All parameters are views of one flat array, so that an optimiser step is a few o
 gives the same gradient (tests/unit/offline/test_network.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from aegir.arrays import F32
+from aegir.observe.saved_state import array_of, read_count, read_state
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
@@ -105,6 +107,19 @@ class Adam:
         if self._decay.any():
             flat *= 1 - np.float32(rate) * self._decay
         flat -= room
+
+    def state_dict(self) -> dict[str, Any]:
+        """Both moments as arrays, and the number of steps."""
+        return {"mean": self._mean.copy(), "square": self._square.copy(), "steps": self._steps}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue exactly from a saved state."""
+        shape = (len(self._mean),)
+        moments = array_of(shape)
+        readers = {"mean": moments, "square": moments, "steps": read_count}
+        saved = read_state(state, "the saved optimiser", readers)
+        self._mean[:], self._square[:] = saved["mean"], saved["square"]
+        self._steps = saved["steps"]
 
 
 def _views(flat: F32, shapes: Sequence[tuple[int, int]]) -> tuple[list[F32], list[F32]]:

@@ -9,6 +9,7 @@ A network reads standardised features (a missing one, nan, counts as the mean). 
     cloning    logits of what the logged policy did           probabilities = softmax(logits / temperature), calibrated
     values     Q(s, a), the expected return of an action      probabilities = softmax(Q / temperature), temperature = the
                                                               root mean squared error of Q on the log
+    ppo        logits of a policy trained in the simulator    probabilities = softmax(logits / temperature)
 
 Where the largest probability is below `floor`, the static table decides.
 
@@ -39,7 +40,7 @@ from aegir.files import replace_file
 from aegir.model.dense import rows_times
 from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 
-PolicyKind = Literal["cloning", "values"]
+PolicyKind = Literal["cloning", "values", "ppo"]
 METADATA_KEY = "aegir_policy"
 FORMAT = 1
 

@@ -19,6 +19,7 @@ taken from the last step.
 
 Promises
   - an episode whose accuracy is unknown has no reward (nan); any other part that is missing counts as 0;
+  - the decisions of an episode that was cut off are paid their own cost and seconds, because the rest comes later;
   - a part out of its range is refused, with the episode and the value.
 """
 
@@ -91,16 +92,26 @@ def compute_reward_v1(batch: EpisodeBatch, weights: RewardWeights | None = None)
     parts |= {part: np.nan_to_num(parts[part], nan=0.0) for part in ("verified", *COUNTS)}
     spent = {"cost": batch.cost * batch.decided, "seconds": batch.seconds * batch.decided}
     parts |= {part: values.sum(axis=1) for part, values in spent.items()}
-    raw = sum((weights.signed(part) * parts[part] for part in PARTS), np.zeros(len(batch)))
-    total = np.clip(raw, weights.low, weights.high)
-    steps = sum(
-        (weights.signed(part) * spent[part] for part in STEP_PARTS), np.zeros(batch.decided.shape)
-    )
+    raw = weigh_parts(parts, weights)
+    total = clip_reward(raw, weights)
+    steps = np.zeros(batch.decided.shape) + weigh_parts(spent, weights)
     if batch.decided.size:
         last = batch.decided.shape[1] - 1 - np.argmax(batch.decided[:, ::-1], axis=1)
-        steps[np.arange(len(batch)), last] += total - steps.sum(axis=1)
+        cut_off = ~batch.terminated & np.isnan(total)
+        steps[np.arange(len(batch)), last] += np.where(cut_off, 0.0, total - steps.sum(axis=1))
     ordered = {part: parts[part] for part in PARTS}
     return RoutingReward(ordered, total, steps, int((raw != total)[~np.isnan(raw)].sum()))
+
+
+def weigh_parts(parts: Mapping[str, Floats], weights: RewardWeights) -> Floats:
+    """The weighted sum of these parts, of any shape they share; not yet clipped."""
+    named = [weights.signed(part) * parts[part] for part in PARTS if part in parts]
+    return np.asarray(sum(named, np.float64(0.0)))
+
+
+def clip_reward(raw: Floats, weights: RewardWeights) -> Floats:
+    """The reward of an episode from its weighted sum."""
+    return np.asarray(np.clip(raw, weights.low, weights.high))
 
 
 def _read_part(batch: EpisodeBatch, part: str) -> Floats:

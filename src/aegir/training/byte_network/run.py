@@ -1,4 +1,4 @@
-"""The folder of a training run of the byte network: started once, resumed with the settings it was started with.
+"""The folder of a training run: started once, resumed with the settings it was started with.
 
     with open_run(folder, config, processes, resume=False) as run: ...
 
@@ -11,33 +11,43 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aegir.config.settings import read_toml
 from aegir.errors import UsageError
 from aegir.run_folder import CONFIG, METRICS, RunFolder, hold_lock, render_toml
-from aegir.training.byte_network.learner import Processes
+
+if TYPE_CHECKING:  # recipes without torch use this module too
+    from aegir.training.byte_network.learner import Processes
 
 CHECKPOINT = "checkpoint.safetensors"
-FREE_SETTINGS = ("threads", "data.folders", "specialists")
+FREE_SETTINGS = (
+    "threads",
+    "data.folders",
+    "specialists",
+    "tasks.training",
+    "tasks.test",
+    "tasks.outcomes",
+)
 """What may differ when a run is resumed: where it runs, not what it learns."""
 
 
 @contextlib.contextmanager
 def open_run(
-    folder: Path, config: Any, processes: Processes, *, resume: bool
+    folder: Path, config: Any, processes: "Processes | None" = None, *, resume: bool
 ) -> Iterator[RunFolder]:
     """Start or resume the run in a folder, which stays locked until the block ends; `config` is a dataclass."""
     if resume:
         _check_resumable(folder, config)
     with contextlib.ExitStack() as stack:
-        if processes.rank == 0:
+        if processes is None or processes.rank == 0:
             with contextlib.suppress(OSError):  # what is wrong is said when the folder is written
                 folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(hold_lock(folder))
             if not resume:
                 _start(folder, config)
-        processes.wait()
+        if processes is not None:
+            processes.wait()
         yield RunFolder(folder)
 
 

@@ -1,0 +1,274 @@
+"""`aegir sim collect | log | train-ppo | eval`: execute solvers, log decisions, train a routing policy, judge it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from aegir.cli.options import PathName
+from aegir.cli.rl_data import save_log, write_text
+from aegir.cli.sim_progress import SimProgress
+from aegir.cli.terminal import say, tell
+from aegir.errors import UsageError
+from aegir.offline.policy import RoutingPolicy
+from aegir.run_folder import RunFolder
+from aegir.seeding import Seeds
+from aegir.simulator.collecting import collect as collect_outcomes
+from aegir.simulator.collecting import require_complete
+from aegir.simulator.outcomes import OutcomeCache
+from aegir.simulator.playing import explore, play
+from aegir.simulator.sandbox import open_sandbox
+from aegir.simulator.solvers.registry import find_solver, known_solvers
+from aegir.simulator.solvers.solver import Solver
+from aegir.simulator.task import Task, read_tasks
+from aegir.tables.amounts import amount
+from aegir.training.ppo.config import PpoTraining, read_ppo_training
+from aegir.training.ppo.evaluation import evaluate, evaluation_page
+from aegir.training.ppo.loop import POLICY, train_ppo
+from aegir.training.ppo.world import World, load_world
+
+CONFIG = click.argument("config", type=PathName(dir_okay=False))
+ROWS = {
+    "single": "best single solver",
+    "static": "static table",
+    "start": "starting policy",
+    "ppo": "ppo",
+    "oracle": "oracle",
+}
+
+
+@click.command(
+    "collect",
+    epilog="Example: aegir sim collect --tasks training.jsonl --tasks test.jsonl --out outcomes.db",
+)
+@click.option(
+    "--tasks",
+    type=PathName(dir_okay=False),
+    multiple=True,
+    required=True,
+    help="Tasks made by `aegir sim generate`; may be repeated.",
+)
+@click.option(
+    "--out",
+    type=PathName(dir_okay=False),
+    required=True,
+    help="Outcomes go here; those that are there are not executed again.",
+)
+@click.option("--solver", "names", multiple=True, help="Only this solver; may be repeated.")
+@click.option("--workers", type=int, default=1, show_default=True, help="Processes.")
+@click.option(
+    "--retries",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Retries with feedback in a row.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Counts as one object.")
+def collect(
+    tasks: tuple[Path, ...],
+    out: Path,
+    names: tuple[str, ...],
+    workers: int,
+    retries: int,
+    as_json: bool,
+) -> None:
+    """Let every solver try every task for real, and keep the outcomes for training."""
+    known = [task for path in tasks for task in read_tasks(path)]
+    _require_different_ids(known)
+    progress = SimProgress("attempts", len(known))
+    try:
+        with OutcomeCache(out) as cache:
+            collected = collect_outcomes(
+                *(cache, known, find_solvers(names), open_sandbox),
+                workers=workers,
+                retries=retries,
+                watch=progress.count,
+            )
+            size = len(cache)
+    finally:
+        progress.close()
+    tell(
+        f"executed {amount(collected.executed, 'attempt')}, {collected.known:,} were known; {out} holds {size:,}"
+    )
+    if as_json:
+        counts = {"executed": collected.executed, "known": collected.known, "outcomes": size}
+        click.echo(json.dumps({**counts, "lost": collected.lost}))
+    require_complete(collected)
+
+
+@click.command("log", epilog="Example: aegir sim log configs/ppo.toml --out decisions.jsonl")
+@CONFIG
+@click.option(
+    "--out", type=PathName(dir_okay=False), required=True, help="A .jsonl or .parquet file."
+)
+@click.option(
+    "--episodes",
+    type=click.IntRange(1),
+    default=4000,
+    show_default=True,
+    help="Episodes; tasks come in turn.",
+)
+@click.option(
+    "--explore",
+    "epsilon",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of decisions drawn uniformly instead of by the static table.",
+)
+@click.option(
+    "--part",
+    type=click.Choice(["training", "test", "families"]),
+    default="training",
+    show_default=True,
+    help="Which tasks.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same episodes.")
+def log(config: Path, out: Path, episodes: int, epsilon: float, part: str, seed: int) -> None:
+    """Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`."""
+    settings = read_ppo_training(config)
+    chosen = _load(settings).parts.get(part)
+    if chosen is None:
+        raise UsageError(f"{config} leaves no tasks in the part {part!r}")
+    random = Seeds(seed).generator("log", part)
+    order = np.concatenate(
+        [random.permutation(len(chosen)) for _ in range(-(-episodes // len(chosen)))]
+    )
+    played = play(
+        *(chosen.table, order[:episodes], explore(epsilon, len(chosen.table.actions))),
+        *(settings.budget, settings.reward),
+        static=chosen.static,
+        random=random,
+        name=f"simulator-{part}-{epsilon:g}-{seed}",
+        decider="exploration",
+    )
+    save_log(list(played.batch.episodes()), out)
+
+
+@click.command(
+    "train-ppo",
+    epilog="Example: aegir sim train-ppo configs/ppo.toml --from cql.safetensors --out runs/ppo",
+)
+@CONFIG
+@click.option(
+    "--from",
+    "start",
+    type=PathName(),
+    help="The policy to begin with, of `aegir rl train-bc` or `train-cql`, or a PPO run [default: a random one].",
+)
+@click.option("--seed", type=int, help="Instead of the file's.")
+@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
+@click.option(
+    "--out",
+    type=PathName(file_okay=False),
+    help="The run folder [default: runs/NAME of the configuration].",
+)
+@click.option("--json", "as_json", is_flag=True, help="Final figures as one object.")
+def train(
+    config: Path,
+    start: Path | None,
+    seed: int | None,
+    resume: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Fine-tune a routing policy by PPO in the simulator."""
+    settings = read_ppo_training(config)
+    if seed is not None:
+        settings = replace(settings, seed=seed)
+    folder = out or Path("runs") / config.stem
+    begin = _read_policy(start) if start is not None and not resume else None
+    world = _load(settings)
+    progress = SimProgress("iteration", settings.iterations)
+    try:
+        done = train_ppo(settings, folder, progress, world, begin, resume)
+    finally:
+        progress.close()
+    shown = ", ".join(f"{part} {done.figures[f'{part}/reward']:.4f}" for part in world.parts)
+    tell(f"{done.policy.version} in {folder}: mean reward {shown}")
+    if as_json:
+        click.echo(json.dumps({"policy": done.policy.version, **done.figures}))
+
+
+@click.command(
+    "eval",
+    epilog="Example: aegir sim eval configs/ppo.toml runs/ppo-0 runs/ppo-1 runs/ppo-2 --from cql.safetensors --out eval.json",
+)
+@CONFIG
+@click.argument("policies", nargs=-1, required=True, type=PathName())
+@click.option("--from", "start", type=PathName(), help="The policy that PPO began with.")
+@click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
+@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
+@click.option("--json", "as_json", is_flag=True, help="Print all figures as one JSON object.")
+def evaluation(
+    config: Path,
+    policies: tuple[Path, ...],
+    start: Path | None,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare policies, one per seed, with single solvers, the static table, their start and the oracle."""
+    settings = read_ppo_training(config)
+    report = evaluate(
+        _load(settings),
+        settings,
+        [_read_policy(path) for path in policies],
+        _read_policy(start) if start else None,
+    )
+    if out is not None:
+        write_text(out, json.dumps(report, indent=2, allow_nan=False) + "\n")
+    if plot is not None:
+        runs = [RunFolder(path) for path in policies if path.is_dir()]
+        write_text(plot, evaluation_page(report, runs))
+    if as_json:
+        click.echo(json.dumps(report, allow_nan=False))
+    else:
+        _show(report)
+
+
+def find_solvers(names: Sequence[str]) -> list[Solver]:
+    """The solvers of these names, or all that need no endpoint."""
+    return [find_solver(name) for name in names] or list(known_solvers().values())
+
+
+def _load(settings: PpoTraining) -> World:
+    return load_world(settings, find_solvers(settings.tasks.solvers))
+
+
+def _read_policy(path: Path) -> RoutingPolicy:
+    return RoutingPolicy.load(path / POLICY if path.is_dir() else path)
+
+
+def _require_different_ids(tasks: list[Task]) -> None:
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise UsageError(
+                f"two files have the task {task.id!r}; generate them with different seeds"
+            )
+        seen.add(task.id)
+
+
+def _show(report: dict[str, Any]) -> None:
+    say(f"best single solver on training tasks: {report['single_solver']}")
+    for name, part in report["parts"].items():
+        say(f"{name}, {amount(part['tasks'], 'task')}")
+        for key, label in ROWS.items():
+            if key not in part:
+                continue
+            line = f"  {label:<20} {part[key]['reward']:8.4f}"
+            if key == "ppo":
+                share = part["share_of_oracle"]
+                line += f" ± {part[key]['spread']:.4f}"
+                line += f"  {share:.1%} of the oracle" if share is not None else ""
+            elif key in part["gain"]:
+                gain = part["gain"][key]
+                line += (
+                    f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
+                )
+            say(line)
