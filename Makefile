@@ -11,7 +11,7 @@ demo: .venv/base
 
 test: .venv/dev bubblewrap
 	$(MAKE) check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff check .
