@@ -244,7 +244,11 @@ def test_a_file_name_that_is_no_utf8_is_read_and_shown_with_its_bytes(tmp_path: 
             rf"aegir: 1 of 3 files failed: {tmp_path}/empty\xe9.csv",
         ]
         for name in ("caf\\xe9.csv", "caf\\xe9.parquet"):
-            shown = name if format_name in ("text", "html", "csv") else name.replace("\\", "\\\\")
+            shown = (
+                name
+                if format_name in ("text", "html", "csv", "sql")
+                else name.replace("\\", "\\\\")
+            )
             assert shown in done.out, format_name
 
 

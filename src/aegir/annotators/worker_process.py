@@ -30,6 +30,7 @@ from aegir.annotators.annotate import Failure
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.reviewing import Offer, Reviewed
+from aegir.answers.routing import RouterScore, Timing
 from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.tables.reader_process import close_idle_readers
 
@@ -106,7 +107,10 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as plain values; nothing is rounded or left out."""
     if isinstance(outcome, Failure):
         return {"source": outcome.source, "reason": outcome.reason, "kind": outcome.kind.__name__}
-    return _plain(outcome) | {"columns": [_plain_column(column) for column in outcome.columns]}
+    return _plain(outcome) | {
+        "columns": [_plain_column(column) for column in outcome.columns],
+        "timing": outcome.timing and asdict(outcome.timing),
+    }
 
 
 def outcome_from_json(data: dict[str, Any]) -> Outcome:
@@ -120,6 +124,7 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
             "warnings": tuple(data["warnings"]),
             "preview": tuple(map(tuple, data["preview"])),
             "profiles": tuple(_profile(profile) for profile in data["profiles"]),
+            "timing": data["timing"] and _timing(data["timing"]),
         }
     )
 
@@ -134,6 +139,8 @@ def _plain_column(column: ColumnAnnotation) -> dict[str, Any]:
         plain[name] = [(guess.label, guess.confidence) for guess in plain[name]]
     if column.relation is not None:
         plain["relation"] = (column.relation.label, column.relation.confidence)
+    if column.routing is not None:
+        plain["routing"] = [asdict(each) for each in column.routing]
     plain["reviewed"] = column.reviewed and asdict(column.reviewed)
     plain["offers"] = [asdict(offer) for offer in column.offers]
     return plain
@@ -144,9 +151,15 @@ def _column(data: dict[str, Any]) -> ColumnAnnotation:
         data[name] = tuple(Guess(*guess) for guess in data[name])
     relation = data["relation"]
     data["relation"] = None if relation is None else Guess(*relation)
+    if data["routing"] is not None:
+        data["routing"] = tuple(RouterScore(**each) for each in data["routing"])
     data["reviewed"] = data["reviewed"] and Reviewed(**data["reviewed"])
     data["offers"] = tuple(Offer(**offer) for offer in data["offers"])
     return ColumnAnnotation(**data | {"reasons": tuple(data["reasons"])})
+
+
+def _timing(data: dict[str, Any]) -> Timing:
+    return Timing(**data | {"steps": tuple((name, seconds) for name, seconds in data["steps"])})
 
 
 def _profile(data: list[Any]) -> ColumnProfile:

@@ -34,12 +34,14 @@ def _table_lines(annotation: TableAnnotation) -> Iterator[str]:
     where = catalogue_table(annotation)
     yield f"-- {escape_controls(annotation.table)}, annotator {escape_controls(annotation.annotator)}"
     relation = [where.schema, where.table] if where.schema else [where.table]
+    if any(escape_controls(name) != name for name in relation):
+        yield "-- the table's name has control characters or bytes that are no text: no comments"
+        return
     for column in annotation.columns:
         if column.label is None or column.name is None:
             continue
         names = [*relation, column.name]
-        if any(escape_controls(name) != name for name in names):
-            shown = escape_controls(column.name)
+        if (shown := escape_controls(column.name)) != column.name:
             yield f"-- the name of column {column.index + 1} has control characters: {shown}"
             continue
         place = ".".join(quote_name(name) for name in names)

@@ -132,7 +132,7 @@ def _adjusted(
 
 @click.command(
     "parl-export",
-    epilog="Example: aegir train parl-export runs/parl-0 --out swarm; then aegir train calibrate runs/parl-0 --into swarm …",
+    epilog="Example: aegir train parl-export runs/parl-0 --out swarm",
 )
 @click.argument("run", type=PathName(file_okay=False))
 @click.option(

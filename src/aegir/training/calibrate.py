@@ -185,14 +185,20 @@ def compatibility_of(tables: Sequence[TrainingTable]) -> F32:
 
 def load_models(work: Path) -> tuple[dict[str, dict[str, HeldOut]], dict[Task, float]]:
     """Read the answers that `aegir train ngrams` kept, those of the linear stages with their temperatures."""
-    folds = sorted(work.glob(NETWORK_ANSWERS.format("*")))
-    if not folds or not (work / LINEAR_ANSWERS).exists():
-        raise UsageError(f"{work} has no answers of n-grams; make them with: aegir train ngrams")
+    folds = _find_answers(work)
     linear = load_answers(work / LINEAR_ANSWERS)
     temperature = fit_temperatures([linear["web"]])
     tempered = {origin: _tempered(held, temperature) for origin, held in linear.items()}
     networks = stack_folds([load_answers(fold) for fold in folds])
     return {LINEAR: tempered, NETWORK: networks}, temperature
+
+
+def _find_answers(work: Path) -> list[Path]:
+    """Return the files with the networks' answers in the folder of `aegir train ngrams`; raise if it has none."""
+    folds = sorted(work.glob(NETWORK_ANSWERS.format("*")))
+    if not folds or not (work / LINEAR_ANSWERS).exists():
+        raise UsageError(f"{work} has no answers of n-grams; make them with: aegir train ngrams")
+    return folds
 
 
 def _tempered(held: HeldOut, temperature: Mapping[Task, float]) -> HeldOut:
@@ -229,8 +235,8 @@ def calibrate_folds(
     second model alone under the name of its annotator.
     """
     tables = read_training_tables(data)
-    raw = _stacked(folds)
-    temperature = fit_temperatures(list(raw.values()))
+    _find_answers(ngrams)
+    temperature = fit_temperatures(list(_stacked(folds).values()))
     combined = calibrating_combined(folds, tables, ngrams, temperature)
     held = combined.held
     fitted = combined.fit()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aegir.annotators.annotate import Failure, annotate_sources
-from aegir.annotators.registry import load_annotator
+from aegir.annotators.registry import load_annotator, with_times
 from aegir.annotators.scores import TableScores
 from aegir.annotators.worker_pool import WorkerPool, choose_workers
 from aegir.annotators.worker_process import Outcome, outcome_as_json, outcome_from_json
@@ -77,8 +77,10 @@ def test_any_number_of_workers_gives_the_outcomes_of_none(workers: int, nasty: d
 
 
 def test_outcomes_are_sent_without_loss():
-    found = annotate_sources([EXAMPLES / "customers.csv"], load_annotator("combined"))
-    for outcome in (*found, Failure("x", "no \ud800 file", UsageError)):
+    source = EXAMPLES / "customers.csv"
+    found = annotate_sources([source], load_annotator("combined"))
+    routed = annotate_sources([source], with_times(load_annotator("swarm")))
+    for outcome in (*found, *routed, Failure("x", "no \ud800 file", UsageError)):
         again = outcome_from_json(json.loads(json.dumps(outcome_as_json(outcome))))
         assert again == outcome
         assert getattr(again, "preview", ()) == getattr(outcome, "preview", ())

@@ -87,6 +87,8 @@ class LearningSettings:
 
     primary_rate: float = 0.3
     """Learning rate of the primary, as a share of that of router, fusion and alignment; 0 freezes it."""
+    trust_rate: float = 1.0
+    """The same of the router and of the gates of answers: whom to ask, and how far to trust."""
     warm_up: float = 0.1
     weight_decay: float = 0.05
     """Of the primary's matrices."""
@@ -97,7 +99,7 @@ class LearningSettings:
     augmentation: Augmentation = field(default_factory=Augmentation)
 
     def __post_init__(self) -> None:
-        check_numbers(self, "primary_rate", "weight_decay", at_least=0)
+        check_numbers(self, "primary_rate", "trust_rate", "weight_decay", at_least=0)
         check_numbers(self, "warm_up", at_least=0, at_most=1)
         check_numbers(self, "clip", above=0)
         check_numbers(self, "check_every", at_least=1)

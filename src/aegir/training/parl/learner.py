@@ -42,9 +42,8 @@ from aegir.training.parl.reading import Known, Reading, read_columns
 from aegir.training.parl.rollouts import Rollout, as_tensors
 
 PRIMARY = "swarm.primary_model."
-FAST = ("swarm.head_gates", "swarm.router.")
-FAST_SHARE = 6.0
-"""Few numbers say whom to ask and how far to trust the answers: they learn with so many times the rate of the rest."""
+TRUST = ("swarm.head_gates", "swarm.router.")
+"""The few numbers that say whom to ask and how far to trust the answers; they have a learning rate of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +63,12 @@ class SwarmLearner:
         self.policy, self.config = policy, config
         self.parameters = dict(policy.named_parameters())
         own: list[Tensor] = []
-        fast: list[Tensor] = []
+        trust: list[Tensor] = []
         decayed: list[Tensor] = []
         plain: list[Tensor] = []
         for name, parameter in self.parameters.items():
-            if name.startswith(FAST):
-                fast.append(parameter)
+            if name.startswith(TRUST):
+                trust.append(parameter)
             elif not name.startswith(PRIMARY):
                 own.append(parameter)
             else:
@@ -78,7 +77,7 @@ class SwarmLearner:
         self.optimizer = torch.optim.AdamW(
             [
                 {"params": own, "weight_decay": 0.0, "share": 1.0},
-                {"params": fast, "weight_decay": 0.0, "share": FAST_SHARE},
+                {"params": trust, "weight_decay": 0.0, "share": config.learning.trust_rate},
                 {"params": decayed, "weight_decay": decay, "share": config.learning.primary_rate},
                 {"params": plain, "weight_decay": 0.0, "share": config.learning.primary_rate},
             ],
