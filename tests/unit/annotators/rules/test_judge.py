@@ -157,11 +157,16 @@ def test_a_rule_writes_its_fine_type_as_a_column_type_that_goes_with_it() -> Non
 )
 @pytest.mark.parametrize("end", ["", "!", "\n!"])
 def test_no_cell_makes_a_rule_slow(unit: str, end: str) -> None:
-    """Patterns that backtrack would need minutes on these; 50 ms is a hundred times the usual cost."""
+    """Patterns that backtrack would need minutes on these; 50 ms is a hundred times the usual cost. A pause of the
+    collector counts as CPU time too, so the shortest of three tries is judged."""
     cells = [(unit * 600)[:length] + end for length in (15, 40, 80, 120, 500)]
     for header in (None, "height", "address", "account number"):
         judge(Column(header, (cells[0],)))  # patterns are compiled on first use
         for cell in cells:
-            started = time.process_time()
-            judge(Column(header, (cell,)))
-            assert time.process_time() - started < 0.05, cell[:20]
+            assert any(_judged_within(0.05, Column(header, (cell,))) for _ in range(3)), cell[:20]
+
+
+def _judged_within(seconds: float, column: Column) -> bool:
+    started = time.process_time()
+    judge(column)
+    return time.process_time() - started < seconds

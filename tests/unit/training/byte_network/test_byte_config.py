@@ -15,7 +15,7 @@ from aegir.training.byte_network.config import ByteTraining, read_byte_training
 
 ROOT = Path(__file__).parents[4]
 CONFIGS = sorted(
-    path for path in (ROOT / "configs").glob("*.toml") if not path.name.startswith("parl")
+    path for path in (ROOT / "configs").glob("*.toml") if not path.name.startswith(("parl", "ppo"))
 )
 
 
