@@ -22,6 +22,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ Build = Callable[[], tuple[Work, dict[str, Any]]]
 
 _ERRORS = {each.__name__: each for each in (AegirError, UsageError, UnreadableTable, CheckFailed)}
 _LONGEST_MESSAGE = 1 << 16
+TRIES_TO_REMOVE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,17 @@ def _run(build: Build, folder: Path, memory: int, service: socket.socket) -> Non
     except BaseException:
         traceback.print_exc()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os._exit(code)
+
+
+def _remove(folder: Path) -> None:
+    """Delete the folder of uploads, in which a worker that has just been started may be making its own."""
+    for _ in range(TRIES_TO_REMOVE):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.02)
 
 
 def _fork_worker(work: Work, folder: Path, memory: int, service: socket.socket) -> None:
@@ -140,7 +151,11 @@ def _work(work: Work, folder: Path, memory: int, orders: int, replies: int) -> N
     code = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # readers are waited for
-        folder.mkdir()
+        try:
+            folder.mkdir()
+        except FileNotFoundError:  # the service ended while this worker was started
+            code = 0
+            return
         tempfile.tempdir = str(folder)
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
