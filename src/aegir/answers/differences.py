@@ -117,7 +117,13 @@ def _pair_tables(old: Sequence[Compared], new: Sequence[Compared]) -> dict[int, 
     for length in range(LONGEST_TAIL, 0, -1):
         _pair_unique(old, new, pairs, lambda each, size=length: _tail(each.annotation, size))  # type: ignore[misc]
     _pair_unique(old, new, pairs, lambda each: each.annotation.table, in_order=True)
+    _pair_unique(old, new, pairs, lambda each: _name_within(each.annotation.table))
     return pairs
+
+
+def _name_within(table: str) -> str:
+    """Return what a table of a database or workbook is called there, without the name of the file."""
+    return table.rpartition("#")[2]
 
 
 def _pair_unique(

@@ -103,7 +103,7 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
         if why:
             lines += chain.from_iterable(starmap(painter.paragraph, _explanation(column)))
     if routed := shown_routing(annotation):
-        lines.append(painter.line([("  " + routed, "dim")]))
+        lines += painter.paragraph("", routed, indent=2)
     lines += [painter.line([("note: " + warning, "yellow")]) for warning in annotation.warnings]
     return "\n".join(lines) + "\n"
 
@@ -245,13 +245,13 @@ class _Painter:
             self.console.print(line, end="", soft_wrap=True)
         return capture.get()
 
-    def paragraph(self, start: str, text: str) -> Iterator[str]:
+    def paragraph(self, start: str, text: str, indent: int = INDENT) -> Iterator[str]:
         """The whole text in lines below a column; only a word longer than a line is broken."""
         from rich.text import Text
 
-        room = self.width - INDENT - len(start)
+        room = self.width - indent - len(start)
         for number, part in enumerate(Text(_printable(text)).wrap(self.console, room)):
-            margin = " " * INDENT + (start if number == 0 else " " * len(start))
+            margin = " " * indent + (start if number == 0 else " " * len(start))
             yield self.line([(margin + part.plain.strip(), "dim")])
 
     def cut(self, text: str, size: int) -> str:

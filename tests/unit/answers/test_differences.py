@@ -149,3 +149,14 @@ def test_differences_are_written_for_people_pull_requests_and_programs():
     assert render_differences((), "text") == "no changes\n"
     with pytest.raises(UsageError, match="unknown format 'xml'"):
         render_differences((), "xml")
+
+
+def test_tables_of_two_databases_are_paired_by_their_own_names():
+    def database(file: str, *tables: str) -> list[Compared]:
+        return [
+            Compared(a_table(column(name), name=f"{file}#{name}", source=file)) for name in tables
+        ]
+
+    assert compare(database("monday.db", "a", "b"), database("tuesday.db", "b", "a")) == ()
+    (gone,) = compare(database("monday.db", "a", "b"), database("tuesday.db", "b"))
+    assert count_changes([gone])["removed"] == 1

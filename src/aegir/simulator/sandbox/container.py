@@ -137,7 +137,7 @@ def find_engine(engine: str) -> list[str]:
     found = shutil.which(engine)
     if found is None:
         raise UsageError(
-            f"{engine} is not installed; install it, or leave --docker out to use the local sandbox"
+            f"{engine} is not installed; install it, or use the local sandbox, without --{engine}"
         )
     # Podman's first choice, crun, fails where control groups are of version 1.
     runtime = ["--runtime", "runc"] if engine == "podman" and shutil.which("runc") else []
