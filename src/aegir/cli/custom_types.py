@@ -147,7 +147,7 @@ def _with_reviewed(
         tell(f"{file} was reviewed, but is not there any more; it is left out")
     if not (*examples, *found.examples):
         raise UsageError(
-            f"no column was reviewed as {name!r}; say so in: aegir review FILE, or give --examples FILE:COLUMN"
+            f"no column of a file that is there was reviewed as {name!r}; say so in: aegir review FILE, or give --examples FILE:COLUMN"
         )
     return (*examples, *found.examples), (*against, *found.against)
 

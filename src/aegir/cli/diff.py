@@ -115,6 +115,8 @@ def diff(
         )
 
     def read(side: str) -> list[Compared]:
+        if side == "-":
+            raise UsageError("standard input cannot be compared; write it to a file and name that")
         if answer_format(Path(side)):
             return read_answers(Path(side))
         places = without_answers(find_places(side))

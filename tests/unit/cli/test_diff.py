@@ -80,6 +80,7 @@ def test_bad_input_is_one_sentence(versions: dict[str, Path], tmp_path: Path):
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 no table")
     refused(run("diff", old, broken, *RULES), "broken.parquet")
+    refused(run("diff", "-", old, *RULES), "standard input cannot be compared")
 
 
 def test_hook_and_workflow_call_the_verb_with_options_that_it_has():
