@@ -97,9 +97,7 @@ def test_reviews_are_shared_as_lines_and_every_bad_input_is_one_sentence(
 
 
 def test_reviewed_columns_teach_a_type_without_further_examples(people: Path):
-    refused(
-        run("types", "learn", "Shade/name", "--reviewed"), "was reviewed as 'Shade/name'"
-    )
+    refused(run("types", "learn", "Shade/name", "--reviewed"), "was reviewed as 'Shade/name'")
     refused(run("types", "learn", "Shade/name"), "--examples names no column")
 
 
