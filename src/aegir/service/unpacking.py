@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from aegir.errors import UnreadableTable
 from aegir.service.limits import Limits, Refused
-from aegir.tables.archives import open_compressed
+from aegir.tables.archives import BROKEN_ZIP, open_compressed
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
 
@@ -50,7 +50,7 @@ def _stated_size(path: Path) -> int:
     try:
         with zipfile.ZipFile(path) as archive:
             return sum(member.file_size for member in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except BROKEN_ZIP:
         return 0  # reading it will say why
 
 

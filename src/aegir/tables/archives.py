@@ -36,6 +36,8 @@ ARCHIVE_RATIO = 20
 XZ_MEMORY = 256 << 20
 """Enough for every preset of the xz command (-9 takes 65 MB); a header can ask for 4 GB."""
 WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".ods")
+BROKEN_ZIP = (zipfile.BadZipFile, OSError, ValueError, NotImplementedError)
+"""What `zipfile` raises for an archive that it cannot open; the last for a version or method that it does not know."""
 
 
 def open_compressed(raw: Any, format_: Format, request: Request) -> ByteStream:
@@ -54,7 +56,7 @@ def is_workbook(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except BROKEN_ZIP:
         return False
     return bool(names & {"xl/workbook.xml", "xl/workbook.bin"}) or "content.xml" in names
 
@@ -63,7 +65,7 @@ def read_zip(path: Path, request: Request) -> Iterator[Table]:
     """Yield the tables in the members of a zip archive, in the order of their names."""
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except BROKEN_ZIP as error:
         is_named_workbook = Path(request.file_name).suffix.lower() in WORKBOOK_SUFFIXES
         raise UnreadableTable(
             f"{request.label} begins like a {'workbook' if is_named_workbook else 'zip archive'} "
