@@ -15,8 +15,7 @@ import os
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aegir.errors import AegirError, UsageError
 from aegir.simulator.sandbox.launch import (
@@ -27,7 +26,7 @@ from aegir.simulator.sandbox.launch import (
     kill,
 )
 from aegir.simulator.sandbox.messages import build_execution, encode_order
-from aegir.simulator.sandbox.program import Execution, Limits, Program
+from aegir.simulator.sandbox.program import Execution, Limits, Program, Sandbox
 from aegir.simulator.sandbox.seccomp import build_filter
 from aegir.simulator.sandbox.watch import (
     SECONDS_TO_START,
@@ -38,7 +37,7 @@ from aegir.simulator.sandbox.watch import (
 )
 
 
-class BubblewrapSandbox:
+class BubblewrapSandbox(Sandbox):
     """Runs programs under bubblewrap; `cold` starts a new interpreter for each."""
 
     def __init__(self, *, cold: bool = False) -> None:
@@ -66,17 +65,6 @@ class BubblewrapSandbox:
         """End everything that was started."""
         with self._lock:
             self._stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _run_warm(self, program: Program, limits: Limits) -> Execution:
         order = encode_order(program, limits, filter_=self._filter)

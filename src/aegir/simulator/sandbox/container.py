@@ -20,13 +20,11 @@ import subprocess
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
 
 from aegir.errors import UsageError
 from aegir.simulator.sandbox import harness
 from aegir.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
-from aegir.simulator.sandbox.program import Execution, Limits, Program
+from aegir.simulator.sandbox.program import Execution, Limits, Program, Sandbox
 from aegir.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
 from aegir.simulator.sandbox.watch import SECONDS_TO_END, Outcome, Stream, follow
 
@@ -39,7 +37,7 @@ FRAMES = 1 << 16
 """Bytes that the tags and lengths of frames may take."""
 
 
-class ContainerSandbox:
+class ContainerSandbox(Sandbox):
     """Runs programs in containers of an image, one each."""
 
     def __init__(self, engine: str, image: str = IMAGE) -> None:
@@ -56,17 +54,6 @@ class ContainerSandbox:
 
     def close(self) -> None:
         """Nothing is left between two programs."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _run(self, program: Program, limits: Limits) -> Execution:
         order = encode_order(program, limits, filter_=self._filter, count_processes=False)
