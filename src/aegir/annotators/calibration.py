@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.mixing import Mixing, RuleTrust
+from aegir.annotators.pairs import PairModel
 from aegir.errors import UsageError
 from aegir.tables.labelled import Task
 
@@ -66,6 +67,8 @@ class Mixture:
     """What the strength of a rule is multiplied by, on tables of the web, before it is added to a type's log odds."""
     compatibility_weight: float
     """What the log compatibility of a relation with the column's type is multiplied by, on tables of the web."""
+    pairs: PairModel | None = None
+    """What stands beside what in tables of the web; None in weights that were calibrated without it."""
 
     def __post_init__(self) -> None:
         _check_number("rule_weight", self.rule_weight)
@@ -74,12 +77,21 @@ class Mixture:
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        mixing, trust, *numbers = _items(given, *cls.__dataclass_fields__)
-        return cls(Mixing.from_json(mixing), RuleTrust.from_json(trust), *numbers)
+        keys = [name for name in cls.__dataclass_fields__ if name != "pairs"]
+        mixing, trust, *numbers = _items(given, *keys)
+        pairs = PairModel.from_json(given["pairs"]) if "pairs" in given else None
+        return cls(Mixing.from_json(mixing), RuleTrust.from_json(trust), *numbers, pairs)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "combined" in "calibration"."""
-        return asdict(self)
+        pairs = {} if self.pairs is None else {"pairs": self.pairs.as_json()}
+        return {
+            "mixing": asdict(self.mixing),
+            "rule_trust": asdict(self.rule_trust),
+            "rule_weight": self.rule_weight,
+            "compatibility_weight": self.compatibility_weight,
+            **pairs,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@
     mixture    mixing.py: log P = a log P(n-grams) + b log P(byte network); fine types count for types, too
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
+    pairs      pairs.py: types, then relations, of all columns of a table of the web together
 
 The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
-applied once more, as far as the table is one of the web: the weights of the last two lines are multiplied by its
+applied once more, as far as the table is one of the web: the weights of the last three lines are multiplied by its
 probability. On everyday tables only telephones are ruled out, where a rule names something else: digits and dashes look
 like them in any script. Vetoes that would leave no type are ignored.
 """
@@ -222,13 +223,18 @@ def apply_rules(
     mixture: Mixture,
     compatibility: F32,
 ) -> tuple[Probabilities, Probabilities]:
-    """Return the types and relations of one table after the rules were applied, as far as it is one of the web."""
+    """Return the types and relations of one table after rules and pairs were applied, as far as it is one of the web."""
     if web < LIKELY:
         return rule_out_phones(types, relations, verdicts)
     types = apply_verdicts(types, verdicts, mixture.rule_weight * web)
+    if mixture.pairs is not None:
+        types = mixture.pairs.types.apply(types, web)
     weight = mixture.compatibility_weight * web
     relations = reweigh_relations(relations, types, compatibility, weight)
-    return types, rule_out_relations(relations, verdicts, type_shares(compatibility))
+    relations = rule_out_relations(relations, verdicts, type_shares(compatibility))
+    if mixture.pairs is not None:
+        relations = mixture.pairs.relations.apply(relations, web)
+    return types, relations
 
 
 def apply_verdicts(

@@ -35,6 +35,7 @@ from aegir.tables.labelled import Accepted, Task
 from aegir.training.held_out import ANSWERS, HeldOut, load_answers, stack_folds
 from aegir.training.linear_stages import fit_temperatures
 from aegir.training.mixing_fit import Parts
+from aegir.training.pair_fit import LabelledPairs
 from aegir.training.replay import LINEAR, NETWORK, Calibrating, Held, collect, replay_alone
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 
@@ -274,7 +275,15 @@ def calibrating_combined(
     inner = _ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}
-    return Calibrating("combined", held, inner, second, inner.compatibility, with_rules=True)
+    return Calibrating(
+        "combined",
+        held,
+        inner,
+        second,
+        inner.compatibility,
+        with_rules=True,
+        pairs=LabelledPairs.of(tables),
+    )
 
 
 def _stacked(runs: Sequence[Path]) -> dict[str, HeldOut]:

@@ -21,12 +21,15 @@ from aegir.annotators.combined import (
     is_unsure,
     reweigh_relations,
     rule_out_phone_names,
+    rule_out_relations,
+    type_shares,
 )
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import Mixing, RuleTrust, per_column, with_none
+from aegir.annotators.pairs import PairModel
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.rules_annotator import explain_verdict
-from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores
+from aegir.annotators.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
 from aegir.answers.annotation import TableAnnotation
 from aegir.arrays import F32, I64, Bools, softmax
 from aegir.data.sources import TrainingTable
@@ -38,6 +41,7 @@ from aegir.training.mixing_fit import (
     fit_weights,
     types_of_fine_from,
 )
+from aegir.training.pair_fit import HeldOutTable, LabelledPairs, fit_pairs
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 Array = npt.NDArray[Any]
@@ -153,6 +157,7 @@ class Fitted:
     rule_trust: RuleTrust | None = None
     rule_weight: float = 0.0
     compatibility_weight: float = 0.0
+    pairs: PairModel | None = None
 
     def trust(self) -> RuleTrust:
         """Return the trust in rules, which a whole fit has."""
@@ -162,7 +167,9 @@ class Fitted:
     @property
     def mixture(self) -> Mixture:
         """The part that ships with the byte network."""
-        return Mixture(self.mixing, self.trust(), self.rule_weight, self.compatibility_weight)
+        return Mixture(
+            self.mixing, self.trust(), self.rule_weight, self.compatibility_weight, self.pairs
+        )
 
 
 def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
@@ -189,7 +196,8 @@ class Calibrating:
 
     `first` and `second` are the probabilities of the two models it mixes, per origin. The first may be an annotator that is
     fitted itself, then on the same half of the same tables. The second may lack columns, which then go by the first
-    alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does.
+    alone. `with_rules` applies the rules to the types and relations of web tables, as `combined` does; `pairs` are those
+    of labelled tables, with which the columns of these tables are then read together.
     """
 
     def __init__(
@@ -201,8 +209,10 @@ class Calibrating:
         compatibility: F32,
         *,
         with_rules: bool,
+        pairs: LabelledPairs | None = None,
     ) -> None:
         self.annotator, self.held, self.with_rules = annotator, held, with_rules
+        self.pairs = pairs
         self._first, self.second, self.compatibility = first, second, compatibility
         self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
         self.verdicts: dict[str, list[Verdict]] = (
@@ -310,7 +320,43 @@ class Calibrating:
                 "relations", reweigh_relations(relations, types, self.compatibility, w), related
             ),
         )
-        return replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
+        fitted = replace(fitted, rule_weight=rule_weight, compatibility_weight=compatibility_weight)
+        return fitted if self.pairs is None else self._fit_pairs(fitted, mixed, self.pairs)
+
+    def _fit_pairs(
+        self, fitted: Fitted, mixed: Mapping[str, Probabilities], pairs: LabelledPairs
+    ) -> Fitted:
+        """Fit how far the columns of a table are read together, by pairs of tables outside the other half."""
+        held, verdicts = self.held["web"], self.verdicts["web"]
+        chosen = np.ones_like(held.half) if fitted.half is None else held.half == fitted.half
+        groups = pairs.groups_of(held.tables)
+        without = {group for group, own in zip(groups, chosen, strict=True) if not own}
+        types = held.by_table(apply_verdicts(mixed["types"], verdicts, fitted.rule_weight))
+        relations = held.by_table(mixed["relations"])
+
+        def tables(part: str, found: Sequence[Probabilities]) -> list[HeldOutTable]:
+            right = np.where(held.known[part][:, None], held.accepted[part], False)
+            return [
+                HeldOutTable(probabilities, accepted, group)
+                for probabilities, accepted, group, own in zip(
+                    found, held.by_table(right), groups, chosen, strict=True
+                )
+                if own
+            ]
+
+        of_types = fit_pairs("types", tables("types", types), pairs, without)
+        spans = table_spans([table.labelled.table for table in held.tables])
+        weight, shares = fitted.compatibility_weight, type_shares(self.compatibility)
+        weighed = [
+            rule_out_relations(
+                reweigh_relations(each, of_types.apply(own), self.compatibility, weight),
+                verdicts[span],
+                shares,
+            )
+            for own, each, span in zip(types, relations, spans, strict=True)
+        ]
+        of_relations = fit_pairs("relations", tables("relations", weighed), pairs, without)
+        return replace(fitted, pairs=PairModel(of_types, of_relations))
 
     def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
         """Return the mixture for all columns of an origin; zeros for a column without values, as in the annotators."""
