@@ -27,7 +27,7 @@ Visit = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    with running_service(tmp_path_factory.mktemp("page"), "--annotator", "dispatch") as running:
+    with running_service(tmp_path_factory.mktemp("page")) as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""The default annotator: a mixture of n-grams and byte network, on tables of the web corrected by rules.
+"""The `combined` annotator: a mixture of n-grams and byte network, on tables of the web corrected by rules.
 
     asked      the byte network reads a table only if the n-grams leave the type of one of its columns unsure
     mixture    mixing.py: log P = a log P(n-grams) + b log P(byte network); fine types count for types, too

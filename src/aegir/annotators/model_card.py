@@ -23,8 +23,9 @@ WORST = 25
 INTRODUCTION = f"""\
 # Model card
 
-The weights that ship: `ngrams.safetensors` and `bytes.safetensors`, read by the default annotator. Written by
-`python -m aegir.annotators.model_card` from the facts in the files themselves.
+The weights that ship: `ngrams.safetensors` and `bytes.safetensors`, read by the default annotator, `dispatch`: n-grams read every
+column, the byte network those of which they are not sure. Written by `python -m aegir.annotators.model_card` from the facts in the files
+themselves. These are figures of `combined`, which asks the byte network about whole tables; those of `dispatch` beside them: [results.md](results.md).
 
 ## What they are for
 
@@ -157,7 +158,7 @@ def _worst_classes(facts: Mapping[str, Any], task: str) -> Iterator[str]:
     classes = facts.get("held_out", {}).get(f"combined/{task}", {}).get("classes", {})
     title = {"cta": "types", "cpa": "relations"}[task]
     yield f"## Where it fails on the web: {title}\n"
-    yield f"Cross-validated, the default annotator, the {WORST} worst of {len(classes)}.\n"
+    yield f"Cross-validated, `combined`, the {WORST} worst of {len(classes)}.\n"
     yield "| label | columns | precision | recall | F1 |"
     yield "|---|---|---|---|---|"
     for name, row in sorted(classes.items(), key=lambda item: (item[1][3], item[0]))[:WORST]:

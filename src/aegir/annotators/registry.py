@@ -12,7 +12,7 @@ from aegir.annotators.decide import Thresholds
 from aegir.annotators.scores import Annotator
 from aegir.errors import UsageError
 
-DEFAULT = "combined"
+DEFAULT = "dispatch"
 
 
 def _combined(model: Path | None) -> Annotator:
@@ -55,9 +55,9 @@ def _dispatch(model: Path | None) -> Annotator:
 
 
 ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
+    "dispatch": _dispatch,
     "combined": _combined,
     "byte_model": _byte_model,
-    "dispatch": _dispatch,
     "ngrams": _ngrams,
     "rules": _rules,
     "swarm": _swarm,

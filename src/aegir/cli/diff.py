@@ -29,6 +29,7 @@ from aegir.cli.options import (
     memory_option,
     threshold_options,
 )
+from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import tell, track
 from aegir.errors import CheckFailed, UsageError
 from aegir.files import replace_file
@@ -106,7 +107,7 @@ def diff(
     @cache  # once for two sides, and not at all for two answers
     def prepared() -> tuple[Annotator, Thresholds]:
         return prepare(
-            annotator,
+            choose_annotator(annotator, model),
             model,
             min_confidence=min_confidence,
             precision=precision,

@@ -21,6 +21,7 @@ from aegir.annotators.open_evaluation import OpenEvaluation, evaluate_open
 from aegir.answers.printable import escape_controls
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import PathName, annotator_options, threshold_options
+from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.amounts import amount
@@ -74,7 +75,11 @@ def evaluate(
     tables = list(read_labelled_tables(path))
     wanted = task or task_of(tables, path)
     chosen, thresholds = prepare(
-        annotator, model, min_confidence=min_confidence, precision=precision, custom_types=False
+        choose_annotator(annotator, model),
+        model,
+        min_confidence=min_confidence,
+        precision=precision,
+        custom_types=False,
     )
     result: Evaluation | OpenEvaluation
     if wanted == "open":

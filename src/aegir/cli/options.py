@@ -44,8 +44,8 @@ def annotator_options(verb: Verb) -> Verb:
     return click.option(
         "--annotator",
         metavar="NAME",
-        default="combined",
-        help="combined (default), dispatch, swarm, byte_model, ngrams or rules.",
+        default="dispatch",
+        help="dispatch (default), combined, swarm, byte_model, ngrams or rules.",
     )(verb)
 
 

@@ -12,6 +12,7 @@ import getpass
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import click
 
@@ -29,8 +30,9 @@ from aegir.answers.wording import (
     worth_listing,
 )
 from aegir.cli.options import annotator_options, memory_option
+from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say, tell
-from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
+from aegir.dispatch.dispatcher import DispatchAnnotator
 from aegir.dispatch.routed_table import RoutedTable
 from aegir.errors import UsageError
 from aegir.memory.location import default_location
@@ -71,14 +73,14 @@ def review_table(
     by: str | None,
     rows: int,
     annotator: str,
-    model: str | None,
+    model: Path | None,
     memory: str | None,
     as_json: bool,
 ) -> None:
     """Go through the unsure and personal columns of tables, and keep what you say.
 
     `aegir review FILE` is short for this. `annotate` uses what was said from then on, also when the table has more rows.
-    With --annotator dispatch, routing decisions and what came of them are logged in the same place.
+    Routing decisions of the default annotator, and what came of them, are logged in the same place.
     """
     location = open_location(memory)
     places = [place for source in sources for place in find_places(source)]
@@ -87,7 +89,10 @@ def review_table(
         raise UsageError("; ".join(failure.reason for failure in failures))
     own = {each.name: each.kind for each in load_types(types_folder(), tell)}
     routed: deque[RoutedTable] = deque()
-    chosen, thresholds = prepare(_annotator(annotator, routed), model, say=tell)
+    wanted = choose_annotator(annotator, model)
+    if isinstance(wanted, DispatchAnnotator):
+        wanted.listener = routed.append
+    chosen, thresholds = prepare(wanted, model, say=tell)
     with ReviewStore.open(location) as store:
         dialogue = _Dialogue(store, by or _user(), own, as_json)
         failed = False
@@ -114,14 +119,6 @@ def open_location(memory: str | None) -> str:
     if location is None:
         raise UsageError("there is no home folder to keep reviews in; name a file with --memory")
     return location
-
-
-def _annotator(name: str, routed: deque[RoutedTable]) -> str | DispatchAnnotator:
-    if name != DispatchAnnotator.name:
-        return name
-    dispatcher = load_dispatcher()
-    dispatcher.listener = routed.append
-    return dispatcher
 
 
 def _user() -> str:

@@ -114,20 +114,16 @@ def policy_from(option: Path | None) -> LearntPolicy | None:
 def choose_annotator(
     name: str,
     model: Path | None,
-    routing: Path | None,
-    policy: Path | None,
+    routing: Path | None = None,
+    policy: Path | None = None,
     llm: LlmAnnotator | None = None,
     *,
-    routed: bool,
+    routed: bool = False,
 ) -> str | DispatchAnnotator:
-    """The annotator to load by name, or the dispatcher where an option or the environment is about routing."""
-    learnt = policy_from(policy)
-    given = click.get_current_context().get_parameter_source("annotator")
-    by_default = given is not click.core.ParameterSource.COMMANDLINE
-    about_routing = routed or any(option is not None for option in (routing, policy, llm))
-    if name == DispatchAnnotator.name or (by_default and (about_routing or learnt is not None)):
-        return load_dispatcher(model, routing, learnt, {llm.name: llm} if llm else {})
-    if about_routing:
+    """The dispatcher as options and environment ask for it, or the name of another annotator, which routes nothing."""
+    if name == DispatchAnnotator.name:
+        return load_dispatcher(model, routing, policy_from(policy), {llm.name: llm} if llm else {})
+    if routed or any(option is not None for option in (routing, policy, llm)):
         raise UsageError(
             f"the annotator {name!r} does not route columns; leave --annotator out, or give "
             f"--annotator {DispatchAnnotator.name}"

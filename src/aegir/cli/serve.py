@@ -152,7 +152,7 @@ def serve(
         from aegir.cli.routing import choose_annotator
 
         routed = log_decisions is not None
-        chosen = choose_annotator(annotator, model, None, None, routed=routed)
+        chosen = choose_annotator(annotator, model, routed=routed)
         return prepare(chosen, model, custom_types=False)[0]
 
     def announce(address: str) -> None:

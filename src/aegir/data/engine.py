@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from aegir.annotators.registry import DEFAULT, load_annotator
+from aegir.annotators.registry import load_annotator
 from aegir.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
 from aegir.data.generators.tables import TABLES, synthetic_tables
 from aegir.data.headers import header_tables, typed_by_header
@@ -50,12 +50,15 @@ DERIVED = Source(
 )
 """Tables labelled with relations by people, and from those with types by rule."""
 
+TEACHER = "combined"
+"""Reads every unsure table in full: labels to learn from are worth more than the time, and stay what they were."""
+
 
 @dataclass(frozen=True, slots=True)
 class Teacher:
     """The annotator whose sure answers label the tables of the source "pseudo"."""
 
-    name: str = DEFAULT
+    name: str = TEACHER
     weights: Path | None = None
     """Instead of those that ship."""
 

@@ -5,7 +5,7 @@
 
     off     the static table decides
     on      the policy decides where it is sure, else the static table; what would be deployed
-    full    the default annotator: no column is left to the n-grams to save time
+    full    `combined` beside whole tables: no column is left to the n-grams to save time
 
 | figure | of | meaning |
 |---|---|---|

@@ -185,7 +185,7 @@ def test_precision_and_min_confidence_together_take_the_stricter():
         ({"annotator": "combind"}, "unknown annotator 'combind'; did you mean 'combined'?"),
         (
             {"annotator": "zzz"},
-            "unknown annotator 'zzz'; there are combined, byte_model, dispatch, ngrams, rules",
+            "unknown annotator 'zzz'; there are dispatch, combined, byte_model, ngrams, rules",
         ),
         ({"rows": 0}, "rows is 0"),
     ],

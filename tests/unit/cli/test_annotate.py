@@ -349,7 +349,7 @@ def test_the_seed_and_the_number_of_rows_decide_what_is_looked_at(tmp_path: Path
         (("",), "the name of a table is empty"),
         (("*.nothing",), "no file matches *.nothing"),
         ((BOOKS, "-f", "xml"), "unknown format 'xml'; there are text, json"),
-        ((BOOKS, "--annotator", "magic"), "unknown annotator 'magic'; there are combined"),
+        ((BOOKS, "--annotator", "magic"), "unknown annotator 'magic'; there are dispatch"),
         ((BOOKS, "--model", "no.safetensors"), "no.safetensors cannot be read as a model"),
         ((BOOKS, "--model", "x", "--annotator", "rules"), "the annotator 'rules' has no weights"),
         ((BOOKS, "--precision", "0.9999"), "precision 0.9999 was not reached"),

@@ -50,7 +50,7 @@ def test_json_has_the_promised_keys(data: Path):
 def test_the_report_is_readable_and_names_unknown_labels(data: Path):
     done = run("eval", "--task", "cta", "--data", data)
     assert "micro F1 0.7500" in done.out
-    assert "cta with combined: 4 labelled columns in 4 tables" in done.out
+    assert "cta with dispatch: 4 labelled columns in 4 tables" in done.out
     assert "labels that are not in the vocabulary count as missed: Mailbox, nothing\n" in done.out
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from aegir.annotators.registry import DEFAULT
 from command_line import run
 
 BOOKS = Path(__file__).parents[3] / "examples" / "books.csv"
@@ -53,8 +54,35 @@ def test_without_a_usable_policy_the_table_decides_and_says_so(
 def test_a_policy_that_is_switched_off_is_not_loaded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AEGIR_RL_POLICY", "0")
     monkeypatch.setenv("AEGIR_RL_CHECKPOINT", "none.safetensors")
-    done = run("annotate", BOOKS, "--json", "--annotator", "rules")
+    done = run("annotate", BOOKS, "--json")
     assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("verb", ["diff", "eval", "review"])
+def test_verbs_without_options_about_routing_take_the_policy_of_the_environment(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AEGIR_RL_POLICY", "1")
+    monkeypatch.setenv("AEGIR_RL_CHECKPOINT", str(tmp_path / "none.safetensors"))
+    labelled = tmp_path / "labelled.jsonl"
+    labelled.write_text(LABELLED)
+    arguments = {
+        "diff": (BOOKS, BOOKS),
+        "eval": (labelled,),
+        "review": (BOOKS, "--memory", tmp_path / "memory.db"),
+    }
+    done = run(verb, *arguments[verb], stdin=b"q\n")
+    assert done.code == 0
+    assert "the routing table decides, without a policy: " in done.err
+
+
+def test_the_dispatcher_is_the_default_and_others_are_chosen_by_name():
+    answers = [
+        json.loads(run("annotate", BOOKS, "--json", *options).out)
+        for options in ((), ("--annotator", DEFAULT), ("--annotator", "combined"))
+    ]
+    assert [each["annotator"] for each in answers] == ["dispatch", "dispatch", "combined"]
+    assert answers[0] == answers[1]
 
 
 def test_only_the_dispatcher_routes():

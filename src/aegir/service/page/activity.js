@@ -34,7 +34,7 @@ const workers = (status) => {
 const map = (status) => {
   const names = Object.keys(status.woken);
   if (!names.length) {
-    return make("p", { class: "soft" }, "No column was routed yet. Start the service with --annotator dispatch, --annotator swarm or --log-decisions to see who answers which columns.");
+    return make("p", { class: "soft" }, "No column was routed yet. The annotators dispatch (the default) and swarm route columns.");
   }
   const kinds = [...new Set(names.flatMap((name) => Object.keys(status.woken[name])))].sort();
   const most = Math.max(...names.flatMap((name) => Object.values(status.woken[name])));

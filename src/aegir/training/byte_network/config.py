@@ -20,9 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from aegir.annotators.registry import DEFAULT
 from aegir.config.settings import check_numbers, read_settings
-from aegir.data.engine import Teacher
+from aegir.data.engine import TEACHER, Teacher
 from aegir.errors import UsageError
 from aegir.model.architecture import Architecture
 from aegir.training.byte_network.batches import Augmentation
@@ -42,7 +41,7 @@ class DataSettings:
     """Folders of known files; none for sources that need none, such as synthetic tables."""
     sources: Mapping[str, Any] = field(default_factory=dict)
     """Source of the data engine to true, false or a number of tables."""
-    annotator: str = DEFAULT
+    annotator: str = TEACHER
     """For the source "pseudo": whose sure answers on unlabelled tables become labels."""
     annotator_model: str = ""
     """Its weights, instead of those that ship."""
