@@ -22,6 +22,7 @@ LADDER = [
     "rl offline",
     "memory",
     "annotators swarm",
+    "search",
     "dispatch simulator data plugins",
     "service training",
     "cli",
@@ -32,7 +33,7 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
     "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.doctor "
-    "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder "
+    "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder search "
     "service simulator tables training.ppo tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""

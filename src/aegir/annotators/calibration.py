@@ -77,10 +77,16 @@ class Mixture:
     @classmethod
     def from_json(cls, given: Any) -> Self:
         """Read what `as_json` wrote."""
-        keys = [name for name in cls.__dataclass_fields__ if name != "pairs"]
-        mixing, trust, *numbers = _items(given, *keys)
-        pairs = PairModel.from_json(given["pairs"]) if "pairs" in given else None
-        return cls(Mixing.from_json(mixing), RuleTrust.from_json(trust), *numbers, pairs)
+        mixing, trust, rule_weight, compatibility_weight = _items(
+            given, "mixing", "rule_trust", "rule_weight", "compatibility_weight"
+        )
+        return cls(
+            Mixing.from_json(mixing),
+            RuleTrust.from_json(trust),
+            rule_weight,
+            compatibility_weight,
+            PairModel.from_json(given["pairs"]) if "pairs" in given else None,
+        )
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON object that is stored under "combined" in "calibration"."""

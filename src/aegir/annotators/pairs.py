@@ -111,9 +111,11 @@ class Pairs:
         if len(probabilities) < 2 or strength <= 0:
             return probabilities
         some = probabilities.sum(axis=1, keepdims=True)
-        alone = np.where(probabilities > 0, np.log(probabilities + FLOOR), IMPOSSIBLE)
+        possible = probabilities > 0
+        alone: F32 = np.where(possible, np.log(probabilities + FLOOR), IMPOSSIBLE)
         scale = np.float32(strength * (len(probabilities) - 1) ** -self.weights.crowding)
-        believed, scores = probabilities, alone
+        believed: F32 = probabilities
+        scores = alone
         for _ in range(ROUNDS):
             earlier = np.cumsum(believed, axis=0, dtype=np.float32) - believed
             later = believed.sum(axis=0, dtype=np.float32) - believed - earlier

@@ -1,6 +1,6 @@
 """Annotators by name, for `--annotator`.
 
-`dispatch` stands above this package and is given by its home, which is imported when it is asked for.
+`dispatch` and `search` stand above this package and are given by their homes, which are imported when they are asked for.
 """
 
 from collections.abc import Callable
@@ -54,12 +54,18 @@ def _dispatch(model: Path | None) -> Annotator:
     return dispatcher
 
 
+def _search(model: Path | None) -> Annotator:
+    annotator: Annotator = import_module("aegir.search.annotator").load_search(model)
+    return annotator
+
+
 ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
     "dispatch": _dispatch,
     "combined": _combined,
     "byte_model": _byte_model,
     "ngrams": _ngrams,
     "rules": _rules,
+    "search": _search,
     "swarm": _swarm,
 }
 

@@ -25,6 +25,7 @@ from aegir.cli.output import write_annotations
 from aegir.cli.routing import (
     RoutingReport,
     choose_annotator,
+    effort_options,
     llm_from,
     llm_options,
     routing_options,
@@ -94,6 +95,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
+@effort_options
 @routing_options
 @llm_options
 @click.option(
@@ -130,6 +132,8 @@ def annotate(
     no_memory: bool,
     timing: bool,
     embed: bool,
+    effort: str | None,
+    within: str | None,
     routing: Path | None,
     policy: Path | None,
     explain_routing: bool,
@@ -151,7 +155,9 @@ def annotate(
     kept = _without_output(files, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
     llm = llm_from(llm_endpoint, llm_model, llm_price)
-    wanted = choose_annotator(annotator, model, routing, policy, llm, routed=routed)
+    wanted = choose_annotator(
+        annotator, model, routing, policy, llm, routed=routed, effort=effort, within=within
+    )
     report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
     chosen, thresholds = prepare(
         wanted,

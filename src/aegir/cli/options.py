@@ -45,7 +45,7 @@ def annotator_options(verb: Verb) -> Verb:
         "--annotator",
         metavar="NAME",
         default="dispatch",
-        help="dispatch (default), combined, swarm, byte_model, ngrams or rules.",
+        help="dispatch (default), combined, search, swarm, byte_model, ngrams or rules.",
     )(verb)
 
 

@@ -26,6 +26,8 @@ from aegir.dispatch.routed_table import RoutedTable
 from aegir.episode import Episode
 from aegir.errors import UsageError
 from aegir.offline.store import DecisionStore, new_id
+from aegir.search.annotator import SearchAnnotator, load_search
+from aegir.search.effort import parse_effort, parse_seconds
 from aegir.tables.amounts import amount
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -47,6 +49,20 @@ def routing_options(verb: Verb) -> Verb:
         "--routing",
         type=PathName(dir_okay=False),
         help="Route by this table (YAML) instead of the one that ships.",
+    )(verb)
+
+
+def effort_options(verb: Verb) -> Verb:
+    """--effort and --within."""
+    verb = click.option(
+        "--within",
+        metavar="TIME",
+        help="Search each table for at most this long, such as 200ms: the best answer that is there by then.",
+    )(verb)
+    return click.option(
+        "--effort",
+        metavar="NAME|NUMBER",
+        help="How far unsure columns are searched: low, normal (default), high, or a number from 0 to 1.",
     )(verb)
 
 
@@ -119,8 +135,12 @@ def choose_annotator(
     llm: LlmAnnotator | None = None,
     *,
     routed: bool = False,
-) -> str | DispatchAnnotator:
-    """The dispatcher as options and environment ask for it, or the name of another annotator, which routes nothing."""
+    effort: str | None = None,
+    within: str | None = None,
+) -> str | Annotator:
+    """The dispatcher as options and environment ask for it, a search with some effort, or the name of another annotator."""
+    if effort is not None or within is not None:
+        return _choose_search(name, model, effort, within, routed or any((routing, policy, llm)))
     if name == DispatchAnnotator.name:
         return load_dispatcher(model, routing, policy_from(policy), {llm.name: llm} if llm else {})
     if routed or any(option is not None for option in (routing, policy, llm)):
@@ -129,6 +149,25 @@ def choose_annotator(
             f"--annotator {DispatchAnnotator.name}"
         )
     return name
+
+
+def _choose_search(
+    name: str, model: Path | None, effort: str | None, within: str | None, routed: bool
+) -> SearchAnnotator:
+    option = "--effort" if effort is not None else "--within"
+    if name not in (DispatchAnnotator.name, SearchAnnotator.name):
+        raise UsageError(
+            f"the annotator {name!r} has no effort to choose; leave {option} or --annotator out"
+        )
+    if routed:
+        raise UsageError(
+            f"{option} decides itself who reads a column; leave out --routing, --policy, --llm-endpoint, "
+            "--explain-routing and --log-decisions, or name swarm@high as a worker in a routing table"
+        )
+    usual = "high" if name == SearchAnnotator.name else "normal"
+    return load_search(
+        model, parse_effort(effort or usual), None if within is None else parse_seconds(within)
+    )
 
 
 class RoutingReport:

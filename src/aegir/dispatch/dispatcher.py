@@ -8,6 +8,7 @@
     workers    ngrams       what the n-grams say, computed before anything is decided
                combined     n-grams mixed with the byte network, which reads the column and a few others of its table
                byte_model   the byte network alone
+               swarm@high   a search with high effort (aegir.search), if the routing table names it; also @low and @normal
                …            any annotator given by name, such as `llm`
 
 Promises
@@ -29,6 +30,7 @@ from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.ngrams.annotator import load_ngrams
 from aegir.annotators.part_of_table import Part
 from aegir.annotators.scores import Annotator, TableScores, table_spans
+from aegir.annotators.swarm import load_swarm_annotator
 from aegir.arrays import Bools, Floats
 from aegir.dispatch.choices import FREE, Choices, choose_workers
 from aegir.dispatch.exploration import Exploration
@@ -37,10 +39,28 @@ from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.routed_table import RoutedTable, Step
 from aegir.dispatch.static_table import Role, RoutingTable, load_table
 from aegir.errors import AegirError
+from aegir.search.annotator import SearchAnnotator
+from aegir.search.effort import EFFORTS, Plan
 from aegir.tables.table import Table
 
 COMBINED, BYTE_MODEL = "combined", "byte_model"
 OWN_WORKERS = (BYTE_MODEL, COMBINED, FREE)
+SEARCHES = {f"swarm@{name}": effort for name, effort in EFFORTS.items()}
+"""Worker to its effort."""
+
+
+class SearchWorker:
+    """A search as a worker: its answers before rules and pairs, which the dispatcher applies to all workers' answers."""
+
+    def __init__(self, name: str, combined: CombinedAnnotator) -> None:
+        self.name = name
+        self._search = SearchAnnotator(
+            combined, Plan.of(SEARCHES[name]), swarm=load_swarm_annotator
+        )
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        """Return probabilities for every column of every table."""
+        return self._search.score_uncorrected(tables)
 
 
 @dataclass(slots=True, eq=False)
@@ -235,6 +255,7 @@ def load_dispatcher(
 ) -> DispatchAnnotator:
     """Return the dispatcher over the shipped models, with this routing table or the one that ships."""
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
-    workers = (*OWN_WORKERS, *(others or {}))
-    table = load_table(routing, FEATURES, workers)
-    return DispatchAnnotator(combined, table, policy=policy, others=others)
+    table = load_table(routing, FEATURES, (*OWN_WORKERS, *SEARCHES, *(others or {})))
+    named = {worker for rule in table.rules for worker in table.roles[rule.role].chain}
+    searches = {name: SearchWorker(name, combined) for name in SEARCHES if name in named}
+    return DispatchAnnotator(combined, table, policy=policy, others={**searches, **(others or {})})

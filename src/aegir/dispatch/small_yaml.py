@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from aegir.errors import UsageError
 
-_ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)[ ]*:(?:[ ]+(?P<value>.*))?$")
+_ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w.@-]*)[ ]*:(?:[ ]+(?P<value>.*))?$")
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>[^"']*)(?P=quote)(?:\s+#.*)?$""")
 _OTHER_YAML = ("&", "*", "!", "|", ">", "%", "@", "`", "{", "?")

@@ -22,6 +22,8 @@ import numpy as np
 from aegir.annotators.byte_model import ByteModelAnnotator
 from aegir.annotators.calibration import ByteCalibration
 from aegir.annotators.combined import CombinedAnnotator
+from aegir.annotators.ngrams.annotator import NgramNetworks
+from aegir.annotators.ngrams.network import load_networks
 from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.arrays import F32
@@ -35,8 +37,9 @@ from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 from aegir.training.byte_network.config import read_byte_training
 from aegir.training.byte_network.export import read_run
-from aegir.training.calibrate import calibrating_combined
+from aegir.training.calibrate import NETWORK_ANSWERS, calibrating_combined
 from aegir.training.held_out import ANSWERS, HeldOut, column_names, load_answers, places_of
+from aegir.training.ngrams import networks_file
 from aegir.training.replay import Calibrating
 
 LEAST_RUNS = 2
@@ -64,6 +67,14 @@ class KeptNgrams:
 
     model: _Model
     scores: Mapping[str, TableScores]
+    networks: NgramNetworks | None = None
+    """Networks that have not seen these tables either, for further readings."""
+
+    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+        """Return what the networks say of tables as they are given."""
+        if self.networks is None:
+            raise UsageError("the n-gram networks of this fold were not kept; give their folder")
+        return self.networks.ask_networks(tables, verdicts)
 
     def score_judged(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
@@ -94,7 +105,7 @@ def load_held_out(
     networks = [_network(run) for run in runs]
     calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
     return [
-        _fold(run, network, held_out, calibrating, routing)
+        _fold(run, network, held_out, calibrating, routing, ngrams)
         for run, network, held_out in zip(runs, networks, answers, strict=True)
     ]
 
@@ -109,6 +120,7 @@ def _fold(
     held_out: Mapping[str, HeldOut],
     calibrating: Calibrating,
     routing: RoutingTable | None,
+    ngrams: Path,
 ) -> Fold:
     own = {
         origin: np.array(
@@ -130,10 +142,25 @@ def _fold(
     calibration = ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture)
     network.facts = {"calibration": calibration.as_json()}
     combined = CombinedAnnotator(
-        KeptNgrams(_Model(others.compatibility, fitted.types_of_fine), scores),
+        KeptNgrams(
+            _Model(others.compatibility, fitted.types_of_fine),
+            scores,
+            _networks_of(ngrams, held_out),
+        ),
         ByteModelAnnotator(network),
     )
     return Fold(run.name, DispatchAnnotator(combined, routing), tuple(tables))
+
+
+def _networks_of(ngrams: Path, held_out: Mapping[str, HeldOut]) -> NgramNetworks | None:
+    """Return the n-gram networks that had exactly these tables held out; None if they were not kept."""
+    names = {name for each in held_out.values() for name in each.names}
+    for number, answers in enumerate(sorted(ngrams.glob(NETWORK_ANSWERS.format("*")))):
+        path = ngrams / networks_file(number)
+        own = {name for each in load_answers(answers).values() for name in each.names}
+        if names <= own and path.exists():
+            return NgramNetworks(load_networks(path))
+    return None
 
 
 def _is_in(held_out: HeldOut, names: Sequence[str]) -> bool:

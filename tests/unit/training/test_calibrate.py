@@ -365,7 +365,7 @@ def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
     some = [table.labelled.table for table in tables]
     verdicts = judge_columns([column for table in some for column in table.columns])
     _, context, _ = annotator._read_linear(some)
-    probabilities = annotator._read_networks(some, verdicts)
+    probabilities = annotator.ask_networks(some, verdicts)
     template = answers_about(tables, 0)
     logits = {
         part: np.log(with_none(probabilities[part])) for part in ("types", "relations", "fine")

@@ -49,6 +49,33 @@ EVERYDAY = 0.05
 """Probability of a web table below which the linear stages, which were fitted to such tables, are not asked."""
 
 
+class NgramNetworks:
+    """Networks that answer together."""
+
+    def __init__(self, networks: Sequence[NgramNetwork]) -> None:
+        self._readers, self._count = group_by_reading(networks), len(networks)
+
+    def read_inputs(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> Iterator[tuple[list[NgramNetwork], ColumnInputs]]:
+        """Yield networks that know the same n-grams, with what they read."""
+        for networks, index in self._readers:
+            yield networks, read_columns(tables, verdicts, *index)
+
+    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+        """Return the mean probabilities of the networks per head, without "none of these"."""
+        total: dict[str, F32] = {}
+        for networks, inputs in self.read_inputs(tables, verdicts):
+            for network in networks:
+                for head, logits in network.outputs(inputs).items():
+                    probabilities = (
+                        sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
+                    )
+                    total[head] = total[head] + probabilities if head in total else probabilities
+        share = np.float32(1 / self._count)
+        return {head: probabilities * share for head, probabilities in total.items()}
+
+
 class NgramsAnnotator:
     """Scores tables with an `NgramModel`."""
 
@@ -58,7 +85,7 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._readers = group_by_reading(model.networks)
+        self._networks = NgramNetworks(model.networks)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -75,7 +102,7 @@ class NgramsAnnotator:
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
         """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
-        by_network = self._read_networks(tables, verdicts)
+        by_network = self.ask_networks(tables, verdicts)
         spans = table_spans(tables)
         web = [_mean_probability(by_network["web"][span]) for span in spans]
         mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
@@ -106,12 +133,16 @@ class NgramsAnnotator:
             for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
         ]
 
+    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+        """Return the mean probabilities of the networks per head, without "none of these"."""
+        return self._networks.ask_networks(tables, verdicts)
+
     def read(self, tables: Sequence[Table]) -> list[Readings]:
         """Return what the networks make of the columns of each table; a subject that a table names is ignored."""
         plain = [replace(table, subject=None) for table in tables]
         columns = [column for table in plain for column in table.columns]
         names, vectors, values = [], [], []
-        for networks, inputs in self._read_inputs(plain, judge_columns(columns)):
+        for networks, inputs in self._networks.read_inputs(plain, judge_columns(columns)):
             for network in networks:
                 read, embedded = network.read(inputs)
                 names.append(softmax(network.head("fine", read)))
@@ -124,28 +155,6 @@ class NgramsAnnotator:
             tuple("".join(header_view(column.name)) for column in columns),
         )
         return [together.at(span) for span in table_spans(tables)]
-
-    def _read_inputs(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
-    ) -> Iterator[tuple[list[NgramNetwork], ColumnInputs]]:
-        """Yield networks that know the same n-grams, with what they read."""
-        for networks, index in self._readers:
-            yield networks, read_columns(tables, verdicts, *index)
-
-    def _read_networks(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
-    ) -> dict[str, F32]:
-        """Return the mean probabilities of the networks per head, without "none of these"."""
-        total: dict[str, F32] = {}
-        for networks, inputs in self._read_inputs(tables, verdicts):
-            for network in networks:
-                for head, logits in network.outputs(inputs).items():
-                    probabilities = (
-                        sigmoid(logits) if logits.shape[1] == 1 else softmax(logits)[:, :-1]
-                    )
-                    total[head] = total[head] + probabilities if head in total else probabilities
-        share = np.float32(1 / len(self.model.networks))
-        return {head: probabilities * share for head, probabilities in total.items()}
 
     def _ask_linear(
         self, tables: Sequence[Table], web: Sequence[float], by_network: Mapping[str, F32]

@@ -1,0 +1,99 @@
+"""What `--effort` and `--within` ask for.
+
+    parse_effort("high")            1.0                 parse_seconds("200ms")          0.2
+    Plan.of(1.0)                    which columns are searched, beside how many others, in how many steps
+
+| effort | first pass | byte network asked, beside | deep search |
+|---|---|---|---|
+| `low`, 0 | rules, n-grams, pairs | for no column | none |
+| `normal`, 0.5 | the same | below 0.7, beside 2 others | none |
+| 0.75 | the same | below 0.83, beside 2 others | below 0.9: 2 further readings |
+| `high`, 1 | the same | below 0.95, beside the whole table | below 0.9: 3 further readings, then the swarm |
+
+Effort only adds: whoever is asked at some effort is asked at every higher one.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+from aegir.errors import UsageError
+
+EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
+NORMAL = EFFORTS["normal"]
+WOKEN_BELOW = ((0.0, 0.0), (0.5, 0.7), (1.0, 0.95))
+"""Effort, and the confidence below which the byte network reads a column; linear in between."""
+FEW = 2
+"""Columns read beside a woken one; more of them did not change what the byte network answered (docs/routing.md)."""
+SEARCHED_BELOW = 0.9
+MOST_READINGS = 3
+"""Further readings of a column; a fourth one gained nothing on held-out tables."""
+SWARM_FROM = 0.9
+"""Effort from which the swarm is asked."""
+_SECONDS = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an effort allows."""
+
+    effort: float
+    woken_below: float
+    """Confidence below which the byte network is asked about a column."""
+    context: int | None
+    """Columns that it reads beside those; None for the whole table."""
+    readings: int
+    """Further readings of a column that is searched."""
+    asks_swarm: bool
+    searched_below: float = SEARCHED_BELOW
+    """Confidence below which a column is searched, and above which its search ends."""
+
+    @classmethod
+    def of(cls, effort: float) -> Self:
+        """Return the plan of an effort from 0 to 1."""
+        if not 0 <= effort <= 1:
+            raise UsageError(
+                f"the effort is {effort}; expected a number from 0 to 1, low, normal or high"
+            )
+        more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
+        return cls(
+            effort,
+            _between(WOKEN_BELOW, effort),
+            None if effort >= SWARM_FROM else FEW,
+            math.ceil(more * MOST_READINGS - 1e-9),
+            effort >= SWARM_FROM,
+        )
+
+
+def _between(points: tuple[tuple[float, float], ...], at: float) -> float:
+    """Return the value at a place on the line through points (place, value)."""
+    for (left, low), (right, high) in pairwise(points):
+        if at <= right:
+            return low + (high - low) * (at - left) / (right - left)
+    return points[-1][1]
+
+
+def parse_effort(text: str) -> float:
+    """Return the effort that a name or a number stands for."""
+    if text in EFFORTS:
+        return EFFORTS[text]
+    try:
+        effort = float(text)
+    except ValueError:
+        effort = math.nan
+    if not 0 <= effort <= 1:
+        raise UsageError(
+            f"--effort is {text!r}; expected low, normal, high or a number from 0 to 1"
+        )
+    return effort
+
+
+def parse_seconds(text: str) -> float:
+    """Return the seconds that `200ms` or `1.5s` stand for."""
+    found = _SECONDS.fullmatch(text)
+    seconds = float(found[1]) * (0.001 if found[2] == "ms" else 1) if found else 0.0
+    if seconds <= 0:
+        raise UsageError(f"--within is {text!r}; expected a time above 0, such as 200ms or 1.5s")
+    return seconds

@@ -1,0 +1,215 @@
+"""What effort is worth: searches with several efforts on tables that no model has seen.
+
+    figures = measure_efforts(load_held_out(runs, data, ngrams), efforts, swarms)
+    figures[0].web_types, figures[0].hardest, figures[0].seconds                 shares right; CPU seconds per column
+
+The first row has no pairs and asks the byte network about columns below 0.7: what the default was before columns were read together.
+The hardest quarter of the types is chosen for each fold on the others, by the F1 of that row.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegir.annotators.byte_model import ByteModelAnnotator
+from aegir.annotators.calibration import ByteCalibration
+from aegir.annotators.combined import CombinedAnnotator
+from aegir.annotators.mixing import with_none
+from aegir.annotators.scores import Annotator, TableScores
+from aegir.annotators.swarm import SwarmAnnotator
+from aegir.arrays import Bools
+from aegir.metrics import compute_f1
+from aegir.search.annotator import SearchAnnotator
+from aegir.search.effort import NORMAL, Plan
+from aegir.tables.labelled import Accepted, LabelledTable
+from aegir.training.held_out_dispatch import Fold
+from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
+
+WITHOUT_PAIRS = "normal, without pairs"
+BATCH = 64
+"""Tables searched together."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffortFigures:
+    """What one effort gave on all folds."""
+
+    name: str
+    web_types: float
+    web_relations: float
+    everyday_types: float
+    hardest: float
+    """Web types right on columns of the hardest quarter of the types."""
+    columns: tuple[int, int, int, int]
+    """Columns behind these four shares."""
+    seconds: float
+    """CPU seconds per column."""
+    gain: tuple[float, float, float]
+    """Web types right minus those of the first row, and the 95 % interval of a bootstrap over tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    table: int
+    web: bool
+    types: Accepted | None
+    relations: Accepted | None
+
+
+def measure_efforts(
+    folds: Sequence[Fold],
+    efforts: Sequence[float],
+    swarms: Mapping[str, SwarmAnnotator],
+    watch: Callable[[str], None] = lambda _: None,
+) -> list[EffortFigures]:
+    """Search every fold's tables with every effort; `swarms` has those that have not seen a fold, by its name."""
+    rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
+    columns = [each for fold in folds for each in _columns(fold)]
+    said, seconds = {}, {}
+    for name, effort, pairs in rows:
+        parts, spent = [], 0.0
+        for fold in folds:
+            found, took = _search(fold, effort, pairs, swarms.get(fold.name))
+            parts += [_names(scores) for scores in found]
+            spent += took
+            watch(f"effort {name}: {fold.name} done")
+        said[name] = [column for part in parts for column in part]
+        seconds[name] = spent / max(len(columns), 1)
+    hardest = _hardest_types(folds, columns, said[WITHOUT_PAIRS])
+    return [_figures(name, columns, said, hardest, seconds[name]) for name, _, _ in rows]
+
+
+def _search(
+    fold: Fold, effort: float, pairs: bool, swarm: SwarmAnnotator | None
+) -> tuple[list[TableScores], float]:
+    combined = fold.dispatcher.combined
+    if not pairs:
+        combined = _without_pairs(combined)
+
+    def give() -> Annotator:
+        assert swarm is not None, "asked only where there is one"
+        return swarm
+
+    search = SearchAnnotator(combined, Plan.of(effort), swarm=give if swarm else None)
+    tables = [each.table for each in fold.tables]
+    began = time.process_time()
+    found = [
+        scores
+        for start in range(0, len(tables), BATCH)
+        for scores in search.score(tables[start : start + BATCH])
+    ]
+    return found, time.process_time() - began
+
+
+def _without_pairs(combined: CombinedAnnotator) -> CombinedAnnotator:
+    calibration = combined.byte_model.calibration
+    assert calibration.mixture is not None, "checked when it was made"
+    plain = ByteCalibration(calibration.temperature, replace(calibration.mixture, pairs=None))
+    network = combined.byte_model.model
+    before, network.facts = network.facts, {**network.facts, "calibration": plain.as_json()}
+    try:
+        return CombinedAnnotator(combined.ngrams, ByteModelAnnotator(network))
+    finally:
+        network.facts = before
+
+
+def _columns(fold: Fold) -> list[_Column]:
+    return [
+        _Column(number, _is_web(table), labels.types, labels.relations)
+        for number, table in enumerate(fold.tables)
+        for labels in table.labels
+    ]
+
+
+def _is_web(table: LabelledTable) -> bool:
+    return not (table.group or "").startswith("open ")
+
+
+def _names(scores: TableScores) -> list[tuple[str, str]]:
+    """Return the likeliest type, or none of them, and the likeliest relation of each column."""
+    types = with_none(scores.types).argmax(axis=1).tolist()
+    relations = scores.relations.argmax(axis=1).tolist()
+    return [
+        ((*TYPE_NAMES, NO_TYPE)[first], RELATION_NAMES[second])
+        for first, second in zip(types, relations, strict=True)
+    ]
+
+
+def _right(columns: Sequence[_Column], said: Sequence[tuple[str, str]], part: str) -> Bools:
+    place = 0 if part == "types" else 1
+    return np.array(
+        [
+            name[place] in (getattr(column, part) or (NO_TYPE,))
+            for column, name in zip(columns, said, strict=True)
+        ],
+        bool,
+    )
+
+
+def _hardest_types(
+    folds: Sequence[Fold], columns: Sequence[_Column], said: Sequence[tuple[str, str]]
+) -> Bools:
+    """(columns,) which web columns are of the quarter of types with the lowest F1 on the other folds."""
+    fold_of = np.repeat(np.arange(len(folds)), [len(_columns(fold)) for fold in folds])
+    web = np.array([column.web and bool(column.types) for column in columns])
+    hard = np.zeros(len(columns), bool)
+    for number in range(len(folds)):
+        others = np.flatnonzero(web & (fold_of != number)).tolist()
+        f1 = compute_f1([columns[i].types or () for i in others], [said[i][0] for i in others])
+        ranked = sorted((each for each in f1.classes if each.support), key=lambda each: each.f1)
+        worst = {each.label for each in ranked[: max(len(ranked) // 4, 1)]}
+        for place in np.flatnonzero(web & (fold_of == number)).tolist():
+            hard[place] = bool(worst.intersection(columns[place].types or ()))
+    return hard
+
+
+def _figures(
+    name: str,
+    columns: Sequence[_Column],
+    said: Mapping[str, Sequence[tuple[str, str]]],
+    hardest: Bools,
+    seconds: float,
+) -> EffortFigures:
+    web = np.array([column.web for column in columns])
+    typed = web & np.array([bool(column.types) for column in columns])
+    related = web & np.array([bool(column.relations) for column in columns])
+    everyday = ~web & np.array([column.types is not None for column in columns])
+    types = _right(columns, said[name], "types")
+    relations = _right(columns, said[name], "relations")
+    before = _right(columns, said[WITHOUT_PAIRS], "types")
+    return EffortFigures(
+        name,
+        float(types[typed].mean()),
+        float(relations[related].mean()),
+        float(types[everyday].mean()),
+        float(types[hardest].mean()),
+        (int(typed.sum()), int(related.sum()), int(everyday.sum()), int(hardest.sum())),
+        seconds,
+        _gain(columns, types.astype(float) - before, typed),
+    )
+
+
+def _gain(
+    columns: Sequence[_Column], difference: np.ndarray, used: Bools, draws: int = 1000
+) -> tuple[float, float, float]:
+    """Return the mean difference over the used columns, and its 95 % interval over redrawn tables."""
+    sums: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
+    table, last = -1, None
+    for place, column in enumerate(columns):
+        if column.table != last:
+            table, last = table + 1, column.table
+        if used[place]:
+            sums[table] += difference[place]
+            counts[table] += 1
+    numbers = sorted(counts)
+    total = np.array([sums[number] for number in numbers])
+    count = np.array([counts[number] for number in numbers])
+    generator = np.random.default_rng(0)
+    drawn = generator.integers(0, len(numbers), (draws, len(numbers)))
+    means = total[drawn].sum(axis=1) / count[drawn].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(total.sum() / count.sum()), float(low), float(high)
