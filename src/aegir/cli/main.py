@@ -165,6 +165,10 @@ VERBS = {
         "train_bytes:pretrain",
         "Teach the byte network to read: next bytes and headers of unlabelled tables.",
     ),
+    "train search-figures": (
+        "train_search:search_figures",
+        "Search held-out tables with several efforts; say what is right, and at which cost.",
+    ),
     "train specialist": (
         "train_specialist:specialist",
         "Train a small network for one domain, to be a frozen specialist of a swarm.",
