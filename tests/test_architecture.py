@@ -21,7 +21,8 @@ LADDER = [
     "nets",
     "rl offline",
     "memory",
-    "annotators swarm",
+    "annotators",
+    "swarm",
     "dispatch simulator data plugins",
     "service training",
     "cli",
@@ -33,7 +34,7 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 USED = (
     "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.doctor "
     "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder "
-    "service simulator tables training.ppo tsv vocabulary"
+    "service simulator swarm.pool swarm.pool_changes tables training.ppo tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""
 

@@ -1,4 +1,4 @@
-"""The swarm in torch, for training: a primary, frozen specialists, who reads what, and how their states are fused.
+"""The swarm: in torch, for training, a primary and frozen specialists; in numpy, for use, a pool of specialists.
 
 orchestrator    routing, specialists, fusion and primary in one call
 router          which specialists read which column
@@ -7,6 +7,8 @@ alignment       states and vectors of other shapes
 specialist      frozen models, run in parallel on their rows
 saving          a trained swarm as a folder that numpy can run
 column_model    the interface of a model, and the byte network behind it
+
+pool            specialists that are loaded when they are needed, within a budget; no torch is loaded for it
 """
 
 from typing import TYPE_CHECKING
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
     from aegir.swarm.column_model import ByteColumnModel, ColumnModel, ModelOutput
     from aegir.swarm.fusion import RWKVStateFusion, build_fusions
     from aegir.swarm.orchestrator import SwarmOrchestrator, SwarmOutput
+    from aegir.swarm.pool import SpecialistPool
+    from aegir.swarm.pool_entry import PoolEntry
     from aegir.swarm.router import SpecialistRouter, limit_activations
     from aegir.swarm.saving import save_swarm_folder
+    from aegir.swarm.spawning import SpawnBudget, Spawning
     from aegir.swarm.specialist import FrozenSpecialist, SpecialistOutput, run_specialists
 
 __all__ = [
@@ -28,8 +33,12 @@ __all__ = [
     "ColumnModel",
     "FrozenSpecialist",
     "ModelOutput",
+    "PoolEntry",
     "RWKVStateFusion",
+    "SpawnBudget",
+    "Spawning",
     "SpecialistOutput",
+    "SpecialistPool",
     "SpecialistRouter",
     "SwarmOrchestrator",
     "SwarmOutput",
@@ -46,8 +55,12 @@ __getattr__ = lazy_names(
         "ColumnModel": "column_model",
         "FrozenSpecialist": "specialist",
         "ModelOutput": "column_model",
+        "PoolEntry": "pool_entry",
         "RWKVStateFusion": "fusion",
+        "SpawnBudget": "spawning",
+        "Spawning": "spawning",
         "SpecialistOutput": "specialist",
+        "SpecialistPool": "pool",
         "SpecialistRouter": "router",
         "SwarmOrchestrator": "orchestrator",
         "SwarmOutput": "orchestrator",
