@@ -39,8 +39,8 @@ from aegir.errors import UsageError
 from aegir.model.specialists import SpecialistModel
 from aegir.swarm.pool_entry import PoolEntry, load_entry, manifest_files, swarm_folder
 from aegir.swarm.pool_loading import load_model
-from aegir.swarm.pool_settings import load_disabled
-from aegir.swarm.pool_usage import Usage, load_usage, save_usage
+from aegir.swarm.pool_settings import SETTINGS_FILE, load_disabled
+from aegir.swarm.pool_usage import USAGE_FILE, Usage, load_usage, save_usage
 from aegir.swarm.spawning import MEGABYTE, SpawnBudget, Spawning, Woken
 
 
@@ -91,9 +91,12 @@ class SpecialistPool:
         saved: dict[str, Usage] = {}
         try:
             disabled = load_disabled(folder)
+        except UsageError as error:
+            refused[SETTINGS_FILE] = str(error)
+        try:
             saved = load_usage(folder)
         except UsageError as error:
-            refused[str(folder)] = str(error)
+            refused[USAGE_FILE] = str(error)
         for origin, path in (
             *(("shipped", path) for path in manifest_files(SHIPPED)),
             *(("user", path) for path in manifest_files(folder)),
