@@ -44,7 +44,10 @@ class KindScore:
 
     columns: int
     type_right: float | None
-    """Share of the columns with a known type whose likeliest type, or none, is acceptable; None if no type is known."""
+    """Share of the columns that have a type whose likeliest type is acceptable; None if none has a type.
+
+    Columns that have none of the types do not count: who always answers "none" knows nothing.
+    """
     none_share: float
     """Share of the columns that it calls none of the types."""
 

@@ -10,17 +10,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from aegir.annotators.byte_model import batches_by_length
+from aegir.annotators.gold_labels import within_vocabulary
 from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import Symbols, encode_column, pad
-from aegir.model.heads import ANSWER_PLACES, NONE, OUTPUTS, TYPES_HEAD
+from aegir.model.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, OUTPUTS, TYPES_HEAD
 from aegir.model.specialists import ByteSpecialist, SpecialistModel
 from aegir.swarm.pool_entry import KindScore
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column
 from aegir.vocabulary.hierarchy import kind_of
-from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 REPEATS = 3
 """How often the made-up columns are read; the fastest time counts."""
@@ -43,7 +43,7 @@ def measure_kinds(model: SpecialistModel, tables: Iterable[LabelledTable]) -> di
     """Return the scores per kind, on the columns whose type or fine type is a name of the vocabulary."""
     columns: list[Column] = []
     labels: list[ColumnLabels] = []
-    for labelled in tables:
+    for labelled in map(within_vocabulary, tables):
         for column, known in zip(labelled.table.columns, labelled.labels, strict=True):
             if kind_of_labels(known) is not None:
                 columns.append(column)
@@ -71,9 +71,7 @@ def answered_types(model: SpecialistModel, columns: Sequence[Symbols]) -> list[s
 
 def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
     """Return the answers (columns, ANSWER_WIDTH) of a specialist; zeros for one that gives none."""
-    answers = np.zeros(
-        (len(columns), max(place.stop for place in ANSWER_PLACES.values())), np.float32
-    )
+    answers = np.zeros((len(columns), ANSWER_WIDTH), np.float32)
     for batch in batches_by_length(columns):
         given = model.contribute(pad([columns[i] for i in batch])[0]).answers
         if given is not None:
@@ -83,10 +81,8 @@ def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
 
 def kind_of_labels(labels: ColumnLabels) -> str | None:
     """Return the kind of a column's best type, else of its best fine type; None if it has neither."""
-    for names, known in ((labels.types, COLUMN_TYPES), (labels.fine, FINE_TYPES)):
-        if names and names[0] in known:
-            return kind_of(names[0])
-    return None
+    best = next((names[0] for names in (labels.types, labels.fine) if names), None)
+    return None if best is None else kind_of(best)
 
 
 def reading_of(model: SpecialistModel) -> Reading:
@@ -126,9 +122,7 @@ def made_up_columns() -> list[Column]:
 
 def _score(labels: Sequence[ColumnLabels], said: Sequence[str]) -> KindScore:
     judged = [
-        answer in known.types or (answer == NONE and not known.types)
-        for known, answer in zip(labels, said, strict=True)
-        if known.types is not None
+        answer in known.types for known, answer in zip(labels, said, strict=True) if known.types
     ]
     return KindScore(
         columns=len(labels),
