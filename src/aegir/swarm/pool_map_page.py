@@ -108,13 +108,15 @@ def _known(shown: PoolMap) -> HeatMap:
 
 def _right(entry: PoolEntry, kind: str) -> float:
     score = entry.scores.get(kind)
-    return math.nan if score is None or score.type_right is None else score.type_right
+    return math.nan if score is None or score.type_right is None else round(score.type_right, 2)
 
 
 def _woken(shown: PoolMap) -> HeatMap:
     """Specialist by kind: the share of columns for which the router woke it."""
     kinds = [f"{kind} ({each.columns:,})" for kind, each in shown.waking.items()]
-    values = [[each.share(name) for each in shown.waking.values()] for name in shown.routed]
+    values = [
+        [round(each.share(name), 2) for each in shown.waking.values()] for name in shown.routed
+    ]
     return HeatMap.of(
         "woken",
         shown.routed,

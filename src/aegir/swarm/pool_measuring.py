@@ -11,6 +11,7 @@ import numpy as np
 
 from aegir.annotators.byte_model import batches_by_length
 from aegir.annotators.gold_labels import within_vocabulary
+from aegir.annotators.judged_columns import kind_of_labels
 from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.architecture import Reading
@@ -20,7 +21,6 @@ from aegir.model.specialists import ByteSpecialist, SpecialistModel
 from aegir.swarm.pool_entry import KindScore
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column
-from aegir.vocabulary.hierarchy import kind_of
 
 REPEATS = 3
 """How often the made-up columns are read; the fastest time counts."""
@@ -77,12 +77,6 @@ def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
         if given is not None:
             answers[batch] = given
     return answers
-
-
-def kind_of_labels(labels: ColumnLabels) -> str | None:
-    """Return the kind of a column's best type, else of its best fine type; None if it has neither."""
-    best = next((names[0] for names in (labels.types, labels.fine) if names), None)
-    return None if best is None else kind_of(best)
 
 
 def reading_of(model: SpecialistModel) -> Reading:
