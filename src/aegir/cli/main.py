@@ -140,7 +140,7 @@ VERBS = {
     ),
     "swarm list": (
         "swarm:list_specialists",
-        "List the specialists of the pool: those that ship and your own.",
+        "List the specialists of the pool, with size, cost and the kinds that they know best.",
     ),
     "swarm map": (
         "swarm_map:draw_map",

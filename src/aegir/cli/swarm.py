@@ -7,6 +7,7 @@ import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
+from aegir.errors import UsageError
 from aegir.swarm.pool import SpecialistPool
 from aegir.swarm.pool_changes import (
     add_specialist,
@@ -40,7 +41,12 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
     WEIGHTS is a file made by `aegir train specialist`, which is copied, or the name of a specialist that was switched off.
     """
     folder = writable_folder()
-    if not weights.exists() and enable_specialist(str(weights), folder):
+    if not weights.exists():
+        if not enable_specialist(str(weights), folder):
+            raise UsageError(
+                f"there is no file {weights}, and no specialist of that name is switched off; "
+                "make one with: aegir train specialist CONFIG"
+            )
         entry = SpecialistPool.open(folder).entry(str(weights))
         tell(f"{entry.name} is switched on again")
     else:
@@ -54,7 +60,7 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
 @click.command("list", epilog="Example: aegir swarm list --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def list_specialists(as_json: bool) -> None:
-    """List the specialists of the pool: those that ship and your own, with size, cost and the kinds they know best."""
+    """List the specialists of the pool, with size, cost and the kinds that they know best."""
     pool = open_pool()
     if as_json:
         for entry in pool.entries:

@@ -28,6 +28,7 @@ Parts: pool_entry.py (manifests), pool_loading.py (files), spawning.py (budgets)
 (adding and removing).
 """
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ class SpecialistPool:
         self._saved: dict[str, Usage] = dict(saved or {})
         self._used: dict[str, Usage] = {}
         self._unsaved: dict[str, Usage] = {}
+        self._worths = self._known_worths()
         self._warm: dict[str, _Warm] = {}
         self._clock, self._touches = 0.0, 0
         self._lock, self._loading = Lock(), Lock()
@@ -217,16 +219,20 @@ class SpecialistPool:
     def note_use(self, name: str, columns: int, seconds: float) -> None:
         """Record that a specialist has read columns."""
         self.entry(name)
+        _check_count("columns", columns)
+        _check_count("seconds", seconds)
         with self._lock:
             self._count(name, Usage(columns=columns, calls=1, seconds=seconds))
             if name in self._warm:
                 self._touch(name)
 
     def note_worth(self, name: str, gain: float) -> None:
-        """Record what a specialist's answer was worth, such as the columns that were right with it and not without."""
+        """Record what a specialist's answer was worth: the share of columns that are right with it, less that without."""
         self.entry(name)
+        _check_count("gain", gain, least=-math.inf)
         with self._lock:
             self._count(name, Usage(gains=1, gain=gain))
+            self._worths = self._known_worths()
             if name in self._warm:
                 self._touch(name)
 
@@ -252,6 +258,7 @@ class SpecialistPool:
             raise
         with self._lock:
             self._saved = saved
+            self._worths = self._known_worths()
 
     def worth(self, name: str) -> float:
         """Return what a specialist is taken to be worth when somebody must be dropped."""
@@ -266,11 +273,15 @@ class SpecialistPool:
         self._unsaved[name] = self._unsaved.get(name, Usage()) + usage
 
     def _worth(self, name: str) -> float:
-        own = self._usage(name).worth
-        if own is not None:
+        if (own := self._worths.get(name)) is not None:
             return max(own, 0.0)
-        others = [worth for x in self._entries if (worth := self._usage(x).worth) is not None]
-        return max(sum(others) / len(others), 0.0) if others else 1.0
+        known = self._worths.values()
+        return max(sum(known) / len(known), 0.0) if known else 1.0
+
+    def _known_worths(self) -> dict[str, float]:
+        """Return the mean gain of those for which one was noted."""
+        worths = {name: self._usage(name).worth for name in self._entries}
+        return {name: worth for name, worth in worths.items() if worth is not None}
 
     def _touch(self, name: str) -> None:
         warm, columns = self._warm[name], self._used.get(name, Usage()).columns
@@ -292,3 +303,12 @@ class SpecialistPool:
             others = [name for name in self._warm if name not in spawning.woken]
             dropped = min(others, key=self._rank)
             self._clock = max(self._clock, self._warm.pop(dropped).priority)
+
+
+def _check_count(what: str, value: float, least: float = 0.0) -> None:
+    """Raise UsageError for a number that would spoil the statistics."""
+    if not math.isfinite(value) or value < least:
+        raise UsageError(
+            f"{what} of a specialist is {value}; expected a finite number"
+            + (f" from {least:g} on" if math.isfinite(least) else "")
+        )

@@ -49,7 +49,14 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return the usage of both together."""
-        return Usage(*(getattr(self, x.name) + getattr(other, x.name) for x in fields(Usage)))
+        return Usage(
+            self.columns + other.columns,
+            self.calls + other.calls,
+            self.seconds + other.seconds,
+            self.cold + other.cold,
+            self.gains + other.gains,
+            self.gain + other.gain,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts and the worth; JSON."""
