@@ -2,7 +2,7 @@
 
     judged = judge(tables, swarm)                   labelled columns, and the swarm's probabilities of their types
     confusions = count_confusions(judged)           (type, type) -> columns of one that were called the other, both ways
-    propose_groups(confusions)                      connected groups of at most 8 types, the worst first
+    propose_groups(confusions)                      connected groups of a few types, the worst first
 
 A group begins with the pair that is confused most. The type that is confused most with the group joins it, until there are MOST_TYPES, or
 until nobody is confused with it LINK_SHARE as often as that first pair, or often enough to count. Then the next group is made of the types that are left.

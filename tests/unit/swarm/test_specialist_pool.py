@@ -1,6 +1,7 @@
 """The pool: what is warm, what is refused, and that answers do not depend on it."""
 
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -365,6 +366,14 @@ def test_adding_measures_and_copies_and_refuses_a_name_that_is_taken(changed, tm
     assert not entry.file.exists()
     with pytest.raises(UsageError, match="no specialist 'ember'"):
         remove_specialist("ember", changed)
+
+
+def test_the_program_on_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("AEGIR_SWARM", str(tmp_path / "swarm"))
+    page = (Path(__file__).parents[3] / "docs" / "swarm-pool.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(program, {})
+    assert SpecialistPool.open().usage()["places"].columns == 12
 
 
 def test_an_entry_is_the_same_after_saving_and_loading(changed):
