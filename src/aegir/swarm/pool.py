@@ -28,7 +28,6 @@ Parts: pool_entry.py (manifests), pool_loading.py (files), spawning.py (budgets)
 (adding and removing).
 """
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ from threading import Lock
 from aegir.annotators.swarm import SHIPPED
 from aegir.errors import UsageError
 from aegir.model.specialists import SpecialistModel
-from aegir.swarm.pool_entry import PoolEntry, load_entry, manifest_files, swarm_folder
+from aegir.swarm.pool_entry import PoolEntry, load_entries, manifest_of, swarm_folder
 from aegir.swarm.pool_loading import load_model
 from aegir.swarm.pool_settings import SETTINGS_FILE, load_disabled
 from aegir.swarm.pool_usage import USAGE_FILE, Usage, load_usage, save_usage
@@ -87,7 +86,6 @@ class SpecialistPool:
         `folder` replaces the user's folder. A shipped specialist that the user has switched off is left out.
         """
         folder = folder if folder is not None else swarm_folder()
-        entries: dict[str, PoolEntry] = {}
         refused: dict[str, str] = {}
         disabled: frozenset[str] = frozenset()
         saved: dict[str, Usage] = {}
@@ -99,20 +97,17 @@ class SpecialistPool:
             saved = load_usage(folder)
         except UsageError as error:
             refused[USAGE_FILE] = str(error)
-        for origin, path in (
-            *(("shipped", path) for path in manifest_files(SHIPPED)),
-            *(("user", path) for path in manifest_files(folder)),
-        ):
-            try:
-                entry = load_entry(path, "shipped" if origin == "shipped" else "user")
-                if entry.name in entries:
-                    raise UsageError(f"{path} has the name of a specialist that ships; remove it")
-            except UsageError as error:
-                refused[path.name.partition(".")[0]] = str(error)
-                continue
-            if origin == "user" or entry.name not in disabled:
-                entries[entry.name] = entry
-        return cls(entries, budget, folder, refused, saved)
+        shipped, unusable = load_entries(SHIPPED, "shipped")
+        own, refused_own = load_entries(folder, "user")
+        for name in own.keys() & shipped.keys():
+            refused[str(own.pop(name).file)] = (
+                f"a specialist {name!r} ships with Aegir; add the one in {folder} under another --name"
+            )
+        used = {name: entry for name, entry in shipped.items() if name not in disabled}
+        refused |= unusable
+        for name, why in refused_own.items():
+            refused[str(manifest_of(folder, name)) if folder and name in used else name] = why
+        return cls({**used, **own}, budget, folder, refused, saved)
 
     @property
     def entries(self) -> tuple[PoolEntry, ...]:
@@ -163,9 +158,8 @@ class SpecialistPool:
         with self._lock:
             if (model := self._given(entry, spawning)) is not None or name in spawning.skipped:
                 return model
-        with (
-            self._loading
-        ):  # one file at a time, so that what is being loaded is within the budget too
+        # One file at a time, so that what is being loaded is within the budget too.
+        with self._loading:
             with self._lock:
                 # Another thread may have loaded it meanwhile.
                 if (model := self._given(entry, spawning)) is not None or name in spawning.skipped:
@@ -219,8 +213,6 @@ class SpecialistPool:
     def note_use(self, name: str, columns: int, seconds: float) -> None:
         """Record that a specialist has read columns."""
         self.entry(name)
-        _check_count("columns", columns)
-        _check_count("seconds", seconds)
         with self._lock:
             self._count(name, Usage(columns=columns, calls=1, seconds=seconds))
             if name in self._warm:
@@ -229,7 +221,6 @@ class SpecialistPool:
     def note_worth(self, name: str, gain: float) -> None:
         """Record what a specialist's answer was worth: the share of columns that are right with it, less that without."""
         self.entry(name)
-        _check_count("gain", gain, least=-math.inf)
         with self._lock:
             self._count(name, Usage(gains=1, gain=gain))
             self._worths = self._known_worths()
@@ -303,12 +294,3 @@ class SpecialistPool:
             others = [name for name in self._warm if name not in spawning.woken]
             dropped = min(others, key=self._rank)
             self._clock = max(self._clock, self._warm.pop(dropped).priority)
-
-
-def _check_count(what: str, value: float, least: float = 0.0) -> None:
-    """Raise UsageError for a number that would spoil the statistics."""
-    if not math.isfinite(value) or value < least:
-        raise UsageError(
-            f"{what} of a specialist is {value}; expected a finite number"
-            + (f" from {least:g} on" if math.isfinite(least) else "")
-        )

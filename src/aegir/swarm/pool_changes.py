@@ -17,8 +17,9 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.swarm_file import check_name
 from aegir.swarm.pool_entry import (
+    MANIFEST_ENDING,
     PoolEntry,
-    load_entry,
+    load_entries,
     manifest_files,
     manifest_of,
     save_entry,
@@ -44,7 +45,7 @@ def writable_folder(folder: Path | None = None) -> Path:
 
 def shipped_names() -> list[str]:
     """Return the names of the specialists that ship."""
-    return [load_entry(path, "shipped").name for path in manifest_files(SHIPPED)]
+    return [*load_entries(SHIPPED, "shipped")[0]]
 
 
 def add_specialist(
@@ -93,7 +94,7 @@ def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched o
             )
         set_disabled(folder, name, True)
         return "switched off"
-    known = [path.name.partition(".")[0] for path in manifest_files(folder)]
+    known = [path.name.removesuffix(MANIFEST_ENDING) for path in manifest_files(folder)]
     if name not in known:
         names = ", ".join([*shipped_names(), *known])
         raise UsageError(f"there is no specialist {name!r} in the pool; known are: {names}")

@@ -137,11 +137,29 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
         )
     try:
         entry = _entry(record, path, origin)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{path} is an incomplete manifest ({error!r})") from None
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise UsageError(
+            f"{path} is no usable manifest ({reason}); add the specialist again"
+        ) from None
     if path.name != f"{entry.name}{MANIFEST_ENDING}":
         raise UsageError(f"{path} is the manifest of {entry.name!r}; rename it, or add it again")
     return entry
+
+
+def load_entries(
+    folder: Path | None, origin: Origin
+) -> tuple[dict[str, PoolEntry], dict[str, str]]:
+    """Return the entries of a folder by name, and a sentence for every manifest that cannot be used."""
+    entries: dict[str, PoolEntry] = {}
+    refused: dict[str, str] = {}
+    for path in manifest_files(folder):
+        name = path.name.removesuffix(MANIFEST_ENDING)
+        try:
+            entries[name] = load_entry(path, origin)
+        except UsageError as error:
+            refused[name] = str(error)
+    return entries, refused
 
 
 def _content(entry: PoolEntry) -> dict[str, Any]:

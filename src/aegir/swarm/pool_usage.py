@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,13 @@ class Usage:
     """How often its worth was measured."""
     gain: float = 0.0
     """Sum of these."""
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "calls", "seconds", "cold", "gains", "gain"):
+            value = getattr(self, name)
+            known = isinstance(value, int | float) and math.isfinite(value)
+            if not known or (value < 0 and name != "gain"):
+                raise UsageError(f"{name} of a specialist's use is {value!r}; expected a count")
 
     @property
     def worth(self) -> float | None:
@@ -72,8 +79,16 @@ def load_usage(folder: Path | None) -> dict[str, Usage]:
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise ValueError(f"expected format {FORMAT!r}")
-        return {name: _usage(given) for name, given in record["specialists"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return {name: Usage(**given) for name, given in record["specialists"].items()}
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        UsageError,
+    ) as error:
         raise UsageError(
             f"{path} cannot be read as usage statistics ({error}); delete it to begin anew"
         ) from None
@@ -111,13 +126,3 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _usage(given: Mapping[str, Any]) -> Usage:
-    usage = Usage(**given)
-    for each in fields(Usage):
-        value = getattr(usage, each.name)
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        if not known or not math.isfinite(value) or (value < 0 and each.name != "gain"):
-            raise ValueError(f"{each.name} is {value!r}")
-    return usage

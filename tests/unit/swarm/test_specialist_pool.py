@@ -233,7 +233,20 @@ def test_a_manifest_with_an_impossible_field_is_refused_with_one_sentence(change
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     pool = SpecialistPool.open(changed)
     assert "amber" not in pool.names
-    assert str(path) in pool.refused["amber"] or "name of a specialist" in pool.refused["amber"]
+    assert pool.refused["amber"].startswith(str(path))
+
+
+def test_a_file_with_the_name_of_a_shipped_specialist_does_not_replace_it(changed):
+    entry = entries_of(changed)["amber"]
+    shutil.copy(entry.file, weights_of(changed, "time"))
+    path = save_entry(replace(entry, name="time"))
+    pool = SpecialistPool.open(changed)
+    assert pool.entry("time").origin == "shipped"
+    assert any("ships with Aegir" in sentence for sentence in pool.refused.values())
+    path.write_text("{}")
+    pool = SpecialistPool.open(changed)
+    assert pool.get("time") is not None
+    assert str(path) in pool.refused
 
 
 def test_a_specialist_of_another_vocabulary_or_architecture_cannot_be_added(folder, tmp_path):
@@ -319,9 +332,9 @@ def test_statistics_are_saved_when_asked_and_those_of_several_processes_add_up(c
 
 def test_numbers_that_would_spoil_the_statistics_are_refused(folder):
     pool = open_pool(folder)
-    with pytest.raises(UsageError, match="gain of a specialist is nan"):
+    with pytest.raises(UsageError, match="gain of a specialist's use is nan"):
         pool.note_worth("amber", float("nan"))
-    with pytest.raises(UsageError, match="columns of a specialist is -1"):
+    with pytest.raises(UsageError, match="columns of a specialist's use is -1"):
         pool.note_use("amber", -1, 0.0)
 
 
