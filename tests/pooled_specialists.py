@@ -4,10 +4,10 @@ from pathlib import Path
 
 from aegir.model.architecture import Architecture
 from aegir.model.swarm_file import save_specialist
-from aegir.swarm.pool import SpecialistPool
-from aegir.swarm.pool_changes import add_specialist
-from aegir.swarm.pool_entry import PoolEntry, load_entry, manifest_files
-from aegir.swarm.spawning import SpawnBudget
+from aegir.swarm.pool.changes import add_specialist
+from aegir.swarm.pool.entry import PoolEntry, load_entry, manifest_files
+from aegir.swarm.pool.spawning import SpawnBudget
+from aegir.swarm.pool.specialist_pool import SpecialistPool
 from byte_models import random_checkpoint
 from swarm_folders import LAYOUT, OTHER_LAYOUT
 

@@ -8,15 +8,15 @@ import click
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.errors import UsageError
-from aegir.swarm.pool import SpecialistPool
-from aegir.swarm.pool_changes import (
+from aegir.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
     remove_specialist,
     writable_folder,
 )
-from aegir.swarm.pool_entry import PoolEntry
-from aegir.swarm.pool_usage import Usage
+from aegir.swarm.pool.entry import PoolEntry
+from aegir.swarm.pool.specialist_pool import SpecialistPool
+from aegir.swarm.pool.usage import Usage
 from aegir.tables.labelled import read_labelled_tables
 
 KINDS_SHOWN = 3

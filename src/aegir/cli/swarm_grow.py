@@ -18,7 +18,7 @@ from aegir.cli.train import training_packages
 from aegir.cli.train_bytes import TrainingProgress
 from aegir.errors import CheckFailed, UsageError
 from aegir.swarm.confusions import ConfusedTypes
-from aegir.swarm.pool_changes import writable_folder
+from aegir.swarm.pool.changes import writable_folder
 from aegir.tables.amounts import amount
 from aegir.training.specialists.growth_tables import judge_part, propose, read_growth_tables
 

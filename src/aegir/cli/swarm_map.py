@@ -15,8 +15,8 @@ from aegir.cli.terminal import tell, track
 from aegir.dispatch.bench_tables import shipped_tables
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.swarm.pool_map import survey
-from aegir.swarm.pool_map_page import render_pool_map
+from aegir.swarm.pool.map_page import render_pool_map
+from aegir.swarm.pool.survey import survey
 from aegir.tables.discovery import find_table_files
 
 

@@ -21,7 +21,7 @@ from aegir.model.heads import ANSWER_PLACES, TYPES_HEAD
 from aegir.model.specialists import SpecialistModel
 from aegir.seeding import Seeds
 from aegir.swarm.confusions import TYPES, JudgedColumns
-from aegir.swarm.pool_measuring import read_answers, reading_of
+from aegir.swarm.pool.measuring import read_answers, reading_of
 
 WEIGHTS = tuple(step / 4 for step in range(13))
 """Weights that are tried: 0, which leaves the specialist out, to 3."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aegir.swarm.pool import SpecialistPool
-from aegir.swarm.pool_map import survey
-from aegir.swarm.pool_map_page import render_pool_map
+from aegir.swarm.pool.map_page import render_pool_map
+from aegir.swarm.pool.specialist_pool import SpecialistPool
+from aegir.swarm.pool.survey import survey
 from command_line import refused, run
 from pooled_specialists import write_weights
 from small_specialists import write_specialist_settings

@@ -12,21 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aegir.annotators.ngrams.network import network_tensors
+from aegir.annotators.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.errors import UsageError
 from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
 from aegir.model.specialists import SpecialistModel
-from aegir.swarm.pool import SpecialistPool
-from aegir.swarm.pool_changes import (
+from aegir.model.swarm_file import FAMILY
+from aegir.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
     remove_specialist,
     shipped_names,
 )
-from aegir.swarm.pool_entry import load_entry, manifest_of, save_entry, weights_of
-from aegir.swarm.pool_loading import load_weights
-from aegir.swarm.spawning import SpawnBudget
+from aegir.swarm.pool.entry import load_entry, manifest_of, save_entry, weights_of
+from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.spawning import SpawnBudget
+from aegir.swarm.pool.specialist_pool import SpecialistPool
 from byte_models import text_columns
 from command_line import run_process
+from ngram_models import random_network
 from pooled_specialists import NAMES, entries_of, make_pool, open_pool, write_weights
 
 SYMBOLS = text_columns([30, 7, 18], 0)
@@ -359,6 +363,16 @@ def test_a_shipped_specialist_is_switched_off_and_on_again_and_never_deleted(tmp
     assert enable_specialist("places", folder)
     assert not enable_specialist("places", folder)
     assert "places" in SpecialistPool.open(folder).names
+
+
+def test_n_gram_networks_can_be_in_a_pool(changed, tmp_path):
+    networks = NgramSpecialist([random_network(0)])
+    file = tmp_path / "words.safetensors"
+    file.write_bytes(safetensors_bytes(network_tensors(networks.networks), {FAMILY: NGRAMS}))
+    entry = add_specialist(file, changed)
+    assert (entry.name, entry.family) == ("words", "ngrams")
+    assert entry.weights_sha256 == networks.fingerprint()
+    assert bits(open_pool(changed).get("words")) == bits(networks)
 
 
 def test_adding_measures_and_copies_and_refuses_a_name_that_is_taken(changed, tmp_path):

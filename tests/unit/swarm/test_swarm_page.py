@@ -33,7 +33,7 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_file_of_the_package_is_on_its_page_or_that_of_the_pool() -> None:
-    files = {path.name for path in (ROOT / "src" / "aegir" / "swarm").glob("[a-z]*.py")}
+    files = {path.name for path in (ROOT / "src" / "aegir" / "swarm").rglob("[a-z]*.py")}
     files |= {"state_fusion.py", "swarm.py", "swarm_file.py"}
     pool = (ROOT / "docs" / "swarm-pool.md").read_text(encoding="utf-8")
     assert [name for name in sorted(files) if f"`{name}`" not in PAGE + pool] == []

@@ -37,10 +37,10 @@ from aegir.swarm.added_answer import (
     specialist_types,
 )
 from aegir.swarm.confusions import ConfusedTypes, JudgedColumns
-from aegir.swarm.pool_changes import add_specialist
-from aegir.swarm.pool_entry import load_entry, manifest_of
-from aegir.swarm.pool_loading import load_weights
-from aegir.swarm.pool_usage import Usage, save_usage
+from aegir.swarm.pool.changes import add_specialist
+from aegir.swarm.pool.entry import load_entry, manifest_of
+from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.usage import Usage, save_usage
 from aegir.training.byte_network.config import EVERY_FOLD
 from aegir.training.byte_network.corpus import Split
 from aegir.training.byte_network.examples import NO_FOLD

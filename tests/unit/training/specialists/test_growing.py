@@ -11,7 +11,7 @@ import pytest
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
 from aegir.swarm.confusions import TYPES
-from aegir.swarm.pool import SpecialistPool
+from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.table import Table
 from aegir.training.specialists.config import SpecialistTraining, read_specialist_training
 from aegir.training.specialists.growing import Growth

@@ -18,7 +18,7 @@ from aegir.model.architecture import Reading
 from aegir.model.byte_encoding import Symbols, encode_column, pad
 from aegir.model.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, OUTPUTS, TYPES_HEAD
 from aegir.model.specialists import ByteSpecialist, SpecialistModel
-from aegir.swarm.pool_entry import KindScore
+from aegir.swarm.pool.entry import KindScore
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column
 

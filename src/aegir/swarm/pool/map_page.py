@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from aegir.answers.safe_html import content_policy, escape_text, page_style
 from aegir.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
 from aegir.observe.heat_map import HeatMap
-from aegir.swarm.pool_entry import PoolEntry
-from aegir.swarm.pool_map import PoolMap
-from aegir.swarm.pool_usage import Usage
+from aegir.swarm.pool.entry import PoolEntry
+from aegir.swarm.pool.survey import PoolMap
+from aegir.swarm.pool.usage import Usage
 from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import KINDS
 

@@ -16,7 +16,7 @@ from aegir.annotators.swarm import SHIPPED
 from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.swarm_file import check_name
-from aegir.swarm.pool_entry import (
+from aegir.swarm.pool.entry import (
     MANIFEST_ENDING,
     PoolEntry,
     load_entries,
@@ -26,10 +26,10 @@ from aegir.swarm.pool_entry import (
     swarm_folder,
     weights_of,
 )
-from aegir.swarm.pool_loading import load_weights
-from aegir.swarm.pool_measuring import measure_cost, measure_kinds
-from aegir.swarm.pool_settings import load_disabled, set_disabled
-from aegir.swarm.pool_usage import locked
+from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.measuring import measure_cost, measure_kinds
+from aegir.swarm.pool.settings import load_disabled, set_disabled
+from aegir.swarm.pool.usage import locked
 from aegir.tables.labelled import LabelledTable
 
 

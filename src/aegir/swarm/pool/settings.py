@@ -5,7 +5,7 @@ from pathlib import Path
 
 from aegir.errors import UsageError
 from aegir.files import replace_file
-from aegir.swarm.pool_usage import locked
+from aegir.swarm.pool.usage import locked
 
 FORMAT = "aegir-pool-settings-1"
 SETTINGS_FILE = "pool.json"

@@ -9,7 +9,7 @@ Promises
   - a manifest is written whole or not at all, and nothing in one is executed;
   - one that lacks something, has a number that cannot be, or is for another vocabulary raises one sentence that names the file.
 
-Not here: whether the weights are those that a manifest describes (pool_loading.py).
+Not here: whether the weights are those that a manifest describes (loading.py).
 """
 
 import hashlib

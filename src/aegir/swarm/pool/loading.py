@@ -17,7 +17,7 @@ from aegir.model.network import ByteModel
 from aegir.model.safetensors_file import MappedFile, map_safetensors
 from aegir.model.specialists import ByteSpecialist, SpecialistModel
 from aegir.model.swarm_file import FAMILY, load_specialist
-from aegir.swarm.pool_entry import BYTES, PoolEntry
+from aegir.swarm.pool.entry import BYTES, PoolEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The map of a swarm: who knows what, who is woken for what, who is worth keeping.
 
-    draw = survey(pool, tables)        what the page shows, as figures
-    pool_map_page.py                   the same as HTML
+    survey(pool, answers)              what the page shows, as figures
+    map_page.py                        the same as HTML
 
 Who is woken comes from answers of the annotator `swarm`: for every kind, the share of its columns for which the router woke
 each specialist. A column's kind is that of the answer; columns without a kind are counted apart.
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.swarm.pool import SpecialistPool
-from aegir.swarm.pool_entry import PoolEntry
-from aegir.swarm.pool_usage import Usage
+from aegir.swarm.pool.entry import PoolEntry
+from aegir.swarm.pool.specialist_pool import SpecialistPool
+from aegir.swarm.pool.usage import Usage
 from aegir.vocabulary.terms import KINDS
 
 NO_KIND = "no kind"

@@ -24,8 +24,7 @@ Promises
 
 Limit: a model that was dropped stays in memory as long as a caller holds it.
 
-Parts: pool_entry.py (manifests), pool_loading.py (files), spawning.py (budgets), pool_usage.py (statistics), pool_changes.py
-(adding and removing).
+Not here: manifests (entry.py), files (loading.py), budgets (spawning.py), statistics (usage.py), adding and removing (changes.py).
 """
 
 import time
@@ -37,11 +36,11 @@ from threading import Lock
 from aegir.annotators.swarm import SHIPPED
 from aegir.errors import UsageError
 from aegir.model.specialists import SpecialistModel
-from aegir.swarm.pool_entry import PoolEntry, load_entries, manifest_of, swarm_folder
-from aegir.swarm.pool_loading import load_model
-from aegir.swarm.pool_settings import SETTINGS_FILE, load_disabled
-from aegir.swarm.pool_usage import USAGE_FILE, Usage, load_usage, save_usage
-from aegir.swarm.spawning import MEGABYTE, SpawnBudget, Spawning, Woken
+from aegir.swarm.pool.entry import PoolEntry, load_entries, manifest_of, swarm_folder
+from aegir.swarm.pool.loading import load_model
+from aegir.swarm.pool.settings import SETTINGS_FILE, load_disabled
+from aegir.swarm.pool.spawning import MEGABYTE, SpawnBudget, Spawning, Woken
+from aegir.swarm.pool.usage import USAGE_FILE, Usage, load_usage, save_usage
 
 
 @dataclass(slots=True)
