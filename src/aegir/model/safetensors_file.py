@@ -16,6 +16,7 @@ import math
 import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,20 +64,25 @@ def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
         raise _unreadable(path, error) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MappedFile:
     """A file whose content is mapped into memory; it stays mapped as long as one of its tensors is in use."""
 
     path: Path
     content: mmap.mmap
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the content."""
         return hashlib.sha256(self.content).hexdigest()
 
     def tensors(self) -> tuple[Arrays, dict[str, str]]:
         """Return read-only views of the tensors, and the metadata; raise UsageError if it is no safetensors file."""
+        tensors, metadata = self._parsed
+        return dict(tensors), dict(metadata)
+
+    @cached_property
+    def _parsed(self) -> tuple[Arrays, dict[str, str]]:
         try:
             return _parse(self.content)
         except (ValueError, RecursionError) as error:

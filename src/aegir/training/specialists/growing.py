@@ -55,7 +55,8 @@ FORMAT = "aegir-growth-1"
 ROUNDS_FILE = "rounds.json"
 COLUMNS_PER_STEP = 64
 """Of a configuration that does not say how many columns a step reads."""
-LONGEST_NAME = 56
+LONGEST_WORDS = 48
+"""Characters of the names of types in the name of a specialist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,10 @@ class Growth:
     ) -> None:
         """Ask the swarm about the held-out tables, and read the rounds that are finished; `pool` is the user's folder."""
         self.config, self.tables, self.out, self.pool, self.seed = config, tables, out, pool, seed
-        self.fingerprint = self._fingerprint()
-        self.rounds = self._finished_rounds()
         self.proposal = judge_part(tables, tables.proposal, swarm)
         self.judging = judge_part(tables, tables.judging, swarm)
+        self.fingerprint = self._fingerprint()
+        self.rounds = self._finished_rounds()
         for each in self.rounds:
             if each.kept:
                 self._add(each.name, each.types, each.weight)
@@ -175,13 +176,18 @@ class Growth:
         self.proposal, self.judging = added(self.proposal), added(self.judging)
 
     def _name(self, group: ConfusedTypes) -> str:
-        """Return a name that this run alone gives: the types that are confused most, and its fingerprint."""
+        """Return a name that this run gives to this group alone: the types that are confused most, and a hash."""
         words = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in group.types[:2])
-        return f"grown-{words[: LONGEST_NAME - 12]}-{self.fingerprint[:6]}"
+        digest = hashlib.sha256("|".join([self.fingerprint, *group.types]).encode()).hexdigest()
+        return f"grown-{words[:LONGEST_WORDS]}-{digest[:6]}"
 
     def _fingerprint(self) -> str:
+        """Return a hash of all that decides the rounds: settings, seed, tables, and the answers of the swarm."""
         settings = asdict(replace(self.config, data=type(self.config.data)(), threads=0))
-        text = json.dumps([settings, self.seed, self.tables.fingerprint()], sort_keys=True)
+        said = [
+            part.probabilities.argmax(axis=1).tolist() for part in (self.proposal, self.judging)
+        ]
+        text = json.dumps([settings, self.seed, self.tables.fingerprint(), said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _finished_rounds(self) -> tuple[GrownRound, ...]:
@@ -194,7 +200,7 @@ class Growth:
                 raise ValueError(f"format {record['format']!r}")
             if record["fingerprint"] != self.fingerprint:
                 raise UsageError(
-                    f"{self.out} was begun with other tables, settings or seed; go on with those, or choose another --out"
+                    f"{self.out} was begun with other tables, settings, swarm or seed; go on with those, or choose another --out"
                 )
             return tuple(_round(each) for each in record["rounds"])
         except (OSError, ValueError, KeyError, TypeError) as error:

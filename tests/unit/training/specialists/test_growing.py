@@ -130,7 +130,7 @@ def test_a_specialist_that_helps_is_kept_and_known_to_later_rounds_and_runs(tmp_
     assert again.rounds == grown.rounds
     assert again.proposals() == []
     assert again.judging.right.all()
-    with pytest.raises(UsageError, match="begun with other tables, settings or seed"):
+    with pytest.raises(UsageError, match="begun with other tables, settings, swarm or seed"):
         growth(tmp_path, learnable=True, seed=1)
 
 
