@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aegir.errors import UsageError
 from aegir.swarm.pool.map_page import render_pool_map
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.swarm.pool.survey import survey
@@ -57,6 +58,15 @@ def test_a_shipped_specialist_is_switched_off_and_on_by_the_commands_that_are_to
     assert "places" not in names()
     assert "switched on again" in run("swarm", "add", "places").err
     assert names() == SHIPPED
+
+
+def test_a_pool_of_zero_is_listed_drawn_and_says_that_nobody_is_there(pool):
+    for name in SHIPPED:
+        assert run("swarm", "remove", name).code == 0
+    assert names() == []
+    assert "0 specialists in the pool" in render_pool_map(survey(SpecialistPool.open(), []))
+    with pytest.raises(UsageError, match="known are: none"):
+        SpecialistPool.open().get("time")
 
 
 def test_stats_show_what_programs_have_kept(pool):
