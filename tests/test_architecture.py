@@ -21,7 +21,8 @@ LADDER = [
     "nets",
     "rl offline",
     "memory",
-    "annotators swarm",
+    "annotators",
+    "swarm",
     "search",
     "dispatch simulator data plugins",
     "service training",
@@ -32,9 +33,9 @@ RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split(
 FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
-    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.doctor "
+    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.swarm cli.swarm_map cli.doctor "
     "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder search "
-    "service simulator tables training.ppo tsv vocabulary"
+    "service simulator swarm.added_answer swarm.pool tables training.ppo training.specialists.growth_tables tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""
 

@@ -50,10 +50,11 @@ PUBLIC = {
     ),
     "aegir.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
-        "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
-        "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
+        "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput PoolEntry RWKVStateFusion "
+        "SpawnBudget Spawning SpecialistOutput SpecialistPool SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
         "run_specialists save_swarm_folder"
     ),
+    "aegir.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Woken",
 }
 
 

@@ -26,6 +26,7 @@ GROUPS = {
     "rl": "Learn who should handle a column from logged decisions.",
     "runs": "Look at training runs.",
     "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
+    "swarm": "Keep, measure and grow the pool of specialists.",
     "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
 }
@@ -132,6 +133,27 @@ VERBS = {
         "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
     ),
     "serve": ("serve:serve", "Annotate over HTTP, with a page to drop files on."),
+    "swarm add": ("swarm:add", "Add a specialist to your pool, or switch one that ships on again."),
+    "swarm grow": (
+        "swarm_grow:grow",
+        "Train specialists for the types that the swarm confuses, and keep those that help.",
+    ),
+    "swarm list": (
+        "swarm:list_specialists",
+        "List the specialists of the pool, with size, cost and the kinds that they know best.",
+    ),
+    "swarm map": (
+        "swarm_map:draw_map",
+        "Draw who knows what, who is woken for what, and what it costs, on one HTML page.",
+    ),
+    "swarm remove": (
+        "swarm:remove",
+        "Remove a specialist from your pool; one that ships is switched off instead.",
+    ),
+    "swarm stats": (
+        "swarm:stats",
+        "Say how often the specialists were used, for how long, and what they were worth.",
+    ),
     "train calibrate": (
         "train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",

@@ -11,19 +11,15 @@ Promises
 """
 
 import json
-import math
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
 
 from aegir.answers.printable import escape_controls
 from aegir.answers.safe_html import content_policy, escape_text, page_style
+from aegir.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
 from aegir.health.report import HealthReport
 from aegir.health.run_summary import Check, Curve, RunSummary
-from aegir.observe.heat_map import HeatMap
 from aegir.observe.plots import line_plot, thin
 
-HERE = Path(__file__).parent
 SIZE = (400, 230)
 """Width and height of a curve."""
 PLACES = 330
@@ -31,15 +27,11 @@ PLACES = 330
 TITLE_LENGTH = 46
 CHECKS_SHOWN = 8
 """Checks in the table: the first, and the last ones."""
-MOST_ROWS, MOST_COLUMNS = 300, 80
-"""Of a heat map; what is left out is said."""
-LEVELS = 20
-"""Shades of a heat map's cells, as many as run_page.css has."""
 
 
 def render_run_page(run: RunSummary) -> str:
     """The whole page."""
-    style = _style()
+    style = page_style(STYLE) + LEVEL_STYLE
     lines = [
         "<!doctype html>",
         '<html lang="en">',
@@ -59,7 +51,7 @@ def render_run_page(run: RunSummary) -> str:
         *_health(run.health),
         *_notes(run.notes),
         *_checks(run.checks),
-        *(line for each in run.heat_maps for line in _heat_map(each)),
+        *(line for each in run.heat_maps for line in heat_map_section(each)),
         *_curves(run.curves),
         *_folded(run),
         "</main>",
@@ -133,34 +125,6 @@ def _checks(checks: Sequence[Check]) -> Iterator[str]:
     yield "</section>"
 
 
-def _heat_map(heat_map: HeatMap) -> Iterator[str]:
-    """A table whose cells are the darker the larger their value; negative ones have another colour."""
-    finite = [abs(value) for row in heat_map.values for value in row if math.isfinite(value)]
-    most = max(finite, default=0.0)
-    title = f": {heat_map.title}" if heat_map.title else ""
-    yield f'<section class="card"><h2>{escape_text(heat_map.name + title)}</h2>'
-    yield '<div class="wide" tabindex="0" role="region" aria-label="Heat map"><table class="heat"><thead><tr><td></td>'
-    for column in heat_map.columns[:MOST_COLUMNS]:
-        yield f'<th scope="col"><span>{escape_text(column)}</span></th>'
-    yield "</tr></thead><tbody>"
-    for name, row in zip(heat_map.rows[:MOST_ROWS], heat_map.values, strict=False):
-        cells = "".join(_cell(value, most) for value in row[:MOST_COLUMNS])
-        yield f'<tr><th scope="row">{escape_text(name)}</th>{cells}</tr>'
-    yield "</tbody></table></div>"
-    if len(heat_map.rows) > MOST_ROWS or len(heat_map.columns) > MOST_COLUMNS:
-        size = f"{len(heat_map.rows):,} rows and {len(heat_map.columns):,} columns"
-        yield f'<p class="soft">Of {size}, the first {MOST_ROWS} and {MOST_COLUMNS} are shown.</p>'
-    yield "</section>"
-
-
-def _cell(value: float, most: float) -> str:
-    if not math.isfinite(value):
-        return '<td class="missing">–</td>'
-    level = round(LEVELS * abs(value) / most) if most else 0
-    sign = "below" if value < 0 else "above"
-    return f'<td class="{sign} level-{level}">{value:.3g}</td>'
-
-
 def _curves(curves: Sequence[Curve]) -> Iterator[str]:
     for group in dict.fromkeys(["", *(curve.group for curve in curves)]):
         members = [curve for curve in curves if curve.group == group]
@@ -223,11 +187,3 @@ def _duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{seconds:.3g} s"
-
-
-@cache
-def _style() -> str:
-    levels = "\n".join(
-        f".level-{level} {{ --share: {100 * level // LEVELS}%; }}" for level in range(LEVELS + 1)
-    )
-    return page_style(HERE / "run_page.css") + levels + "\n"

@@ -25,7 +25,7 @@ from aegir.files import replace_file
 from aegir.model.architecture import Architecture, Stage
 from aegir.model.byte_encoding import GRAM_SPACE, SYMBOLS
 from aegir.model.heads import HEAD_SIZES
-from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
+from aegir.model.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
 
 FORMAT = "aegir-bytes-1"
 GRAMS = "reader.embedding.grams"
@@ -137,14 +137,14 @@ def _restored(stored: Arrays) -> Arrays:
         if (name := scales.removesuffix(SCALES)) in stored:
             stored[name] = _dequantise(name, stored[name], stored.pop(scales))
     return {
-        name: tensor if name == GRAM_HASHES else tensor.astype(np.float32)
+        name: np.array(tensor, tensor.dtype if name == GRAM_HASHES else np.float32)
         for name, tensor in stored.items()
     }
 
 
-def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a file written by `save_checkpoint`; raise UsageError for anything else."""
-    stored, metadata = read_safetensors(path)
+def load_checkpoint(path: Path, mapped: MappedFile | None = None) -> Checkpoint:
+    """Read a file written by `save_checkpoint`, or its mapped content; raise UsageError for anything else."""
+    stored, metadata = mapped.tensors() if mapped else read_safetensors(path)
     if (version := metadata.get("format")) != FORMAT:
         raise UsageError(
             f"{path} is not a byte network of this version (format {version!r}, expected {FORMAT!r})"

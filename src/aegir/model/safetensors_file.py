@@ -4,11 +4,19 @@
 
 The header has, per tensor, `dtype`, `shape` and `data_offsets`, and texts under `__metadata__`. Nothing in a file is run
 or trusted: a header that does not describe the bytes exactly is refused.
+
+`map_safetensors` maps a file into memory instead of reading it: pages come from the disk when they are touched, and its tensors are
+views without a copy. Limit: a program that shortens the file in place while it is mapped ends the process (SIGBUS); files that
+are replaced by renaming, as `aegir.files` does, are safe.
 """
 
+import hashlib
 import json
 import math
+import mmap
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +58,53 @@ def safetensors_bytes(tensors: Mapping[str, npt.NDArray[Any]], metadata: dict[st
 def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
     """Return the tensors and the metadata of a file; raise UsageError if it is not one."""
     try:
-        return _read(path.read_bytes())
+        tensors, metadata = _parse(path.read_bytes())
+        return {name: tensor.copy() for name, tensor in tensors.items()}, metadata
     except (OSError, ValueError, RecursionError) as error:
-        reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise UsageError(f"{path} cannot be read as a model ({reason})") from None
+        raise _unreadable(path, error) from None
 
 
-def _read(content: bytes) -> tuple[Arrays, dict[str, str]]:
-    """Raise ValueError for content that is not a safetensors file."""
+@dataclass(frozen=True)
+class MappedFile:
+    """A file whose content is mapped into memory; it stays mapped as long as one of its tensors is in use."""
+
+    path: Path
+    content: mmap.mmap
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def tensors(self) -> tuple[Arrays, dict[str, str]]:
+        """Return read-only views of the tensors, and the metadata; raise UsageError if it is no safetensors file."""
+        tensors, metadata = self._parsed
+        return dict(tensors), dict(metadata)
+
+    @cached_property
+    def _parsed(self) -> tuple[Arrays, dict[str, str]]:
+        try:
+            return _parse(self.content)
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(self.path, error) from None
+
+
+def map_safetensors(path: Path) -> MappedFile:
+    """Map a file; raise UsageError if it is not there, is empty or cannot be mapped."""
+    try:
+        with path.open("rb") as file:
+            return MappedFile(path, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> UsageError:
+    reason = str(error).strip().rstrip(".") or type(error).__name__
+    return UsageError(f"{path} cannot be read as a model ({reason})")
+
+
+def _parse(content: bytes | mmap.mmap) -> tuple[Arrays, dict[str, str]]:
+    """Return views of the tensors; raise ValueError for content that is not a safetensors file."""
     start = 8 + int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 8 < start <= min(len(content), LONGEST_HEADER):
         raise ValueError("it has no header of safetensors")
@@ -76,7 +123,7 @@ def _read(content: bytes) -> tuple[Arrays, dict[str, str]]:
     if end != len(content):
         raise ValueError(f"its tensors end at byte {end} of {len(content)}")
     tensors = {
-        name: np.frombuffer(content, dtype, math.prod(shape), start + first).reshape(shape).copy()
+        name: np.frombuffer(content, dtype, math.prod(shape), start + first).reshape(shape)
         for name, (dtype, shape, first, _) in places.items()
     }
     return tensors, metadata

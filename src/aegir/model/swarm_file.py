@@ -28,7 +28,7 @@ from aegir.files import replace_file
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import Checkpoint, load_checkpoint, rounded, save_checkpoint
 from aegir.model.heads import ANSWER_WIDTH, HEAD_SIZES
-from aegir.model.safetensors_file import Arrays, read_safetensors, safetensors_bytes
+from aegir.model.safetensors_file import Arrays, MappedFile, read_safetensors, safetensors_bytes
 from aegir.model.state_fusion import (
     MODES,
     WEIGHT_NAMES,
@@ -150,9 +150,9 @@ def save_specialist(
     return manifest
 
 
-def load_specialist(path: Path) -> SpecialistFile:
-    """Read what `save_specialist` wrote; raise UsageError for another file or altered weights."""
-    checkpoint = load_checkpoint(path)
+def load_specialist(path: Path, mapped: MappedFile | None = None) -> SpecialistFile:
+    """Read what `save_specialist` wrote, or its mapped content; raise UsageError for another file or altered weights."""
+    checkpoint = load_checkpoint(path, mapped)
     given = checkpoint.facts.get(MANIFEST)
     if not isinstance(given, dict):
         raise UsageError(f"{path} is a byte network without a manifest; expected a specialist")

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.health.run_page import LEVELS, MOST_ROWS, render_run_page
+from aegir.health.heat_map_section import LEVELS, MOST_ROWS
+from aegir.health.run_page import render_run_page
 from aegir.health.run_summary import read_curves, read_run
 from aegir.observe.heat_map import HeatMap, save_heat_map
 from aegir.run_folder import RunFolder

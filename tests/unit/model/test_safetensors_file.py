@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load, save
 
 from aegir.errors import UsageError
-from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
+from aegir.model.safetensors_file import map_safetensors, read_safetensors, safetensors_bytes
 
 ARRAYS = st.dictionaries(
     st.text(min_size=1, max_size=5).filter(lambda name: name != "__metadata__"),
@@ -30,9 +30,9 @@ def test_files_are_those_of_the_library(tmp_path_factory, arrays, text):
     ours = safetensors_bytes(arrays, {"text": text})
     for content in (ours, save(arrays, {"text": text})):
         path.write_bytes(content)
-        read, metadata = read_safetensors(path)
-        assert metadata == {"text": text}
-        assert_equal(read, arrays)
+        for read, metadata in (read_safetensors(path), map_safetensors(path).tensors()):
+            assert metadata == {"text": text}
+            assert_equal(read, arrays)
     assert_equal(load(ours), arrays)
     assert safetensors_bytes(dict(reversed(arrays.items())), {"text": text}) == ours
 
@@ -78,3 +78,5 @@ def test_damaged_files_are_refused_in_a_sentence(tmp_path: Path, damaged: bytes,
     path.write_bytes(damaged)
     with pytest.raises(UsageError, match=rf"x\.safetensors cannot be read as a model \(.*{reason}"):
         read_safetensors(path)
+    with pytest.raises(UsageError, match=r"x\.safetensors cannot be read as a model \("):
+        map_safetensors(path).tensors()

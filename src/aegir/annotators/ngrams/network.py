@@ -27,7 +27,7 @@ from aegir.annotators.ngrams.layers import HashedLinear
 from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.dense import LayerNorm, Linear
-from aegir.model.safetensors_file import Arrays, read_safetensors
+from aegir.model.safetensors_file import Arrays, MappedFile, read_safetensors
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 
 HEADS: Mapping[str, int] = {
@@ -171,10 +171,10 @@ def network_tensors(networks: Sequence[NgramNetwork]) -> Arrays:
     }
 
 
-def load_networks(path: Path) -> tuple[NgramNetwork, ...]:
-    """Return the networks of a file of `network_tensors`; raise UsageError for anything else."""
+def load_networks(path: Path, mapped: MappedFile | None = None) -> tuple[NgramNetwork, ...]:
+    """Return the networks of a file of `network_tensors`, or of its mapped content; raise UsageError for anything else."""
     by_number: dict[str, Arrays] = {}
-    for name, tensor in read_safetensors(path)[0].items():
+    for name, tensor in (mapped.tensors() if mapped else read_safetensors(path))[0].items():
         number, _, own = name.partition(".")
         by_number.setdefault(number, {})[own] = tensor
     try:

@@ -52,9 +52,18 @@ class SpecialistData:
     """Counts of columns, and a fingerprint of the held-out ones, for the specialist's file."""
 
 
-def read_data(config: SpecialistTraining, folder: Path, encode: Encode, say: Say) -> SpecialistData:
-    """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder."""
-    split = split_tables(config)
+def read_data(
+    config: SpecialistTraining,
+    folder: Path,
+    encode: Encode,
+    say: Say,
+    split: Split | None = None,
+) -> SpecialistData:
+    """Read, split and slice the tables of a specialist; vectors of the encoder are kept in the run folder.
+
+    The tables are those of the configuration, unless `split` gives others.
+    """
+    split = split or split_tables(config)
     domain = Domain.of(config.specialist, [split.tables[number] for number in split.training])
     learnt = slice_tables(split.tables, split.training, domain, config.seed)
     check_not_empty(learnt, split.tables, domain)

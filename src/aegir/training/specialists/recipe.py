@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aegir.errors import UsageError
 from aegir.model.swarm_file import SpecialistManifest, load_specialist, save_specialist
-from aegir.training.byte_network.corpus import Corpus
+from aegir.training.byte_network.corpus import Corpus, Split
 from aegir.training.byte_network.export import read_network
 from aegir.training.byte_network.supervised import Watcher, train
 from aegir.training.ngram_network.distillation import Encode
@@ -45,11 +45,12 @@ def train_specialist(
     resume: bool = False,
     scores_from: Sequence[Path] = (),
     encode: Encode = encode_texts,
+    split: Split | None = None,
 ) -> TrainedSpecialist:
     """Train a specialist and write its file.
 
     `start` is a run or checkpoint whose weights to begin with; `scores_from` are files of the same specialist trained
-    on folds, for a run that keeps no table out.
+    on folds, for a run that keeps no table out; `split` has tables to use instead of those of the configuration.
     """
     if start and config.distil.start_rows:
         raise UsageError(
@@ -60,7 +61,7 @@ def train_specialist(
     read: list[SpecialistData] = []
 
     def make_corpus(run: Path) -> Corpus:
-        read.append(read_data(config, run, encode, watch.say))
+        read.append(read_data(config, run, encode, watch.say, split))
         return read[0].corpus
 
     trained = train(config, "supervised", folder, watch, start, resume, make_corpus)

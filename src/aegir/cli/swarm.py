@@ -1,0 +1,133 @@
+"""`aegir swarm add | list | remove | stats`: the specialists of the user's pool."""
+
+import json
+from pathlib import Path
+
+import click
+
+from aegir.cli.options import PathName
+from aegir.cli.terminal import say, tell
+from aegir.errors import UsageError
+from aegir.swarm.pool.changes import (
+    add_specialist,
+    enable_specialist,
+    remove_specialist,
+    writable_folder,
+)
+from aegir.swarm.pool.entry import PoolEntry
+from aegir.swarm.pool.specialist_pool import SpecialistPool
+from aegir.swarm.pool.usage import Usage
+from aegir.tables.labelled import read_labelled_tables
+
+KINDS_SHOWN = 3
+KNOWN_SHARE = 0.1
+"""Share of right answers from which a kind counts as known."""
+
+
+@click.command(
+    "add", epilog="Example: aegir swarm add runs/specialists/tiny.safetensors --name dates"
+)
+@click.argument("weights", type=PathName(dir_okay=False))
+@click.option("--name", help="Its name in the pool [default: the one in the file].")
+@click.option(
+    "--tables",
+    type=PathName(dir_okay=False),
+    help="Labelled tables (.jsonl) that it was not trained on, to score it on per kind.",
+)
+@click.option("--json", "as_json", is_flag=True, help="What was added as one JSON object.")
+def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> None:
+    """Add a specialist to your pool, or switch one that ships on again.
+
+    WEIGHTS is a file made by `aegir train specialist`, which is copied, or the name of a specialist that was switched off.
+    """
+    folder = writable_folder()
+    if not weights.exists():
+        if not enable_specialist(str(weights), folder):
+            raise UsageError(
+                f"there is no file {weights}, and no specialist of that name is switched off; "
+                "make one with: aegir train specialist CONFIG"
+            )
+        entry = SpecialistPool.open(folder).entry(str(weights))
+        tell(f"{entry.name} is switched on again")
+    else:
+        labelled = None if tables is None else read_labelled_tables(tables)
+        entry = add_specialist(weights, folder, name, labelled)
+        tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
+    if as_json:
+        click.echo(json.dumps(entry.as_dict()))
+
+
+@click.command("list", epilog="Example: aegir swarm list --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def list_specialists(as_json: bool) -> None:
+    """List the specialists of the pool, with size, cost and the kinds that they know best."""
+    pool = open_pool()
+    if as_json:
+        for entry in pool.entries:
+            click.echo(json.dumps(entry.as_dict()))
+        return
+    width = max((len(name) for name in pool.names), default=4)
+    say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
+    for entry in pool.entries:
+        say(
+            f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
+            f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"
+        )
+
+
+@click.command("remove", epilog="Example: aegir swarm remove dates")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="What was done as one JSON object.")
+def remove(name: str, as_json: bool) -> None:
+    """Remove a specialist from your pool; one that ships is switched off instead."""
+    done = remove_specialist(name, writable_folder())
+    if done == "switched off":
+        tell(f"{name} ships with Aegir and is switched off; to undo: aegir swarm add {name}")
+    else:
+        tell(f"{name} is removed")
+    if as_json:
+        click.echo(json.dumps({"name": name, "done": done}))
+
+
+@click.command("stats", epilog="Example: aegir swarm stats --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def stats(as_json: bool) -> None:
+    """Say how often the specialists were used, for how long, and what they were worth.
+
+    Counts are of the programs that kept them (`SpecialistPool.save_stats`).
+    """
+    pool = open_pool()
+    usage = pool.usage()
+    if as_json:
+        for name, each in usage.items():
+            click.echo(json.dumps({"name": name, **each.as_dict()}))
+        return
+    if not any(each.calls or each.cold or each.gains for each in usage.values()):
+        tell(f"no use was recorded in {pool.folder}")
+    width = max((len(name) for name in usage), default=4)
+    say(f"{'name':<{width}}  {'columns':>9}  {'calls':>7}  {'loaded':>6}  {'ms/column':>9}  worth")
+    for name, each in usage.items():
+        say(f"{name:<{width}}  {_counts(each)}")
+
+
+def open_pool() -> SpecialistPool:
+    """Open the pool, and say which files cannot be used."""
+    pool = SpecialistPool.open()
+    for sentence in pool.refused.values():
+        tell(sentence)
+    return pool
+
+
+def _best(entry: PoolEntry) -> str:
+    """The kinds of whose columns most are answered rightly."""
+    rights = [(score.type_right or 0.0, kind) for kind, score in entry.scores.items()]
+    known = [each for each in rights if each[0] >= KNOWN_SHARE]
+    best = sorted(known, key=lambda each: (-each[0], each[1]))[:KINDS_SHOWN]
+    listed = ", ".join(f"{kind} {right:.2f}" for right, kind in best)
+    return f"; {listed}" if listed else ""
+
+
+def _counts(usage: Usage) -> str:
+    milliseconds = f"{1000 * usage.seconds / usage.columns:.2f}" if usage.columns else "-"
+    worth = "-" if usage.worth is None else f"{usage.worth:+.4f}"
+    return f"{usage.columns:>9,}  {usage.calls:>7,}  {usage.cold:>6,}  {milliseconds:>9}  {worth}"

@@ -1,0 +1,68 @@
+"""`aegir swarm map`: the swarm on one page."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from aegir.annotators.annotate import ROWS, Failure, annotate_sources, prepare
+from aegir.answers.annotation import TableAnnotation
+from aegir.cli.options import PathName
+from aegir.cli.swarm import open_pool
+from aegir.cli.terminal import tell, track
+from aegir.dispatch.bench_tables import shipped_tables
+from aegir.errors import UsageError
+from aegir.files import replace_file
+from aegir.swarm.pool.map_page import render_pool_map
+from aegir.swarm.pool.survey import survey
+from aegir.tables.discovery import find_table_files
+
+
+@click.command("map", epilog="Example: aegir swarm map --out map.html --tables examples")
+@click.option(
+    "--out",
+    "-o",
+    type=PathName(dir_okay=False),
+    help="Write the page to this file, not to stdout.",
+)
+@click.option(
+    "--tables",
+    type=PathName(),
+    help="A file or folder of tables, to see who is woken for them [default: the examples that come with Aegir].",
+)
+@click.option(
+    "--model", type=PathName(), help="The folder of a swarm, instead of the one that ships."
+)
+@click.option("--json", "as_json", is_flag=True, help="The figures as one JSON object, not a page.")
+def draw_map(out: Path | None, tables: Path | None, model: Path | None, as_json: bool) -> None:
+    """Draw who knows what, who is woken for what, and what it costs, on one HTML page.
+
+    The page needs nothing beside it.
+    """
+    out = None if out == Path("-") else out
+    if out is None and not as_json and sys.stdout.isatty():
+        raise UsageError(
+            "the page would be printed to the terminal; give --out map.html, or --json"
+        )
+    shown = survey(open_pool(), _answers(tables, model))
+    if not shown.tables:
+        raise UsageError(f"{tables} has no table that can be read; give other --tables")
+    text = json.dumps(shown.as_dict()) + "\n" if as_json else render_pool_map(shown)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        replace_file(out, text.encode())
+        tell(f"the swarm is drawn in {out}")
+
+
+def _answers(tables: Path | None, model: Path | None) -> Iterator[TableAnnotation]:
+    """Yield what the annotator `swarm` answers; files that cannot be read are left out, and said."""
+    annotator, thresholds = prepare("swarm", model, custom_types=False)
+    files = find_table_files([tables or shipped_tables()])
+    for outcome in annotate_sources(track(files, "annotating"), annotator, thresholds, rows=ROWS):
+        if not isinstance(outcome, Failure):
+            yield outcome
+        elif tables is not None:
+            tell(f"{outcome.source} is left out: {outcome.reason}")

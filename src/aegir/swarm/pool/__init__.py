@@ -1,0 +1,43 @@
+"""Specialists on demand: warm ones in memory, cold ones on disk, within a budget. Needs numpy alone.
+
+specialist_pool    who is warm, who is dropped
+spawning           budgets, and what one table has woken
+entry              what is known about a specialist without loading it: manifests
+loading            weights, memory-mapped and checked against their manifests
+changes            adding, removing, switching off; settings: what is switched off
+measuring          what a specialist costs, and how well it answers columns of each kind
+usage              statistics, added up over processes
+survey             the map of the swarm; map_page: as a page
+"""
+
+from typing import TYPE_CHECKING
+
+from aegir.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from aegir.swarm.pool.entry import KindScore, PoolEntry
+    from aegir.swarm.pool.spawning import SpawnBudget, Spawning, Woken
+    from aegir.swarm.pool.specialist_pool import SpecialistPool
+    from aegir.swarm.pool.usage import Usage
+
+__all__ = [
+    "KindScore",
+    "PoolEntry",
+    "SpawnBudget",
+    "Spawning",
+    "SpecialistPool",
+    "Usage",
+    "Woken",
+]
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "KindScore": "entry",
+        "PoolEntry": "entry",
+        "SpawnBudget": "spawning",
+        "Spawning": "spawning",
+        "SpecialistPool": "specialist_pool",
+        "Usage": "usage",
+        "Woken": "spawning",
+    },
+)

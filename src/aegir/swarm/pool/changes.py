@@ -1,0 +1,112 @@
+"""Adding specialists to the user's pool and removing them; switching shipped ones off and on.
+
+    add_specialist(Path("mine.safetensors"), folder)     copies the weights into the folder and writes a manifest
+    remove_specialist("mine", folder)                    deletes both; a shipped specialist is switched off instead
+    enable_specialist("places", folder)                  switches it on again
+
+A file is loaded and tried before it is added: what cannot be used is refused with one sentence.
+"""
+
+import datetime
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from aegir.annotators.swarm import SHIPPED
+from aegir.errors import UsageError
+from aegir.files import replace_file
+from aegir.model.swarm_file import check_name
+from aegir.swarm.pool.entry import (
+    MANIFEST_ENDING,
+    PoolEntry,
+    load_entries,
+    manifest_files,
+    manifest_of,
+    save_entry,
+    swarm_folder,
+    weights_of,
+)
+from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.measuring import measure_cost, measure_kinds
+from aegir.swarm.pool.settings import load_disabled, set_disabled
+from aegir.swarm.pool.usage import locked
+from aegir.tables.labelled import LabelledTable
+
+
+def writable_folder(folder: Path | None = None) -> Path:
+    """Return the folder of the user's specialists; raise UsageError for a user without a home."""
+    folder = folder if folder is not None else swarm_folder()
+    if folder is None:
+        raise UsageError(
+            "there is no home folder to keep specialists in; set AEGIR_SWARM to a folder"
+        )
+    return folder
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the specialists that ship."""
+    return [*load_entries(SHIPPED, "shipped")[0]]
+
+
+def add_specialist(
+    weights: Path,
+    folder: Path,
+    name: str | None = None,
+    tables: Iterable[LabelledTable] | None = None,
+) -> PoolEntry:
+    """Copy a specialist into the folder, measured; `tables` are labelled tables to score it on, per kind."""
+    loaded = load_weights(weights)
+    name = check_name(name or loaded.name or weights.stem)
+    if name in shipped_names():
+        raise UsageError(
+            f"a specialist {name!r} ships with Aegir; give yours another name with --name"
+        )
+    entry = PoolEntry(
+        name=name,
+        domain=loaded.domain,
+        family=loaded.family,
+        file=weights_of(folder, name),
+        weights_sha256=loaded.weights_sha256,
+        file_sha256=loaded.file_sha256,
+        size=loaded.size,
+        memory=loaded.memory,
+        cost_per_byte=measure_cost(loaded.model),
+        scores={} if tables is None else measure_kinds(loaded.model, tables),
+        origin="user",
+        added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    with locked(folder):
+        if manifest_of(folder, name).exists():
+            raise UsageError(
+                f"there is a specialist {name!r} in {folder} already; give --name, or first: aegir swarm remove {name}"
+            )
+        replace_file(entry.file, weights.read_bytes())
+        save_entry(entry)
+    return entry
+
+
+def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched off"]:
+    """Delete a specialist of the user's; switch off one that ships."""
+    if name in shipped_names():
+        if name in load_disabled(folder):
+            raise UsageError(
+                f"{name!r} is switched off already; to switch it on: aegir swarm add {name}"
+            )
+        set_disabled(folder, name, True)
+        return "switched off"
+    known = [path.name.removesuffix(MANIFEST_ENDING) for path in manifest_files(folder)]
+    if name not in known:
+        names = ", ".join([*shipped_names(), *known])
+        raise UsageError(f"there is no specialist {name!r} in the pool; known are: {names}")
+    with locked(folder):
+        manifest_of(folder, name).unlink(missing_ok=True)
+        weights_of(folder, name).unlink(missing_ok=True)
+    return "removed"
+
+
+def enable_specialist(name: str, folder: Path) -> bool:
+    """Switch a shipped specialist on again; return whether it was off."""
+    if name not in load_disabled(folder):
+        return False
+    set_disabled(folder, name, False)
+    return True

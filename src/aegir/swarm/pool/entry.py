@@ -1,0 +1,229 @@
+"""What a pool knows about a specialist without loading it: an entry, kept as a JSON manifest beside the weights.
+
+    places.safetensors   places.specialist.json    {"format", "name", "domain", "family", "weights_sha256", …}
+
+Shipped specialists lie with the swarm that ships; those of the user in $AEGIR_SWARM, else in the folder `swarm` of the user's
+folder ($AEGIR_HOME, else $XDG_DATA_HOME/aegir, else ~/.local/share/aegir).
+
+Promises
+  - a manifest is written whole or not at all, and nothing in one is executed;
+  - one that lacks something, has a number that cannot be, or is for another vocabulary raises one sentence that names the file.
+
+Not here: whether the weights are those that a manifest describes (loading.py).
+"""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from aegir.annotators.ngrams.specialist import NGRAMS
+from aegir.errors import UsageError
+from aegir.files import replace_file, user_folder
+from aegir.model.heads import OUTPUTS
+from aegir.model.swarm import ENDING
+from aegir.model.swarm_file import check_name
+from aegir.vocabulary.terms import KINDS
+
+FORMAT = "aegir-pool-1"
+MANIFEST_ENDING = ".specialist.json"
+ENVIRONMENT = "AEGIR_SWARM"
+BYTES = "bytes"
+FAMILIES = (BYTES, NGRAMS)
+Origin = Literal["shipped", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class KindScore:
+    """How a specialist answers columns of one kind, each read alone."""
+
+    columns: int
+    type_right: float | None
+    """Share of the columns that have a type whose likeliest type is acceptable; None if none has a type.
+
+    Columns that have none of the types do not count: who always answers "none" knows nothing.
+    """
+    none_share: float
+    """Share of the columns that it calls none of the types."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """One specialist of a pool."""
+
+    name: str
+    domain: str
+    family: str
+    """What sort of model it is: "bytes" or "ngrams"."""
+    file: Path
+    weights_sha256: str
+    """Of architecture and weights after loading, as the specialist's own manifest has it."""
+    file_sha256: str
+    """Of the file's bytes."""
+    size: int
+    """Bytes of the file."""
+    memory: int
+    """Bytes of its weights in memory."""
+    cost_per_byte: float
+    """CPU nanoseconds per byte of column text, measured on made-up columns when it was added."""
+    scores: Mapping[str, KindScore] = field(default_factory=dict)
+    """Kind of the vocabulary to scores, where they are known."""
+    origin: Origin = "user"
+    added: str = ""
+    """When it was added, in UTC, as ISO 8601 has it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what its manifest has, and where it is; JSON."""
+        return {**_content(self), "file": str(self.file), "origin": self.origin}
+
+
+def swarm_folder() -> Path | None:
+    """Return the folder of the user's specialists, which need not exist; None for a user without a home."""
+    if given := os.environ.get(ENVIRONMENT):
+        return Path(given)
+    home = user_folder()
+    return None if home is None else home / "swarm"
+
+
+def manifest_of(folder: Path, name: str) -> Path:
+    """Return the path of a specialist's manifest."""
+    return folder / f"{check_name(name)}{MANIFEST_ENDING}"
+
+
+def weights_of(folder: Path, name: str) -> Path:
+    """Return the path of a specialist's weights."""
+    return folder / f"{check_name(name)}{ENDING}"
+
+
+def manifest_files(folder: Path | None) -> list[Path]:
+    """Return the manifests of a folder, sorted; an empty list if there is no folder."""
+    try:
+        return sorted(folder.glob(f"*{MANIFEST_ENDING}")) if folder is not None else []
+    except OSError:
+        return []
+
+
+@cache
+def vocabulary_sha256() -> str:
+    """Return the SHA-256 over the names of all outputs of a specialist, in their order."""
+    return hashlib.sha256(json.dumps({k: list(v) for k, v in OUTPUTS.items()}).encode()).hexdigest()
+
+
+def save_entry(entry: PoolEntry) -> Path:
+    """Write the manifest of an entry beside its weights; return its path."""
+    path = manifest_of(entry.file.parent, entry.name)
+    record = {"format": FORMAT, "vocabulary": vocabulary_sha256(), **_content(entry)}
+    replace_file(path, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
+    return path
+
+
+def load_entry(path: Path, origin: Origin) -> PoolEntry:
+    """Read what `save_entry` wrote; raise UsageError for anything else."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read as a manifest ({reason})") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise UsageError(f"{path} is no manifest of this version (expected format {FORMAT!r})")
+    if record.get("vocabulary") != vocabulary_sha256():
+        raise UsageError(
+            f"{path} is of a specialist for another vocabulary; train it again with this version of Aegir"
+        )
+    try:
+        entry = _entry(record, path, origin)
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise UsageError(
+            f"{path} is no usable manifest ({reason}); add the specialist again"
+        ) from None
+    if path.name != f"{entry.name}{MANIFEST_ENDING}":
+        raise UsageError(f"{path} is the manifest of {entry.name!r}; rename it, or add it again")
+    return entry
+
+
+def load_entries(
+    folder: Path | None, origin: Origin
+) -> tuple[dict[str, PoolEntry], dict[str, str]]:
+    """Return the entries of a folder by name, and a sentence for every manifest that cannot be used."""
+    entries: dict[str, PoolEntry] = {}
+    refused: dict[str, str] = {}
+    for path in manifest_files(folder):
+        name = path.name.removesuffix(MANIFEST_ENDING)
+        try:
+            entries[name] = load_entry(path, origin)
+        except UsageError as error:
+            refused[name] = str(error)
+    return entries, refused
+
+
+def _content(entry: PoolEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "domain": entry.domain,
+        "family": entry.family,
+        "weights_sha256": entry.weights_sha256,
+        "file_sha256": entry.file_sha256,
+        "size": entry.size,
+        "memory": entry.memory,
+        "cost_per_byte": entry.cost_per_byte,
+        "scores": {
+            kind: {
+                "columns": score.columns,
+                "type_right": score.type_right,
+                "none_share": score.none_share,
+            }
+            for kind, score in entry.scores.items()
+        },
+        "added": entry.added,
+    }
+
+
+def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
+    """Raise KeyError, TypeError or ValueError for a record that is no entry."""
+    name = check_name(record["name"])
+    if record["family"] not in FAMILIES:
+        raise ValueError(f"family {record['family']!r}; expected {' or '.join(FAMILIES)}")
+    return PoolEntry(
+        name=name,
+        domain=str(record["domain"]),
+        family=record["family"],
+        file=weights_of(path.parent, name),
+        weights_sha256=_digest(record["weights_sha256"]),
+        file_sha256=_digest(record["file_sha256"]),
+        size=int(_number(record["size"], 1)),
+        memory=int(_number(record["memory"], 1)),
+        cost_per_byte=_number(record["cost_per_byte"], 0),
+        scores={kind: _score(kind, given) for kind, given in record["scores"].items()},
+        origin=origin,
+        added=str(record["added"]),
+    )
+
+
+def _score(kind: str, given: Mapping[str, Any]) -> KindScore:
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r}")
+    right = given["type_right"]
+    return KindScore(
+        columns=int(_number(given["columns"], 1)),
+        type_right=None if right is None else _number(right, 0, 1),
+        none_share=_number(given["none_share"], 0, 1),
+    )
+
+
+def _number(value: object, least: float, most: float = math.inf) -> float:
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or not math.isfinite(value) or not least <= value <= most:  # type: ignore[arg-type,operator]
+        raise ValueError(f"{value!r}; expected a number from {least:g} on")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _digest(value: object) -> str:
+    if not isinstance(value, str) or len(value) != 64 or not set(value) <= set("0123456789abcdef"):
+        raise ValueError(f"{value!r} is no SHA-256")
+    return value
