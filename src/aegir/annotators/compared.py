@@ -14,7 +14,7 @@ from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.differences import Compared
 from aegir.answers.writers import FORMATS, is_earlier_output
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.tables.fingerprint import fingerprint_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_answers(path: Path) -> list[Compared]:
             if line.strip()
         ]
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be read as an answer ({error})") from None
+        raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
 
 
 def annotate_side(

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from aegir.answers.reviewing import Verdict
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.tables.fingerprint import Fingerprint
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
@@ -66,7 +66,7 @@ class Review:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{where} is no JSON ({error})") from None
+            raise UsageError(f"{where} is no JSON ({reason_of(error)})") from None
         if not isinstance(record, dict) or "form" not in record:
             raise UsageError(
                 f"{where} is no review; expected a line as written by `aegir review export`"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 
 Arrays = dict[str, npt.NDArray[Any]]
 METADATA = "__metadata__"
@@ -52,8 +52,7 @@ def read_safetensors(path: Path) -> tuple[Arrays, dict[str, str]]:
     try:
         return _read(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise UsageError(f"{path} cannot be read as a model ({reason})") from None
+        raise UsageError(f"{path} cannot be read as a model ({reason_of(error)})") from None
 
 
 def _read(content: bytes) -> tuple[Arrays, dict[str, str]]:

@@ -17,7 +17,7 @@ from typing import Any
 from aegir.annotators.annotate import ROWS, Failure
 from aegir.annotators.custom_types.store import load_types, types_folder
 from aegir.dispatch.corrections import Correction, record_corrections
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore
 from aegir.offline.store import DecisionStore
@@ -115,7 +115,7 @@ def _parsed(text: str | None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the corrections are no JSON ({error})") from None
+        raise UsageError(f"the corrections are no JSON ({reason_of(error)})") from None
 
 
 def _read_corrections(given: object) -> list[_Said]:
