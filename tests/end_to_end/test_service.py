@@ -276,6 +276,8 @@ def test_what_was_accepted_is_finished_when_the_service_is_stopped(tmp_path: Pat
         (["--host", "0.0.0.0", "--token", "short"], "the token has 5 characters; expected at least 16"),
         (["--annotator", "rulez"], "unknown annotator 'rulez'; did you mean 'rules'?"),
         (["--log-decisions", "/nowhere/at/all.db"], "there is no folder /nowhere/at"),
+        (["--memory", __file__], "is damaged, or no SQLite file"),
+        (["--runs", "/nowhere"], "there is no folder /nowhere; --runs names one"),
         (["--host", "192.0.2.1", "--token", "0123456789abcdef"], "port 8080 of 192.0.2.1 cannot be used"),
     ],
 )  # fmt: skip

@@ -132,6 +132,8 @@ def serve(
         raise UsageError(
             f"aegir serve needs {error.name}; install it with: pip install 'aegir[service]'"
         ) from None
+    if runs is not None and not runs.is_dir():
+        raise UsageError(f"there is no folder {runs}; --runs names one that holds training runs")
     settings = ServiceSettings(
         access=Access(host, port, token, allow_host),
         workers=workers or count_cores(),

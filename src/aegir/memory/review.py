@@ -88,8 +88,9 @@ def check_label(label: str, own_types: Iterable[str] = ()) -> None:
     """Raise for a label that is neither in the vocabulary nor one of the user's own types, and suggest a near one."""
     known = {*FINE_TYPES, *COLUMN_TYPES, *KINDS, *own_types}
     if label not in known:
-        near = get_close_matches(label, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else "see: aegir types list"
+        by_lower = {name.lower(): name for name in sorted(known)}
+        near = get_close_matches(label.lower(), by_lower, 1)
+        hint = f"did you mean {by_lower[near[0]]!r}?" if near else "see: aegir types list"
         raise UsageError(f"unknown label {label!r}; {hint}")
 
 

@@ -54,7 +54,7 @@ def test_a_memory_that_does_not_exist_is_not_made(tmp_path: Path, monkeypatch: p
 def test_a_damaged_memory_is_one_sentence_that_says_how_to_go_on(tmp_path: Path):
     (tmp_path / "memory.db").write_bytes(b"no database" * 100)
     with pytest.raises(
-        UsageError, match=r"^the review memory cannot be read: .*; --no-memory leaves it out$"
+        UsageError, match=r"^the review memory cannot be read \(.*\); --no-memory leaves it out$"
     ):
         load_memory(str(tmp_path / "memory.db"))
 
