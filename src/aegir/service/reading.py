@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from aegir.annotators.annotate import Failure, read_source
 from aegir.errors import UnreadableTable, UsageError, reason_of
@@ -65,12 +66,13 @@ def read_document(path: Path) -> tuple[object, str | None]:
     name = document.get("name")
     if name is not None and (not isinstance(name, str) or not name):
         raise UsageError(f"the name of the table is {name!r}; expected text")
-    rows, columns = document.get("rows"), document.get("columns")
     if "rows" in document:
+        rows: Any = document["rows"]
         _check("rows", rows, list, "a list of objects")
-        for number, row in enumerate(rows or (), 1):
+        for number, row in enumerate(rows, 1):
             _check(f"row {number}", row, dict, "an object with a value for each column")
         return rows, name
+    columns: Any = document["columns"]
     _check("columns", columns, dict, "an object with a list of values for each column")
     for column, values in columns.items():
         _check(f"column {column!r}", values, list, "a list of values")
@@ -86,8 +88,8 @@ def _kind(value: object) -> str:
     """What a value is in the words of JSON."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    names = {str: "text", list: "a list", dict: "an object"}
-    return names.get(type(value), "a number")
+    kinds = ((str, "text"), (list, "a list"), (dict, "an object"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
 
 
 def _describe_document(what: str) -> str:
