@@ -150,6 +150,13 @@ class Episode:
             raise UsageError(f"{where} is no episode ({type(error).__name__}: {error})") from None
 
 
+def id_part(name: str) -> str:
+    """A name as a part of an id: what cannot be printed is written as an escape."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in name
+    )
+
+
 def _record(item: Decision | Episode | TimedStep) -> dict[str, Any]:
     """The fields that differ from their defaults."""
     record = {}

@@ -15,10 +15,13 @@ from aegir.errors import UnreadableTable, UsageError, reason_of
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits
 from aegir.service.unpacking import check_unpacked
+from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 
 JSON_KEYS = ("rows", "columns", "name")
+LONGEST_NAME = 255
+"""Characters, as of the names of files."""
 
 
 def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
@@ -54,7 +57,10 @@ def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:
 def read_document(path: Path) -> tuple[object, str | None]:
     """Return the rows or columns in a JSON document, and the name of their table."""
     try:
-        document = json.loads(path.read_bytes())
+        # Numbers as they are written: of 2.50, both decimals say something.
+        document = json.loads(
+            path.read_bytes(), parse_float=WrittenNumber, parse_int=written_integer
+        )
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the request is no JSON ({reason_of(error)})") from None
     if not isinstance(document, Mapping):
@@ -64,8 +70,10 @@ def read_document(path: Path) -> tuple[object, str | None]:
     if ("rows" in document) == ("columns" in document):
         raise UsageError(_describe_document("must have either rows or columns"))
     name = document.get("name")
-    if name is not None and (not isinstance(name, str) or not name):
-        raise UsageError(f"the name of the table is {name!r}; expected text")
+    if name is not None and (not isinstance(name, str) or not name or not name.isprintable()):
+        raise UsageError(f"the name of the table is {name!r}; expected printable text")
+    if name is not None and len(name) > LONGEST_NAME:
+        raise UsageError(f"the name of the table is longer than {LONGEST_NAME} characters")
     if "rows" in document:
         rows: Any = document["rows"]
         _check("rows", rows, list, "a list of objects")
