@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import find_places, prepare
+from aegir.annotators.annotate import Failure, find_places, prepare
 from aegir.annotators.compared import (
     annotate_side,
     answer_format,
@@ -126,21 +126,17 @@ def diff(
             say=tell,
         )
 
-    def read(side: str) -> list[Compared]:
-        if side == "-":
-            raise UsageError("standard input cannot be compared; write it to a file and name that")
-        if answer_format(Path(side)):
+    def read(side: str, places: list[object] | None) -> list[Compared]:
+        if places is None:
             return select_tables(read_answers(Path(side)), tables)
-        places = [
-            place.selecting(tables) if isinstance(place, DatabaseUrl) else place
-            for place in without_answers(find_places(side))
-        ]
         watched = track(places, f"annotating {_shown(side)}")
         return list(annotate_side(watched, *prepared(), rows=rows, memory=reviews))
 
     if tables and not (is_url(old) or is_url(new)):
         raise UsageError(NO_DATABASE)
-    differences = compare(read(old), read(new), confidence_drop=confidence_drop)
+    sides = [(side, _find(side, tables)) for side in (old, new)]  # a wrong name is told at once
+    before, after = (read(*side) for side in sides)
+    differences = compare(before, after, confidence_drop=confidence_drop)
     text = render_differences(differences, "jsonl" if as_json else format_name)
     if out is None:
         click.echo(text, nl=False)
@@ -151,6 +147,21 @@ def diff(
         raise CheckFailed(
             f"{describe_counts(happened)} between {_shown(old)} and {_shown(new)} (--fail-on {fail_on})"
         )
+
+
+def _find(side: str, tables: tuple[str, ...]) -> list[object] | None:
+    """The tables to annotate for a side, of databases only these; None for a file of answers."""
+    if side == "-":
+        raise UsageError("standard input cannot be compared; write it to a file and name that")
+    if answer_format(Path(side)):
+        return None
+    places = without_answers(find_places(side))
+    for place in places:
+        if isinstance(place, Failure):
+            raise place.kind(place.reason)
+    return [
+        place.selecting(tables) if isinstance(place, DatabaseUrl) else place for place in places
+    ]
 
 
 def _shown(side: str) -> str:
