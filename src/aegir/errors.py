@@ -21,6 +21,12 @@ class UnreadableTable(UsageError):
     """A file or object that holds no table Aegir can read; the sentence names it."""
 
 
+class CheckFailed(AegirError):
+    """The work was done and the answer is no: a score below `--at-least`, a check that fails."""
+
+    exit_code = 3
+
+
 def reason_of(error: BaseException) -> str:
     """Why an operation failed, for the brackets of a sentence that names the file itself.
 
@@ -31,9 +37,3 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     return str(error).strip().rstrip(".") or type(error).__name__
-
-
-class CheckFailed(AegirError):
-    """The work was done and the answer is no: a score below `--at-least`, a check that fails."""
-
-    exit_code = 3
