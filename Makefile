@@ -4,12 +4,12 @@ BIN := .venv/bin
 # Byte code is written on first use instead of for every module of every package: a third less disk.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test check fix reference bench bubblewrap clean
+.PHONY: demo test check fix reference bench bubblewrap axe clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
 
-test: .venv/dev bubblewrap
+test: .venv/dev bubblewrap axe
 	$(MAKE) check
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
@@ -33,6 +33,14 @@ bubblewrap:
 	  test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
 	  { apt-get install --yes bubblewrap || { apt-get update && apt-get install --yes bubblewrap; }; } > /dev/null 2>&1; \
 	} || echo "bubblewrap is not installed, and installing it needs root and apt-get" >&2
+
+# Checks the page of the service for accessibility. Without npm that test is skipped; with CI=true it fails.
+AXE := .venv/axe/node_modules/axe-core/axe.min.js
+axe: | .venv/bin/python
+	@test -f $(AXE) || { \
+	  command -v npm > /dev/null && \
+	  npm install --silent --no-save --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 > /dev/null 2>&1; \
+	} || echo "axe-core is not installed, and installing it needs npm" >&2
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

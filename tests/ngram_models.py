@@ -7,7 +7,7 @@ import numpy as np
 
 from aegir.annotators.calibration import NgramCalibration
 from aegir.annotators.mixing import Mixing, RuleTrust, Weights
-from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, file_stem, header_view
+from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, header_view, own_name
 from aegir.annotators.ngrams.features import BUCKETS, View, hashed_features
 from aegir.annotators.ngrams.layers import Dense, HashedLinear
 from aegir.annotators.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
@@ -72,7 +72,7 @@ def random_network(seed: int = 0) -> NgramNetwork:
     random = np.random.default_rng(seed)
     columns = [column for table in TABLES for column in table.columns]
     headers = [header_view(column.name) for column in columns]
-    names = [header_view(file_stem(table.name)) for table in TABLES]
+    names = [header_view(own_name(table)) for table in TABLES]
     bags = {
         "headers": random_bag([*headers, *names], EMBEDDING, seed),
         "values": random_bag([column.spread(CELLS) for column in columns], EMBEDDING, seed + 1),

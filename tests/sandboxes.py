@@ -10,25 +10,19 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from aegir.errors import UsageError
 from aegir.simulator.sandbox import CallResult, Execution, Limits, Program, Sandbox, open_sandbox
 from aegir.simulator.sandbox.launch import sandbox_user
+from missing import skip_or_fail
 
 SECRET = "a-secret-of-the-machine"
 """In the environment of the process that opens the sandboxes."""
 
 Attack = Callable[..., "Attacked"]
-
-
-def skip_or_fail(reason: str) -> NoReturn:
-    """Skip a test, or fail it where everything should be installed."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def open_or_skip(backend: str = "local", *, cold: bool = False) -> Sandbox:

@@ -25,3 +25,15 @@ class CheckFailed(AegirError):
     """The work was done and the answer is no: a score below `--at-least`, a check that fails."""
 
     exit_code = 3
+
+
+def reason_of(error: BaseException) -> str:
+    """Why an operation failed, for the brackets of a sentence that names the file itself.
+
+    The text of an OSError names the file again, behind a number; that of a RecursionError is about Python.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return str(error).strip().rstrip(".") or type(error).__name__

@@ -217,7 +217,7 @@ def _toml_value(path: tuple[str, ...], value: Any) -> str:
     if hasattr(value, "item"):
         return _toml_value(path, value.item())
     raise UsageError(
-        f"setting {'.'.join(path)} is a {type(value).__name__}; "
+        f"setting {'.'.join(path)} is of type {type(value).__name__}; "
         "expected text, a number, a boolean or a list of these"
     )
 
@@ -247,7 +247,7 @@ def _plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise UsageError(
-        f"figure {name} is a {type(value).__name__}; expected a number, text, a list or an array"
+        f"figure {name} is of type {type(value).__name__}; expected a number, text, a list or an array"
     )
 
 

@@ -166,7 +166,7 @@ def test_moments_that_were_cut_off_are_named_by_their_key():
         (fed_normalizer, "moments", 7, "'moments' of the saved normaliser is 7; expected a list"),
         (fed_sketch, "buckets", [9**9], "expected a bucket of the sketch for each count"),
         (fed_curriculum, "known", np.zeros((5, 4)), "expected won and lost from 1 on"),
-        (fed_curriculum, "random", None, "'random' of the saved curriculum is a NoneType"),
+        (fed_curriculum, "random", None, "'random' of the saved curriculum is of type NoneType"),
         (fed_ensemble, "window", "x", "'window' of the saved ensemble is 'x'; expected numbers of"),
         (
             DriftVerdict,

@@ -69,6 +69,13 @@ def test_rows_and_columns_as_json_get_the_answer_of_the_python_call(service: Run
     wanted = json.loads(aegir.annotate(rows).to("json"))
     assert service.client.post("/annotate", json={"rows": rows}).json() == wanted
     assert service.client.post("/annotate", json={"columns": columns}).json() == wanted
+    # Numbers are read as they are written: a price of 2.50, and one with more digits than Python computes with.
+    content = b'{"rows": [{"price": 2.50, "big": ' + b"9" * 5000 + b"}]}"
+    headers = {"content-type": "application/json"}
+    report = service.client.post(
+        "/annotate", params={"format": "report"}, content=content, headers=headers
+    ).json()
+    assert [cells[0][:4] for cells in report["tables"][0]["preview"]] == ["2.50", "9999"]
 
 
 def test_a_file_that_holds_no_table_is_refused_with_the_sentence_of_the_command_line(
@@ -161,12 +168,16 @@ def test_wrong_requests_get_one_clear_sentence(service: RunningService):
         (post("/annotate", content=b"a,b\n", headers={"content-type": "text/csv"}), 415, "'text/csv'"),
         (post("/annotate"), 415, "the content type is 'nothing'"),
         (post("/annotate", content=b"{", headers=json_type), 400, "is no JSON"),
-        (post("/annotate", content=b"[" * 50_000, headers=json_type), 400, "is no JSON"),
-        (post("/annotate", json=[]), 400, "the JSON document is list"),
+        (post("/annotate", content=b"[" * 50_000, headers=json_type), 400, "is no JSON (it is nested too deep)"),
+        (post("/annotate", json=[]), 400, "the JSON document is a list"),
+        (post("/annotate", json={"rows": []}), 422, 'holds no columns; expected {"rows"'),
+        (post("/annotate", json={"columns": {}}), 422, "holds no columns"),
+        (post("/annotate", json={"columns": {"a": {"b": 1}}}), 400, "column 'a' is an object; expected a list of values"),
         (post("/annotate", json={"rows": [], "columns": {}}), 400, "either rows or columns"),
-        (post("/annotate", json={"rows": [1]}), 400, "cannot read a table from list"),
+        (post("/annotate", json={"rows": [{}, 1]}), 400, "row 2 is a number; expected an object"),
         (post("/annotate", json={"columns": {"a": [1], "b": []}}), 400, "all must be equally long"),
         (post("/annotate", json={"rows": [], "path": "/etc"}), 400, "unknown key 'path'"),
+        (post("/annotate", json={"rows": [], "name": "a\nb"}), 400, "the name of the table is 'a\\nb'; expected printable"),
         (post("/annotate", content=b"--b\r\nbroken", headers={"content-type": "multipart/form-data; boundary=b"}), 400, "form"),
         (service.client.get("/annotate"), 405, "/annotate does not take GET"),
         (service.client.get("/page/../app.py"), 404, "there is no"),
@@ -273,6 +284,8 @@ def test_what_was_accepted_is_finished_when_the_service_is_stopped(tmp_path: Pat
         (["--host", "0.0.0.0", "--token", "short"], "the token has 5 characters; expected at least 16"),
         (["--annotator", "rulez"], "unknown annotator 'rulez'; did you mean 'rules'?"),
         (["--log-decisions", "/nowhere/at/all.db"], "there is no folder /nowhere/at"),
+        (["--memory", __file__], "is damaged, or no SQLite file"),
+        (["--runs", "/nowhere"], "there is no folder /nowhere; --runs names one"),
         (["--host", "192.0.2.1", "--token", "0123456789abcdef"], "port 8080 of 192.0.2.1 cannot be used"),
     ],
 )  # fmt: skip

@@ -119,8 +119,11 @@ def test_a_run_is_never_overwritten(run):
     [
         (lambda run: RunFolder(run.path / "no"), "there is no run folder"),
         (lambda run: RunFolder(run.path.parent).history(), "has no metrics.jsonl"),
-        (lambda run: run.record(1, a=object()), "figure a is a object; expected a number"),
-        (lambda run: RunFolder.create(run.path / "x", {"a": {"b": {1}}}), "setting a.b is a set"),
+        (lambda run: run.record(1, a=object()), "figure a is of type object; expected a number"),
+        (
+            lambda run: RunFolder.create(run.path / "x", {"a": {"b": {1}}}),
+            "setting a.b is of type set",
+        ),
         (lambda run: RunFolder.create(run.path / "config.toml"), "cannot write run folder"),
     ],
 )

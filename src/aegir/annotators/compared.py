@@ -12,9 +12,11 @@ from aegir.annotators.annotate import ROWS, Failure, annotate_tables
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import annotation_from_dict
+from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.differences import Compared
 from aegir.answers.writers import FORMATS, is_earlier_output
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
+from aegir.tables.database_urls import is_selected
 from aegir.tables.fingerprint import fingerprint_table
 
 if TYPE_CHECKING:
@@ -60,7 +62,17 @@ def read_answers(path: Path) -> list[Compared]:
             if line.strip()
         ]
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be read as an answer ({error})") from None
+        raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
+
+
+def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[Compared]:
+    """Return the answers to tables that these patterns choose, as in a database; all of them without a pattern."""
+    places = [(each, catalogue_table(each.annotation)) for each in answers]
+    return [
+        each
+        for each, place in places
+        if is_selected(place.schema or "main", place.table, tables=patterns)
+    ]
 
 
 def annotate_side(

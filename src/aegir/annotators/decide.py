@@ -315,13 +315,17 @@ def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotati
     chosen = scores.subject
     if table.subject is not None:
         return chosen
-    has_headers = any(column.name for column in table.columns)
-    if scores.web >= LIKELY and (
-        chosen is None
-        or not (describes(columns[chosen]) or (has_headers and repeats(table.columns[chosen])))
-    ):
+    if scores.web >= LIKELY and (chosen is None or _can_be_subject(table, columns[chosen])):
         return chosen
     return find_subject(table, columns)
+
+
+def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
+    """Return whether a column of a web table has values that name rows."""
+    column = table.columns[answer.index]
+    has_headers = any(each.name for each in table.columns)
+    repeated = has_headers and repeats(column)
+    return bool(column.present) and not describes(answer) and not repeated
 
 
 def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:

@@ -161,7 +161,7 @@ def _check_form(data: object, where: str) -> None:
     """Raise for an answer of another form, and for what is no answer at all."""
     if not isinstance(data, Mapping):
         raise UsageError(
-            f"{where} is {type(data).__name__}; it must be an object as written by "
+            f"{where} is of type {type(data).__name__}; it must be an object as written by "
             "`aegir annotate --json`"
         )
     form = data.get("form")

@@ -2,15 +2,15 @@
 
 source postgresql://ann@host/shop, table sales.orders     postgres, shop, sales, orders
 source mysql://ann@host/shop, table orders                mysql, -, shop, orders
-source data/shop.db, table shop.db#orders                 sqlite, -, -, orders
-source data/orders.csv, table orders.csv                  file, -, -, orders
+source data/shop.db, table shop.db#orders                 sqlite, -, -, orders     in data/shop.db
+source data/shop.xlsx, table shop.xlsx#Orders             file, -, -, Orders       in data/shop.xlsx
+source data/orders.csv, table orders.csv                  file, -, -, orders       all of data/orders.csv
 """
 
 from dataclasses import dataclass
 from pathlib import PureWindowsPath
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.metadata_formats import relative_path
 from aegir.errors import UsageError
 from aegir.tables.database_urls import (
     DatabaseUrl,
@@ -20,6 +20,7 @@ from aegir.tables.database_urls import (
 )
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES
 
+STANDARD_INPUT = "-"
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")
 
 
@@ -33,7 +34,9 @@ class CatalogueTable:
     schema: str | None
     table: str
     path: str | None = None
-    """The file it was read from, below the current folder."""
+    """The file it was read from, as it was named."""
+    within: bool = False
+    """Whether the file holds several tables, of which this is one."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -49,14 +52,17 @@ def catalogue_table(annotation: TableAnnotation) -> CatalogueTable:
         if url.driver == "postgresql":
             return CatalogueTable("postgres", url.database, schema or "public", table)
         return CatalogueTable("mysql", None, schema or url.database, table)
-    path = relative_path(source)
-    _, sharp, title = annotation.table.partition("#")
-    suffix = PureWindowsPath(source).suffix.lower()
-    if sharp and title and suffix in (*SQLITE_SUFFIXES, ".duckdb"):
-        schema, table = split_relation(title)
-        platform = "duckdb" if suffix == ".duckdb" else "sqlite"
-        return CatalogueTable(platform, None, schema, table, path)
-    return CatalogueTable("file", None, None, title or _stem(annotation.table), path)
+    path = annotation.table if source == STANDARD_INPUT else source.replace("\\", "/")
+    file = path.rpartition("/")[2]
+    title = annotation.table.removeprefix(f"{file}#")
+    if title in ("", annotation.table):
+        return CatalogueTable("file", None, None, _stem(annotation.table), path)
+    suffix = PureWindowsPath(file).suffix.lower()
+    if suffix not in (*SQLITE_SUFFIXES, ".duckdb"):
+        return CatalogueTable("file", None, None, title, path, within=True)
+    schema, table = split_relation(title)
+    platform = "duckdb" if suffix == ".duckdb" else "sqlite"
+    return CatalogueTable(platform, None, schema, table, path, within=True)
 
 
 def _server(source: str) -> DatabaseUrl | None:

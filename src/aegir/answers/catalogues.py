@@ -137,14 +137,14 @@ def _open_metadata_table(annotation: TableAnnotation) -> Document:
     names = unique_names(
         [_open_metadata_name(column.name) if column.name else None for column in annotation.columns]
     )
+    name, parents = _open_metadata_place(where)
     table: Document = {
-        "name": _open_metadata_name(where.table),
+        "name": _open_metadata_name(name),
         "displayName": _shown(where.table),
         "description": _shown(f"Read from {where.path or annotation.table}."),
         "tableType": "Regular",
         "databaseSchema": ".".join(
-            _quoted_part(_open_metadata_name(part))
-            for part in (where.platform, where.database or "default", where.schema or "default")
+            _quoted_part(_open_metadata_name(part or "default")) for part in parents
         ),
         "columns": [
             _open_metadata_column(name, column, annotation.annotator)
@@ -152,6 +152,17 @@ def _open_metadata_table(annotation: TableAnnotation) -> Document:
         ],
     }
     return table
+
+
+def _open_metadata_place(where: CatalogueTable) -> tuple[str, tuple[str | None, ...]]:
+    """The name of a table, and service, database and schema above it; no two tables of an export share all of them.
+
+    A file with several tables is a database. A file that is a table keeps its whole name, in the schema of its folder.
+    """
+    if where.path is None or where.within:
+        return where.table, (where.platform, where.path or where.database, where.schema)
+    folder, _, name = where.path.rpartition("/")
+    return name, (where.platform, None, folder)
 
 
 def _open_metadata_column(name: str, column: ColumnAnnotation, annotator: str) -> Document:
@@ -224,7 +235,7 @@ def _term_urn(label: str) -> str:
 def _dataset_urn(where: CatalogueTable) -> str:
     name = ".".join(where.parts)
     if where.path is not None:
-        name = where.path if where.platform == "file" else f"{where.path}.{name}"
+        name = f"{where.path}.{name}" if where.within else where.path
     return f"urn:li:dataset:(urn:li:dataPlatform:{where.platform},{_urn_part(name)},PROD)"
 
 

@@ -40,7 +40,7 @@ from aegir.answers.parquet_footer import (
     with_metadata,
 )
 from aegir.answers.writers import quoted_json
-from aegir.errors import UnreadableTable
+from aegir.errors import UnreadableTable, reason_of
 from aegir.files import NewContent, replacing
 
 ANNOTATION_KEY = "aegir.annotation"
@@ -69,7 +69,9 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
     try:
         return annotation_from_dict(json.loads(text), f"the annotation in {path}")
     except (ValueError, RecursionError) as error:
-        raise UnreadableTable(f"{path} holds an annotation that is not JSON ({error})") from error
+        raise UnreadableTable(
+            f"{path} holds an annotation that is not JSON ({reason_of(error)})"
+        ) from error
 
 
 def read_parquet_metadata(path: Path) -> dict[str, str]:

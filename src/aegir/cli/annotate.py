@@ -15,10 +15,12 @@ from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.options import (
+    NO_DATABASE,
     PathName,
     annotator_options,
     memory_from,
     memory_option,
+    tables_option,
     threshold_options,
 )
 from aegir.cli.output import write_annotations
@@ -71,12 +73,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     show_default=True,
     help="Values looked at per column, spread over the whole table.",
 )
-@click.option(
-    "--tables",
-    metavar="PATTERN",
-    multiple=True,
-    help="Only these tables of databases given by address: a name or pattern, such as sales.*; may be repeated.",
-)
+@tables_option
 @click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
 @threshold_options(default=0.1)
 @annotator_options
@@ -246,9 +243,7 @@ def _find_files(
     if not files:
         raise UsageError("; ".join(failure.reason for failure in failures))
     if tables and not any(isinstance(file, DatabaseUrl) for file in files):
-        raise UsageError(
-            "--tables chooses tables of a database given by its address, such as sqlite:///shop.db; no source is one"
-        )
+        raise UsageError(NO_DATABASE)
     return list(dict.fromkeys(files)), failures
 
 

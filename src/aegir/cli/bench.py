@@ -155,9 +155,7 @@ def _show(found: Bench) -> None:
         say(f"{name:<24}" + "".join(f"{cell:>14}" for cell in cells))
     _show_kinds(found)
     for name, each in compared.difference().items():
-        say(
-            f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.low:+.4f} to {each.high:+.4f})"
-        )
+        say(f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.show_interval('+.4f')})")
 
 
 def _times(compared: Compared) -> dict[str, list[str]]:

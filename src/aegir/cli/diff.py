@@ -6,8 +6,14 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import find_places, prepare
-from aegir.annotators.compared import annotate_side, answer_format, read_answers, without_answers
+from aegir.annotators.annotate import Failure, find_places, prepare
+from aegir.annotators.compared import (
+    annotate_side,
+    answer_format,
+    read_answers,
+    select_tables,
+    without_answers,
+)
 from aegir.annotators.decide import Thresholds
 from aegir.annotators.scores import Annotator
 from aegir.answers.difference_report import (
@@ -23,16 +29,19 @@ from aegir.answers.differences import (
     count_changes,
 )
 from aegir.cli.options import (
+    NO_DATABASE,
     PathName,
     annotator_options,
     memory_from,
     memory_option,
+    tables_option,
     threshold_options,
 )
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import tell, track
 from aegir.errors import CheckFailed, UsageError
 from aegir.files import replace_file
+from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
 
 ANY = "any"
 
@@ -75,6 +84,7 @@ ANY = "any"
     show_default=True,
     help="Values looked at per column.",
 )
+@tables_option
 @threshold_options(default=0.1)
 @annotator_options
 @click.option("--no-custom", is_flag=True, help="Leave out the types that you taught.")
@@ -89,6 +99,7 @@ def diff(
     fail_on: str,
     confidence_drop: float,
     rows: int,
+    tables: tuple[str, ...],
     min_confidence: float,
     precision: float | None,
     annotator: str,
@@ -99,7 +110,8 @@ def diff(
 ) -> None:
     """Say which columns were added, removed or renamed, changed type or became personal.
 
-    OLD and NEW are answers (json or jsonl of `aegir annotate`), or tables, folders and patterns, which are annotated first.
+    OLD and NEW are answers (json or jsonl of `aegir annotate`), or tables, folders, patterns and addresses of databases,
+    which are annotated first.
     """
     named = _named_changes(fail_on)
     reviews = None if no_memory else memory_from(memory)
@@ -115,18 +127,17 @@ def diff(
             say=tell,
         )
 
-    def read(side: str) -> list[Compared]:
-        if side == "-":
-            raise UsageError("standard input cannot be compared; write it to a file and name that")
-        if answer_format(Path(side)):
-            return read_answers(Path(side))
-        places = without_answers(find_places(side))
-        tables = annotate_side(
-            track(places, f"annotating {side}"), *prepared(), rows=rows, memory=reviews
-        )
-        return list(tables)
+    def read(side: str, places: list[object] | None) -> list[Compared]:
+        if places is None:
+            return select_tables(read_answers(Path(side)), tables)
+        watched = track(places, f"annotating {_shown(side)}")
+        return list(annotate_side(watched, *prepared(), rows=rows, memory=reviews))
 
-    differences = compare(read(old), read(new), confidence_drop=confidence_drop)
+    if tables and not (is_url(old) or is_url(new)):
+        raise UsageError(NO_DATABASE)
+    sides = [(side, _find(side, tables)) for side in (old, new)]  # a wrong name is told at once
+    before, after = (read(*side) for side in sides)
+    differences = compare(before, after, confidence_drop=confidence_drop)
     text = render_differences(differences, "jsonl" if as_json else format_name)
     if out is None:
         click.echo(text, nl=False)
@@ -135,8 +146,28 @@ def diff(
     happened = {name: count for name, count in count_changes(differences).items() if name in named}
     if any(happened.values()):
         raise CheckFailed(
-            f"{describe_counts(happened)} between {old} and {new} (--fail-on {fail_on})"
+            f"{describe_counts(happened)} between {_shown(old)} and {_shown(new)} (--fail-on {fail_on})"
         )
+
+
+def _find(side: str, tables: tuple[str, ...]) -> list[object] | None:
+    """The tables to annotate for a side, of databases only these; None for a file of answers."""
+    if side == "-":
+        raise UsageError("standard input cannot be compared; write it to a file and name that")
+    if answer_format(Path(side)):
+        return None
+    places = without_answers(find_places(side))
+    for place in places:
+        if isinstance(place, Failure):
+            raise place.kind(place.reason)
+    return [
+        place.selecting(tables) if isinstance(place, DatabaseUrl) else place for place in places
+    ]
+
+
+def _shown(side: str) -> str:
+    """The name of a side; an address without its password."""
+    return str(parse_database_url(side)) if is_url(side) else side
 
 
 def _named_changes(given: str) -> frozenset[str]:

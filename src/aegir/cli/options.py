@@ -69,6 +69,19 @@ def threshold_options(default: float) -> Callable[[Verb], Verb]:
     return decorate
 
 
+def tables_option(verb: Verb) -> Verb:
+    """--tables."""
+    return click.option(
+        "--tables",
+        metavar="PATTERN",
+        multiple=True,
+        help="Only these tables of databases given by address: a name or pattern, such as sales.*; may be repeated.",
+    )(verb)
+
+
+NO_DATABASE = "--tables chooses tables of a database given by its address, such as sqlite:///shop.db; no source is one"
+
+
 def memory_option(verb: Verb) -> Verb:
     """--memory."""
     return click.option(

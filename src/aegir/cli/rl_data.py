@@ -121,18 +121,16 @@ def analyze(
     if as_json:
         click.echo(json.dumps(record, allow_nan=False))
     else:
-        low, high = report.logged.low, report.logged.high
-        say(
-            f"{amount(len(report.totals), 'episode')}, mean reward {report.logged.value:.4f} ({low:.4f} to {high:.4f})"
-        )
+        mean = f"{report.logged.value:.4f} ({report.logged.show_interval()})"
+        say(f"{amount(len(report.totals), 'episode')}, mean reward {mean}")
         for part, values in report.parts.items():
             weighed = report.weights.signed(part) * values.mean()
             say(f"  {part:<9} mean {values.mean():8.4f}   adds {weighed:+.4f}")
         for name, found in report.constant.items():
-            say(f"  always {name:<12} {found.value:.4f} ({found.low:.4f} to {found.high:.4f})")
+            say(f"  always {name:<12} {found.value:.4f} ({found.show_interval()})")
         if report.by_features is not None:
             found = report.by_features
-            say(f"  by features         {found.value:.4f} ({found.low:.4f} to {found.high:.4f})")
+            say(f"  by features         {found.value:.4f} ({found.show_interval()})")
     for warning in report.warnings:
         tell(warning)
 

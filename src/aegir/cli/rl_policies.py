@@ -285,7 +285,7 @@ def _show_trials(chosen: Chosen) -> None:
         point = best.point
         found = point.difference
         say(
-            f"{mark} {best.name:<18} {found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})  lower bound "
+            f"{mark} {best.name:<18} {found.value:+.4f} ({found.show_interval('+.4f')})  lower bound "
             f"{point.lower_bound:+.4f}  floor {point.floor:.3f}  own decisions {point.coverage:.0%}"
         )
 
@@ -298,8 +298,7 @@ def _show(evaluation: Evaluation) -> None:
     ]
     for name, own, static in rows:
         cells = "   ".join(
-            f"{found.value:8.4f} {f'{found.low:.4f} to {found.high:.4f}':>18}"
-            for found in (own, static)
+            f"{found.value:8.4f} {found.show_interval():>18}" for found in (own, static)
         )
         say(f"{name:<8} {cells}")
     say(
@@ -311,7 +310,7 @@ def _show(evaluation: Evaluation) -> None:
         known, found = evaluation.truth, evaluation.truth.difference
         say(
             f"the outcomes of all workers are known: {known.policy.value:.4f} for the policy, {known.static.value:.4f} for the "
-            f"static table, a difference of {found.value:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f})"
+            f"static table, a difference of {found.value:+.4f} (95 % interval {found.show_interval('+.4f')})"
         )
     if compared.verdict == "better":
         say(compared.sentence)

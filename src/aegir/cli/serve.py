@@ -13,6 +13,7 @@ from aegir.cli.terminal import tell
 from aegir.errors import UsageError
 from aegir.memory.location import default_location
 from aegir.service.limits import Limits
+from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
     from aegir.annotators.scores import Annotator
@@ -132,6 +133,8 @@ def serve(
         raise UsageError(
             f"aegir serve needs {error.name}; install it with: pip install 'aegir[service]'"
         ) from None
+    if runs is not None and not runs.is_dir():
+        raise UsageError(f"there is no folder {runs}; --runs names one that holds training runs")
     settings = ServiceSettings(
         access=Access(host, port, token, allow_host),
         workers=workers or count_cores(),
@@ -156,7 +159,7 @@ def serve(
         return prepare(chosen, model, custom_types=False)[0]
 
     def announce(address: str) -> None:
-        tell(f"serving at {address} with {settings.workers} workers; stop with Ctrl-C")
+        tell(f"serving at {address} with {amount(settings.workers, 'worker')}; stop with Ctrl-C")
 
     run_service(settings, load, announce)
 

@@ -112,5 +112,5 @@ def _expected(default: Any, given: Any) -> str | None:
         return None if right else "a number" if isinstance(default, float) else "a whole number"
     if isinstance(default, str):
         return None if isinstance(given, str) else "text"
-    assert isinstance(default, list | tuple), f"no TOML value is a {type(default).__name__}"
+    assert isinstance(default, list | tuple), f"no TOML value is of type {type(default).__name__}"
     return None if isinstance(given, list) else "a list"

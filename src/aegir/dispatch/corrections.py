@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation
 from aegir.episode import LABEL, Episode
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.offline.store import DecisionStore
 from aegir.vocabulary.hierarchy import is_right
 from aegir.vocabulary.terms import FINE_NAMES, KIND_NAMES, TYPE_NAMES
@@ -42,7 +42,7 @@ def read_corrections(path: Path, own_names: Iterable[str] = ()) -> list[Correcti
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read ({error})") from None
+        raise UsageError(f"{path} cannot be read ({reason_of(error)})") from None
     names = {*KIND_NAMES, *TYPE_NAMES, *FINE_NAMES, *own_names}
     found = []
     for number, row in _rows(path, text):
@@ -128,8 +128,8 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
         if line.strip():
             try:
                 record = json.loads(line)
-            except ValueError as error:
-                raise UsageError(f"{path}, line {number} is no JSON ({error})") from None
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"{path}, line {number} is no JSON ({reason_of(error)})") from None
             if not isinstance(record, dict):
                 raise UsageError(f"{path}, line {number} is no JSON object")
             yield number, {key: str(value) for key, value in record.items() if value is not None}

@@ -18,6 +18,7 @@ from aegir.dispatch.features import FEATURES
 from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.static_table import RoutingTable
 from aegir.episode import LABEL, Decision, Episode, Source
+from aegir.episode.decisions import id_part
 from aegir.offline.logged_decisions import WORKER
 from aegir.tables.table import Table
 
@@ -56,7 +57,7 @@ class RoutedTable:
         """Return one episode per column; its id is RUN/TABLE/PLACE, and `labels` are the answers that were given."""
         return tuple(
             Episode(
-                id=f"{run}/{self.table.name}/{place}" if run else "",
+                id=f"{run}/{id_part(self.table.name)}/{place}" if run else "",
                 decisions=tuple(
                     self._decision(place, at, labels) for at in range(len(self.steps[place]))
                 ),

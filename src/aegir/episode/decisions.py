@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 
 Source = Literal["real", "synthetic", "proxy"]
 """Where an episode's outcome comes from; a proxy is a judgement by another model."""
@@ -143,10 +143,18 @@ class Episode:
             raise UsageError(
                 f"{where} is no episode: it has no {error}; expected what `aegir rl export` writes"
             ) from None
-        except json.JSONDecodeError as error:
-            raise UsageError(f"{where} is no episode: it is no whole JSON ({error})") from None
-        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = reason_of(error)
+            raise UsageError(f"{where} is no episode: it is no whole JSON ({reason})") from None
+        except (AttributeError, TypeError, ValueError) as error:
             raise UsageError(f"{where} is no episode ({type(error).__name__}: {error})") from None
+
+
+def id_part(name: str) -> str:
+    """A name as a part of an id: what cannot be printed is written as an escape."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in name
+    )
 
 
 def _record(item: Decision | Episode | TimedStep) -> dict[str, Any]:

@@ -32,8 +32,13 @@ def memory_exists(location: str) -> bool:
     return "://" in location or Path(location).is_file()
 
 
-def load_memory(location: str | None = None) -> "ReviewMemory | None":
-    """Return what is remembered at this location, by default the user's own; None if there is nothing."""
+def load_memory(
+    location: str | None = None, *, advice: str = "--no-memory leaves it out"
+) -> "ReviewMemory | None":
+    """Return what is remembered at this location, by default the user's own; None if there is nothing.
+
+    `advice` ends the sentence of a memory that cannot be read.
+    """
     location = location or default_location()
     if location is None or not memory_exists(location):
         return None
@@ -43,7 +48,5 @@ def load_memory(location: str | None = None) -> "ReviewMemory | None":
         with ReviewStore.open(location) as store:
             memory = store.memory()
     except AegirError as error:
-        raise type(error)(
-            f"the review memory cannot be read: {error}; --no-memory leaves it out"
-        ) from None
+        raise type(error)(f"the review memory cannot be read ({error}); {advice}") from None
     return memory if len(memory) else None

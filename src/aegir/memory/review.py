@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from aegir.answers.reviewing import Verdict
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.tables.fingerprint import Fingerprint
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
@@ -66,7 +66,7 @@ class Review:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{where} is no JSON ({error})") from None
+            raise UsageError(f"{where} is no JSON ({reason_of(error)})") from None
         if not isinstance(record, dict) or "form" not in record:
             raise UsageError(
                 f"{where} is no review; expected a line as written by `aegir review export`"
@@ -88,8 +88,9 @@ def check_label(label: str, own_types: Iterable[str] = ()) -> None:
     """Raise for a label that is neither in the vocabulary nor one of the user's own types, and suggest a near one."""
     known = {*FINE_TYPES, *COLUMN_TYPES, *KINDS, *own_types}
     if label not in known:
-        near = get_close_matches(label, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else "see: aegir types list"
+        by_lower = {name.lower(): name for name in sorted(known)}
+        near = get_close_matches(label.lower(), by_lower, 1)
+        hint = f"did you mean {by_lower[near[0]]!r}?" if near else "see: aegir types list"
         raise UsageError(f"unknown label {label!r}; {hint}")
 
 

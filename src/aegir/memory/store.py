@@ -77,28 +77,9 @@ class ReviewStore:
         personal: bool | None = None,
         own_types: Mapping[str, str] | None = None,
     ) -> Review:
-        """Store durably what a person says about a column of a table; None: no name fits.
-
-        `answer` is what was answered: for a column that was reviewed before, what would have been answered without
-        it counts. `own_types` are names outside the vocabulary, with their kinds.
-        """
-        names = dict(own_types or {})
-        if label is not None:
-            check_label(label, names)
-        if not by.strip():
-            raise UsageError("a review needs to say whose it is; by is empty")
-        said = answer.label if answer else None
-        review = Review(
-            id=new_id(),
-            at=now(),
-            by=by.strip(),
-            label=label,
-            kind=kind_of_label(label, names),
-            personal=personal,
-            said=answer.reviewed.said if answer and answer.reviewed else said,
-            table=table.name,
-            source=table.source,
-            column=_remembered(fingerprint_table(table)[index], answer, personal),
+        """Store durably what `make_review` makes of what a person says about a column of a table."""
+        review = make_review(
+            table, index, label, answer=answer, by=by, personal=personal, own_types=own_types
         )
         self.add([review])
         return review
@@ -154,6 +135,41 @@ class ReviewStore:
         right = answered is None if review.label is None else is_right(answered, review.label)
         gold = () if review.label is None else (review.label,)
         return episode.id, Outcome("correction", float(right), gold, None, review.by)
+
+
+def make_review(
+    table: Table,
+    index: int,
+    label: str | None,
+    *,
+    answer: ColumnAnnotation | None,
+    by: str,
+    personal: bool | None = None,
+    own_types: Mapping[str, str] | None = None,
+) -> Review:
+    """Return the review in which a person says what a column of a table is; None: no name fits.
+
+    `answer` is what was answered: for a column that was reviewed before, what would have been answered without
+    it counts. `own_types` are names outside the vocabulary, with their kinds.
+    """
+    names = dict(own_types or {})
+    if label is not None:
+        check_label(label, names)
+    if not by.strip():
+        raise UsageError("a review needs to say whose it is; by is empty")
+    said = answer.label if answer else None
+    return Review(
+        id=new_id(),
+        at=now(),
+        by=by.strip(),
+        label=label,
+        kind=kind_of_label(label, names),
+        personal=personal,
+        said=answer.reviewed.said if answer and answer.reviewed else said,
+        table=table.name,
+        source=table.source,
+        column=_remembered(fingerprint_table(table)[index], answer, personal),
+    )
 
 
 def read_lines(lines: Iterable[str], name: str) -> list[Review]:

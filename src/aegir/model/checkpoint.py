@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.files import replace_file
 from aegir.model.architecture import Architecture, Stage
 from aegir.model.byte_encoding import GRAM_SPACE, SYMBOLS
@@ -156,7 +156,7 @@ def load_checkpoint(path: Path, mapped: MappedFile | None = None) -> Checkpoint:
             raise UsageError(f"its facts are {type(facts).__name__}; expected an object")
         return Checkpoint(architecture, _restored(stored), facts)
     except (KeyError, json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is an incomplete byte network ({error})") from None
+        raise UsageError(f"{path} is an incomplete byte network ({reason_of(error)})") from None
     except UsageError as error:
         raise UsageError(f"{path} is not a usable byte network: {error}") from None
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 
 Arrays = dict[str, npt.NDArray[Any]]
 METADATA = "__metadata__"
@@ -99,8 +99,7 @@ def map_safetensors(path: Path) -> MappedFile:
 
 
 def _unreadable(path: Path, error: Exception) -> UsageError:
-    reason = str(error).strip().rstrip(".") or type(error).__name__
-    return UsageError(f"{path} cannot be read as a model ({reason})")
+    return UsageError(f"{path} cannot be read as a model ({reason_of(error)})")
 
 
 def _parse(content: bytes | mmap.mmap) -> tuple[Arrays, dict[str, str]]:

@@ -40,7 +40,7 @@ def check_state(state: object, whose: str, *keys: str) -> None:
     """Raise if a state is not a mapping or lacks one of `keys`; values are not checked."""
     expected = f"expected what its state_dict gives: {', '.join(keys)}"
     if not isinstance(state, Mapping):
-        raise UsageError(f"{whose} is a {type(state).__name__}; {expected}")
+        raise UsageError(f"{whose} is of type {type(state).__name__}; {expected}")
     missing = [repr(key) for key in keys if key not in state]
     if missing:
         raise UsageError(f"{whose} has no {' and no '.join(missing)}; {expected}")

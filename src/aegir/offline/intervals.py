@@ -48,6 +48,12 @@ class Estimate:
         parts = {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
         return {name: part if math.isfinite(part) else None for name, part in parts.items()}
 
+    def show_interval(self, form: str = ".4f") -> str:
+        """`0.8800 to 0.9700`, or that there is none."""
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
+            return "no interval"
+        return f"{self.low:{form}} to {self.high:{form}}"
+
     def widened(self, low: float, high: float) -> "Estimate":
         """The smallest interval that also holds these two."""
         return Estimate(self.value, self.error, min(self.low, low), max(self.high, high))

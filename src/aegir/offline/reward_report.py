@@ -31,6 +31,8 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 FACTORS = (0.0, 0.5, 2.0)
 SATURATED_SHARE = 0.2
 CORRELATED = 0.95
+LEAST_EPISODES, LEAST_GROUPS = 10, 2
+"""With fewer, neither workers nor parts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,11 @@ def analyze_rewards(
     reward = compute_reward_v1(batch, weights)
     totals = reward.total[kept]
     parts = {part: values[kept] for part, values in reward.parts.items()}
-    constant, by_features, notes = _constant_policies(log)
-    warnings = [*log.notes, *notes, *_warn_of_distribution(totals, parts, reward.clipped)]
+    few = _too_few(log)
+    constant, by_features, notes = ({}, None, few) if few else _constant_policies(log)
+    warnings = [*log.notes, *notes, *_warn_of_distribution(totals, reward.clipped)]
+    if not few:
+        warnings += _warn_of_correlations(parts)
     if by_features is not None:
         warnings += _warn_of_constant(constant, by_features, log)
     return RewardReport(
@@ -193,12 +198,28 @@ def _warn_of_constant(
     )
 
 
-def _warn_of_distribution(totals: Floats, parts: dict[str, Floats], clipped: int) -> list[str]:
+def _too_few(log: LoggedDecisions) -> tuple[str, ...]:
+    """The sentence for a log from which nothing can be concluded; none for a larger one."""
+    episodes, groups = log.group_numbers.size, len(set(log.groups))
+    if episodes >= LEAST_EPISODES and groups >= LEAST_GROUPS:
+        return ()
+    return (
+        f"{log.name} holds too little to compare workers or parts (episodes: {episodes}, groups: {groups}); log at "
+        f"least {LEAST_EPISODES} episodes of {LEAST_GROUPS} tables",
+    )
+
+
+def _warn_of_distribution(totals: Floats, clipped: int) -> list[str]:
     warnings = []
     if totals.std() < 1e-9:
         warnings.append(f"every episode has the reward {totals[0]:.3f}; there is nothing to learn")
     if clipped > SATURATED_SHARE * len(totals):
         warnings.append(f"{clipped:,} of {len(totals):,} rewards are clipped; lower the weights")
+    return warnings
+
+
+def _warn_of_correlations(parts: dict[str, Floats]) -> list[str]:
+    warnings = []
     for at, one in enumerate(parts):
         for other in list(parts)[at + 1 :]:
             found = _correlation(parts[one], parts[other])

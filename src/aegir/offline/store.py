@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from aegir.episode import LABEL, Episode, Source
+from aegir.episode.decisions import id_part
 from aegir.errors import UsageError
 from aegir.offline.databases import WAIT_SECONDS, Database, Row, Run, connect
 
@@ -137,7 +138,7 @@ class DecisionStore:
         """The last logged decision about this column of a table of this name; None if there is none."""
         if not len(self):
             return None
-        place = f"/{table}/{column}"
+        place = f"/{id_part(table)}/{column}"
         ending = place.replace("|", "||").replace("%", "|%").replace("_", "|_")
         rows = self._database.query(
             "SELECT id, body, NULL FROM episodes WHERE id LIKE ? ESCAPE '|' ORDER BY sequence DESC",

@@ -61,7 +61,9 @@ class RaterPool:
             raise UsageError(f"timeout is {timeout}; expected seconds above 0, or None to wait")
         for name, rater in raters.items():
             if not callable(rater):
-                raise UsageError(f"rater {name!r} is a {type(rater).__name__}; expected a callable")
+                raise UsageError(
+                    f"rater {name!r} is of type {type(rater).__name__}; expected a callable"
+                )
         self._raters, self._timeout = dict(raters), timeout
         self._hanging: dict[str, _Call] = {}
 

@@ -143,7 +143,10 @@ class Annotating:
         files = [Path(location), Path(f"{location}-wal")]
         seen = [(path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.exists()]
         if self._reviews is None or "://" in location or self._reviews[0] != seen:
-            self._reviews = seen, load_memory(location)
+            try:
+                self._reviews = seen, load_memory(location, advice="memory=false leaves it out")
+            except AegirError as error:  # not the sender's fault
+                raise Refused(503, str(error)) from None
         return self._reviews[1]
 
     def _annotator(self, custom: bool) -> Annotator:

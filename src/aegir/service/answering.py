@@ -30,6 +30,11 @@ CONTENT_TYPES = {
     "html": "text/html; charset=utf-8",
     "frictionless": "application/json",
     "csvw": "application/csvm+json",
+    "openmetadata": "application/json",
+    "datahub": "application/json",
+    "great_expectations": "application/json",
+    "dbt": "application/yaml",
+    "sql": "application/sql",
 }
 PLAIN = "text/plain; charset=utf-8"
 LONGEST_HEADER = 4_000

@@ -9,11 +9,9 @@ GET  /status /metrics /health /openapi.json
 The jobs are in jobs.py, run by worker processes (pool.py); nothing here reads a table.
 """
 
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,7 @@ from aegir.service.limits import Limits, Refused
 from aegir.service.openapi import describe_api
 from aegir.service.options import read_options
 from aegir.service.pool import Pool
+from aegir.service.request_folders import RequestFolders
 from aegir.service.responses import Reply, refusal
 from aegir.service.security import Access, Guard
 from aegir.service.status import Status
@@ -52,8 +51,8 @@ class Service:
     """The routes, with what they share."""
 
     def __init__(self, pool: Pool, status: Status, limits: Limits, folder: Path) -> None:
-        self._pool, self._status, self._limits, self._folder = pool, status, limits, folder
-        self._numbers = count()
+        self._pool, self._status, self._limits = pool, status, limits
+        self._folders = RequestFolders(folder)
         files = {path.name: path for path in PAGE.iterdir() if path.suffix in PAGE_TYPES} | SHARED
         self._page = {name: path.read_bytes() for name, path in files.items()}
 
@@ -100,7 +99,7 @@ class Service:
         return measured
 
     async def _annotate(self, request: Request) -> Reply:
-        with self._pool.admit(), self._request_folder() as folder:
+        with self._pool.admit(), self._folders.take() as folder:
             options = read_options(request.query_params)
             upload = await receive(request, folder, self._limits)
             job = {"options": options.as_dict(), **_sent(folder, upload)}
@@ -108,13 +107,13 @@ class Service:
             return await self._pool.submit({"do": "annotate", **job}, heavy=heavy, key=options.key)
 
     async def _feedback(self, request: Request) -> Reply:
-        with self._pool.admit(), self._request_folder() as folder:
+        with self._pool.admit(), self._folders.take() as folder:
             upload = await receive(request, folder, self._limits, fields=("corrections", "by"))
             job = {"do": "feedback", **_sent(folder, upload)}
             return await self._pool.submit(job, heavy=is_heavy(folder, upload), again=False)
 
     async def _teach(self, request: Request) -> Reply:
-        with self._pool.admit(), self._request_folder() as folder:
+        with self._pool.admit(), self._folders.take() as folder:
             upload = await receive(request, folder, self._limits, fields=("type",))
             job = {"do": "teach", **_sent(folder, upload)}
             return await self._pool.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
@@ -158,16 +157,6 @@ class Service:
         if name not in self._page:
             raise HTTPException(404)
         return Response(self._page[name], media_type=PAGE_TYPES[Path(name).suffix])
-
-    @contextmanager
-    def _request_folder(self) -> Iterator[Path]:
-        """A folder for what a request brings, deleted afterwards."""
-        folder = self._folder / f"request-{next(self._numbers)}"
-        folder.mkdir()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_heavy(folder: Path, upload: Upload) -> bool:

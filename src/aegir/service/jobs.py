@@ -18,6 +18,7 @@ from aegir.annotators.annotate import annotate_sources
 from aegir.annotators.scores import Annotator
 from aegir.answers.writers import FORMATS
 from aegir.errors import AegirError
+from aegir.memory.location import memory_exists
 from aegir.offline.store import DecisionStore
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job, Work
@@ -32,8 +33,13 @@ def build_work(
     load: Callable[[], Annotator], limits: Limits, stores: Stores, runs: Path | None
 ) -> tuple[Work, dict[str, Any]]:
     """Load the annotator; return the function that does jobs with it, and what the service should know."""
+    # What cannot be opened raises now, not at the first request.
     if stores.decisions is not None:
-        DecisionStore.open(stores.decisions).close()  # raises now, not at the first request
+        DecisionStore.open(stores.decisions).close()
+    if stores.reviews is not None and memory_exists(stores.reviews):
+        from aegir.memory.store import ReviewStore
+
+        ReviewStore.open(stores.reviews).close()
     annotator = load()
     _warm_up(annotator)
     annotating = Annotating(annotator, limits, stores)

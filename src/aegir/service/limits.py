@@ -40,6 +40,9 @@ class Limits:
                 raise UsageError(f"the limit {name} is {getattr(self, name)}; expected more than 0")
 
 
+UNAVAILABLE = 503
+
+
 class Refused(UsageError):
     """A request that is not served, with its HTTP status; the text is a sentence for its sender."""
 
@@ -49,11 +52,11 @@ class Refused(UsageError):
 
 
 def status_of(error: AegirError) -> int:
-    """Return the HTTP status that tells of an error."""
+    """Return the HTTP status that tells of an error: what fails at work, such as a store that is away, may work later."""
     if isinstance(error, Refused):
         return error.status
     if isinstance(error, UnreadableTable):
         return 422
     if isinstance(error, UsageError):
         return 400
-    return 409 if isinstance(error, CheckFailed) else 500
+    return 409 if isinstance(error, CheckFailed) else UNAVAILABLE

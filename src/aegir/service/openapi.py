@@ -21,9 +21,14 @@ FEEDBACK_EXAMPLE = {
     "corrections": [{"table": "customers.csv", "column": "email", "label": "email"}],
     "by": "ada",
 }
+REPORT_EXAMPLE = {
+    "run": "20261117T183615316825-4ceacda07187f103",
+    "tables": [],
+    "failures": [{"source": "empty.csv", "reason": "empty.csv is empty; expected a table"}],
+}
 ERROR_EXAMPLE = {"error": "empty.csv is empty; expected a table"}
 MEANINGS = {
-    "format": f"How the answer is written; {REPORT} is the page's own",
+    "format": f"How the answer is written, as --format; {REPORT} is one JSON object for pages, with run, tables and failures",
     "rows": "Values looked at per column, spread over the whole table",
     "seed": "Which rows are looked at",
     "min_confidence": "Abstain below this confidence",
@@ -118,7 +123,10 @@ def _annotate(formats: list[str]) -> dict[str, Any]:
             },
         },
         "responses": {
-            "200": {"description": "The answers", "content": {"application/json": {}}},
+            "200": {
+                "description": f"The answers; with format={REPORT} also where no table could be read",
+                "content": {"application/json": {"examples": {REPORT: {"value": REPORT_EXAMPLE}}}},
+            },
             "207": {
                 "description": "Answers, and files that could not be read: header Aegir-Failures"
             },

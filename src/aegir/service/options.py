@@ -6,7 +6,7 @@ Values are checked where they are used, so that their sentences are those of the
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -32,12 +32,12 @@ class AnnotateOptions:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for a job."""
-        return asdict(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def key(self) -> str:
         """What jobs must have in common to be annotated together."""
-        return repr([(name, value) for name, value in asdict(self).items() if name != "format"])
+        return repr([(name, value) for name, value in self.as_dict().items() if name != "format"])
 
 
 def read_options(query: Mapping[str, str]) -> AnnotateOptions:

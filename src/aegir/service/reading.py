@@ -8,16 +8,20 @@ from collections.abc import Mapping
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from aegir.annotators.annotate import Failure, read_source
-from aegir.errors import UsageError
+from aegir.errors import UnreadableTable, UsageError, reason_of
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits
 from aegir.service.unpacking import check_unpacked
+from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 
 JSON_KEYS = ("rows", "columns", "name")
+LONGEST_NAME = 255
+"""Characters, as of the names of files."""
 
 
 def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
@@ -25,7 +29,10 @@ def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | 
     folder = Path(job["folder"])
     if job.get("body"):
         source, name = read_document(folder / job["body"])
-        return list(read_tables(source, rows=rows, seed=seed, name=name))
+        (table,) = read_tables(source, rows=rows, seed=seed, name=name)
+        if not table.columns:
+            raise UnreadableTable(_describe_document("holds no columns"))
+        return [table]
     if not job["files"]:
         raise UsageError(
             "the request holds no files; send at least one, as a part with a file name"
@@ -50,24 +57,47 @@ def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:
 def read_document(path: Path) -> tuple[object, str | None]:
     """Return the rows or columns in a JSON document, and the name of their table."""
     try:
-        document = json.loads(path.read_bytes())
+        # Numbers as they are written: of 2.50, both decimals say something.
+        document = json.loads(
+            path.read_bytes(), parse_float=WrittenNumber, parse_int=written_integer
+        )
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the request is no JSON ({error})") from None
+        raise UsageError(f"the request is no JSON ({reason_of(error)})") from None
     if not isinstance(document, Mapping):
-        raise UsageError(_describe_document(f"is {type(document).__name__}"))
+        raise UsageError(_describe_document(f"is {_kind(document)}"))
     if unknown := sorted(set(document) - set(JSON_KEYS)):
         raise UsageError(_describe_document(f"has the unknown key {unknown[0]!r}"))
     if ("rows" in document) == ("columns" in document):
         raise UsageError(_describe_document("must have either rows or columns"))
     name = document.get("name")
-    if name is not None and (not isinstance(name, str) or not name):
-        raise UsageError(f"the name of the table is {name!r}; expected text")
-    rows, columns = document.get("rows"), document.get("columns")
-    if "rows" in document and not isinstance(rows, list):
-        raise UsageError(f"rows is {type(rows).__name__}; expected a list of objects")
-    if "columns" in document and not isinstance(columns, Mapping):
-        raise UsageError(f"columns is {type(columns).__name__}; expected an object of lists")
-    return (rows if "rows" in document else columns), name
+    if name is not None and (not isinstance(name, str) or not name or not name.isprintable()):
+        raise UsageError(f"the name of the table is {name!r}; expected printable text")
+    if name is not None and len(name) > LONGEST_NAME:
+        raise UsageError(f"the name of the table is longer than {LONGEST_NAME} characters")
+    if "rows" in document:
+        rows: Any = document["rows"]
+        _check("rows", rows, list, "a list of objects")
+        for number, row in enumerate(rows, 1):
+            _check(f"row {number}", row, dict, "an object with a value for each column")
+        return rows, name
+    columns: Any = document["columns"]
+    _check("columns", columns, dict, "an object with a list of values for each column")
+    for column, values in columns.items():
+        _check(f"column {column!r}", values, list, "a list of values")
+    return columns, name
+
+
+def _check(what: str, value: object, kind: type, expected: str) -> None:
+    if not isinstance(value, kind):
+        raise UsageError(f"{what} is {_kind(value)}; expected {expected}")
+
+
+def _kind(value: object) -> str:
+    """What a value is in the words of JSON."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    kinds = ((str, "text"), (list, "a list"), (dict, "an object"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
 
 
 def _describe_document(what: str) -> str:

@@ -1,13 +1,15 @@
 """HTTP responses: answers of workers, and refusals, which carry the sentence that the command line would print."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from aegir.errors import AegirError
-from aegir.service.limits import Refused, status_of
+from aegir.service.limits import UNAVAILABLE, Refused, status_of
+
+SECONDS_TO_RETRY = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,21 @@ def json_reply(value: object, status: int = 200, facts: dict[str, Any] | None = 
 
 def error_reply(error: AegirError, **more: object) -> Reply:
     """Return the reply that tells of an error."""
-    return json_reply({"error": str(error), **more}, status_of(error))
+    reply = json_reply({"error": str(error), **more}, status_of(error))
+    return replace(reply, headers=_retry_header(error))
 
 
 def refusal(error: AegirError) -> Response:
     """Return the response that tells of an error."""
-    retry = error.retry_after if isinstance(error, Refused) else None
-    headers = {} if retry is None else {"retry-after": str(retry)}
+    headers = _retry_header(error)
     if status_of(error) == 401:
         headers["www-authenticate"] = "Bearer"
     return JSONResponse({"error": str(error)}, status_of(error), headers)
+
+
+def _retry_header(error: AegirError) -> dict[str, str]:
+    """Say when to try again, where that may help."""
+    given = error.retry_after if isinstance(error, Refused) else None
+    if given is None and status_of(error) != UNAVAILABLE:
+        return {}
+    return {"retry-after": str(SECONDS_TO_RETRY if given is None else given)}

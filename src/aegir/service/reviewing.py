@@ -17,9 +17,9 @@ from typing import Any
 from aegir.annotators.annotate import ROWS, Failure
 from aegir.annotators.custom_types.store import load_types, types_folder
 from aegir.dispatch.corrections import Correction, record_corrections
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.memory.review import check_label
-from aegir.memory.store import ReviewStore
+from aegir.memory.store import ReviewStore, make_review
 from aegir.offline.store import DecisionStore
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job
@@ -69,19 +69,20 @@ class Reviewing:
         places = [_find(each, tables) for each in said]
         answers = self._annotating.answer(tables)
         by = job["fields"].get("by", "").strip() or NOBODY
+        reviews = [
+            make_review(
+                tables[table],
+                index,
+                each.label,
+                answer=answers[table].columns[index],
+                by=by,
+                personal=each.personal,
+                own_types=own,
+            )
+            for each, (table, index) in zip(said, places, strict=True)
+        ]
         with ReviewStore.open(self._stores.reviews) as store:
-            reviews = [
-                store.record(
-                    tables[table],
-                    index,
-                    each.label,
-                    answer=answers[table].columns[index],
-                    by=by,
-                    personal=each.personal,
-                    own_types=own,
-                )
-                for each, (table, index) in zip(said, places, strict=True)
-            ]
+            store.add(reviews)  # all or none
         recorded = [{"id": each.id, "verdict": each.verdict} for each in reviews]
         return json_reply({"recorded": recorded, "by": by})
 
@@ -115,7 +116,7 @@ def _parsed(text: str | None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the corrections are no JSON ({error})") from None
+        raise UsageError(f"the corrections are no JSON ({reason_of(error)})") from None
 
 
 def _read_corrections(given: object) -> list[_Said]:

@@ -21,7 +21,7 @@ from aegir.annotators.custom_types.store import (
 )
 from aegir.annotators.registry import load_annotator
 from aegir.annotators.type_catalogue import entry_as_dict, list_entries
-from aegir.errors import CheckFailed, UsageError
+from aegir.errors import CheckFailed, UsageError, reason_of
 from aegir.service.fork_server import Job
 from aegir.service.limits import Refused
 from aegir.service.responses import Reply, error_reply, json_reply
@@ -96,7 +96,7 @@ def _read_lesson(text: str | None, files: Sequence[str]) -> _Lesson:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the part 'type' is no JSON ({error})") from None
+        raise UsageError(f"the part 'type' is no JSON ({reason_of(error)})") from None
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
         raise UsageError("the part 'type' must be an object with a name and examples")
     if unknown := sorted(set(given) - KEYS):

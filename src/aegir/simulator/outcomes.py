@@ -33,7 +33,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Self
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.simulator.checking import Verdict, check
 from aegir.simulator.sandbox.program import Limits, Sandbox
 from aegir.simulator.solvers.solver import Solver, attempt
@@ -224,7 +224,7 @@ class OutcomeCache:
             )
             self._database.commit()
         except (sqlite3.Error, OSError) as error:
-            raise UsageError(f"{path} cannot be used for outcomes ({error})") from None
+            raise UsageError(f"{path} cannot be used for outcomes ({reason_of(error)})") from None
 
     def __len__(self) -> int:
         return int(self._query("SELECT COUNT(*) FROM outcomes")[0][0])

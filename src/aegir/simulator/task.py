@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.files import replacing
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -141,7 +141,7 @@ def parse_task(line: bytes, where: str) -> Task:
     try:
         values = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where} is no JSON ({error})") from None
+        raise UsageError(f"{where} is no JSON ({reason_of(error)})") from None
     if not isinstance(values, dict) or "schema" not in values:
         raise UsageError(f'{where} is no task: expected a JSON object with "schema": {SCHEMA}')
     if values.pop("schema") != SCHEMA:

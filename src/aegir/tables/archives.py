@@ -83,7 +83,7 @@ def read_zip(path: Path, request: Request) -> Iterator[Table]:
         reader = _MemberReader(archive, max(ARCHIVE_LIMIT, ARCHIVE_RATIO * path.stat().st_size))
         yield from read_each(
             list(members),
-            lambda title: reader.read(members[title], request.part(title)),
+            lambda title: reader.read(members[title], request.part(title, title)),
             (UnreadableTable,),
             request.label,
         )

@@ -44,7 +44,12 @@ def assemble_table(
     if columns and not columns[0]:
         notes.append("the table has no rows")
     return Table(
-        request.name, tuple(kept), request.source, total_rows=total_rows, warnings=tuple(notes)
+        request.name,
+        tuple(kept),
+        request.source,
+        total_rows=total_rows,
+        warnings=tuple(notes),
+        title=request.title,
     )
 
 

@@ -34,7 +34,12 @@ from aegir.errors import UnreadableTable
 from aegir.tables.amounts import amount
 from aegir.tables.assembling import CELL_LIMIT, assemble_table
 from aegir.tables.cell_text import column_text
-from aegir.tables.database_urls import describe_selection, is_selected, show_relation
+from aegir.tables.database_urls import (
+    describe_selection,
+    is_selected,
+    show_relation,
+    split_relation,
+)
 from aegir.tables.engine import (
     TooSlow,
     deadline,
@@ -142,7 +147,7 @@ def _read_all(
     failures: list[str] = []
     slow = 0
     for name in names:
-        part = request.part(name)
+        part = request.part(name, split_relation(name)[1])
         try:
             table = sample(name, part, TABLE_SECONDS / 2**slow)
         except UnreadableTable as error:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from pathlib import Path
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES, has_known_suffix
 
 
@@ -42,7 +42,7 @@ def _expand(given: str | Path) -> list[Path]:
         if path.exists() or path.is_symlink():
             return [path]
     except (OSError, ValueError) as error:
-        raise UsageError(f"{str(given)!r} cannot be looked at ({error})") from error
+        raise UsageError(f"{str(given)!r} cannot be looked at ({reason_of(error)})") from error
     if glob.has_magic(str(given)):
         return _matching(str(given))
     raise UsageError(f"there is no file or folder {given}")

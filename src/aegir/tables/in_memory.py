@@ -5,7 +5,7 @@ Objects are recognised by their attributes, so that neither pandas nor Polars no
 The first `LAZY_ROWS` rows of a Polars LazyFrame are collected and sampled, with a warning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -68,9 +68,9 @@ def _from_lazy(frame: Any, request: Request) -> Table:
 
 def _from_columns(columns: Mapping[Any, Any], request: Request) -> Table:
     for name, values in columns.items():
-        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
             raise UsageError(
-                f"column {name!r} is a {type(values).__name__}; each column must be a list of values"
+                f"column {name!r} is of type {type(values).__name__}; each column must be a list of values"
             )
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:

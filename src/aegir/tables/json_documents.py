@@ -38,6 +38,7 @@ FAILED_STARTS = 20
 Each failure costs up to the rest of the text. In a document that breaks off, only the records around the
 break fail, so this is how deep they may be nested.
 """
+MOST_DIGITS = 4000
 _BLANK = re.compile(r"[\s,]*")
 
 
@@ -55,7 +56,12 @@ class WrittenNumber(float):
         return self.text
 
 
-DECODER = json.JSONDecoder(parse_float=WrittenNumber, strict=False)
+def written_integer(text: str) -> int | str:
+    """A whole number, or its text if it has more digits than Python computes with."""
+    return int(text) if len(text) <= MOST_DIGITS else text
+
+
+DECODER = json.JSONDecoder(parse_float=WrittenNumber, parse_int=written_integer, strict=False)
 
 
 def looks_like_lines(text: str) -> bool:

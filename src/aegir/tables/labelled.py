@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.tables.table import Column, Table
 
 Task = Literal["cta", "cpa"]
@@ -130,7 +130,9 @@ def _parse(line: str, where: str) -> LabelledTable:
     try:
         record = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{where} is not JSON ({error}); expected one table per line") from None
+        raise UsageError(
+            f"{where} is not JSON ({reason_of(error)}); expected one table per line"
+        ) from None
     columns = record.get("columns") if isinstance(record, dict) else None
     if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
         raise UsageError(f'{where} has no list of columns; expected {{"id", "columns": […]}}')

@@ -135,6 +135,9 @@ def read_text(sample: ByteSample, request: Request) -> Table:
     """The table in a sample of text: JSON when it reads as JSON, delimited text otherwise."""
     if not sample.head:
         raise UnreadableTable(_describe_empty(request, sample, "is empty"))
+    if not sample.head.strip(b"\0"):
+        what = "holds nothing but NUL bytes, as a file does that was not written to its end"
+        raise UnreadableTable(_describe_empty(request, sample, what))
     text = decode_sample(sample, request.label, lines=False)
     if not text.head.strip():
         raise UnreadableTable(_describe_empty(request, sample, "holds only blanks"))

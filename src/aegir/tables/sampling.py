@@ -29,7 +29,8 @@ class Request:
 
     `name` becomes the name of the table, `file_name` is the name of its file (for suffixes) and `label`
     names it in errors. None of them changes which rows are chosen. `schemas` and `tables` are patterns that choose
-    tables of a database (database_urls.py); with none, all are read.
+    tables of a database (database_urls.py); with none, all are read. `title` is what the table itself is called where
+    its file says so.
     """
 
     name: str
@@ -40,14 +41,19 @@ class Request:
     seed: int
     schemas: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    title: str | None = None
 
-    def part(self, title: str) -> "Request":
-        """Return the request for one table of a file with several: `shop.xlsx#Orders`."""
+    def part(self, shown: str, title: str | None) -> "Request":
+        """Return the request for one table of a file with several: `shop.xlsx#Orders`.
+
+        `title` is None if what is shown is no name that somebody gave to the table: `Sheet1`.
+        """
         return replace(
             self,
-            name=f"{self.name}#{title}",
-            file_name=f"{self.file_name}#{title}",
-            label=f"{self.label}#{title}",
+            name=f"{self.name}#{shown}",
+            file_name=f"{self.file_name}#{shown}",
+            label=f"{self.label}#{shown}",
+            title=self.title if title is None else title,
         )
 
     def generator(self, purpose: str) -> np.random.Generator:

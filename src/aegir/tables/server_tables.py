@@ -97,7 +97,6 @@ def read_server(
             if not tables:
                 wanted = describe_selection(url.schemas, url.tables)
                 raise UnreadableTable(f"{url} has no {wanted} that this user can see")
-            # A table is called as its export would be: the name is one of the inputs of the models.
             request = Request("", "", str(url), str(url), rows, seed)
             yield from _read_all(server, tables, request, watch)
     except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
@@ -111,7 +110,13 @@ def _read_all(
     failures: list[str] = []
     done = slow = 0
     for name in watch(list(tables)):
-        part = replace(request, name=name, file_name=name, label=f"{request.label}#{name}")
+        part = replace(
+            request,
+            name=name,
+            file_name=name,
+            label=f"{request.label}#{name}",
+            title=tables[name].name,
+        )
         try:
             table = server.sample(tables[name], part, max(TABLE_SECONDS / 2**slow, LEAST_SECONDS))
         except TooSlow as error:

@@ -4,6 +4,7 @@ Titles above the table and the header are recognised as in delimited text. Calam
 memory as a full grid, however few of its cells are filled; the limits of reader_process.py bound it.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -18,6 +19,12 @@ from aegir.tables.layout import find_layout
 from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.table import Table
 
+DEFAULT_NAME = re.compile(
+    r"(sheet|tabelle|feuil(le)?|hoja|foglio|planilha|folha|blad|ark|taulukko|arkusz|list|munka\w*|sayfa|лист|аркуш|シート|工作表|시트)"
+    r"[ _]?\d*",
+    re.IGNORECASE,
+)
+"""What programs call a sheet that nobody has named."""
 HEAD_ROWS = 100
 """Rows from the top in which titles and the header are looked for."""
 REASON_LENGTH = 200
@@ -31,11 +38,12 @@ def read_workbook(path: Path, request: Request) -> Iterator[Table]:
         workbook = calamine.load_workbook(path)
     empty = True
     for name in workbook.sheet_names:
-        with _calamine_errors(request.part(name)):
+        part = request.part(name, None if DEFAULT_NAME.fullmatch(name.strip()) else name)
+        with _calamine_errors(part):
             sheet = workbook.get_sheet_by_name(name)
         if any(True for _ in _filled_rows(sheet)):
             empty = False
-            yield _table_from_sheet(sheet, request.part(name))
+            yield _table_from_sheet(sheet, part)
     if empty:
         raise UnreadableTable(f"{request.label} has no sheet with cells in it")
 

@@ -37,7 +37,8 @@ class Column:
 class Table:
     """A named table of sampled columns.
 
-    `name` is shown to the user (`shop.xlsx#Orders`); `source` is the file it came from.
+    `name` is shown to the user (`shop.db#sales.orders`); `source` is the file it came from. `title` is what the table
+    itself is called there (`orders`), None where only the file has a name.
     `subject` is the index of the subject column if the source states it; None lets the annotator choose.
     `total_rows` is None if counting would have meant reading the whole source.
     """
@@ -48,6 +49,7 @@ class Table:
     subject: int | None = None
     total_rows: int | None = None
     warnings: tuple[str, ...] = ()
+    title: str | None = None
 
 
 def clean_cell(cell: str, limit: int | None = None) -> str:

@@ -305,6 +305,12 @@ def test_a_subject_that_repeats_names_no_row_of_a_table_with_headers():
         assert decide(table, asked, "fake").subject == subject
 
 
+def test_a_table_without_rows_has_no_subject():
+    table = Table("t", (Column("song", ()), Column("artist", ())))
+    asked = replace(everyday([{}, {}], [{"title": 0.9}, {}], [{}, {}], web=0.9), subject=0)
+    assert decide(table, asked, "fake").subject is None
+
+
 @pytest.mark.parametrize(
     ("limits", "label", "type_name"),
     [

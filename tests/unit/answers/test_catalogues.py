@@ -66,16 +66,46 @@ def parsed(name: str, *annotations: TableAnnotation) -> Any:
         (SOURCE, "orders", CatalogueTable("postgres", "shop", "public", "orders")),
         (SOURCE, '"a.b".c', CatalogueTable("postgres", "shop", "a.b", "c")),
         ("mysql://h/shop", "orders", CatalogueTable("mysql", None, "shop", "orders")),
-        ("d/shop.db", "shop.db#o", CatalogueTable("sqlite", None, None, "o", "d/shop.db")),
-        ("x.duckdb", "x.duckdb#s.o", CatalogueTable("duckdb", None, "s", "o", "x.duckdb")),
-        ("/home/x/o.csv.gz", "o.csv.gz", CatalogueTable("file", None, None, "o", "o.csv.gz")),
-        ("b.xlsx", "b.xlsx#May", CatalogueTable("file", None, None, "May", "b.xlsx")),
+        ("d/shop.db", "shop.db#o", CatalogueTable("sqlite", None, None, "o", "d/shop.db", True)),
+        ("x.duckdb", "x.duckdb#s.o", CatalogueTable("duckdb", None, "s", "o", "x.duckdb", True)),
+        (
+            "/home/x/o.csv.gz",
+            "o.csv.gz",
+            CatalogueTable("file", None, None, "o", "/home/x/o.csv.gz"),
+        ),
+        ("b.xlsx", "b.xlsx#May", CatalogueTable("file", None, None, "May", "b.xlsx", True)),
+        ("d\\o.csv", "o.csv", CatalogueTable("file", None, None, "o", "d/o.csv")),
+        ("-", "stdin", CatalogueTable("file", None, None, "stdin", "stdin")),
         (None, "table", CatalogueTable("file", None, None, "table", "table")),
         ("mysql://[", "t", CatalogueTable("file", None, None, "t", "mysql://[")),
     ],
 )
 def test_a_table_is_named_by_where_it_is(source: str | None, table: str, expected: CatalogueTable):
     assert catalogue_table(replace(ORDERS, source=source, table=table)) == expected
+
+
+def test_no_two_tables_of_an_export_share_a_name():
+    places = [
+        ("a/shop.db", "shop.db#orders"),
+        ("b/shop.db", "shop.db#orders"),
+        ("a/shop.duckdb", "shop.duckdb#s.orders"),
+        ("a/orders.csv", "orders.csv"),
+        ("a/orders.parquet", "orders.parquet"),
+        ("b/orders.csv", "orders.csv"),
+        ("orders.csv", "orders.csv"),
+        ("shop.xlsx", "shop.xlsx#orders"),
+        ("shop.xlsx", "shop.xlsx#sold"),
+    ]
+    answers = [replace(ORDERS, source=source, table=table) for source, table in places]
+    tables = parsed("openmetadata", *answers)["tables"]
+    names = [(each["databaseSchema"], each["name"]) for each in tables]
+    assert names[0] == ('sqlite."a/shop.db".default', "orders")
+    assert names[2:4] == [('duckdb."a/shop.duckdb".s', "orders"), ("file.default.a", "orders.csv")]
+    assert names[-2] == ('file."shop.xlsx".default', "orders")
+    assert len(set(names)) == len(places)
+    proposals = parsed("datahub", *answers)
+    urns = {each["entityUrn"] for each in proposals if each["entityType"] == "dataset"}
+    assert len(urns) == len(places)
 
 
 def test_claims_follow_from_sure_answers_and_values_that_all_agree():

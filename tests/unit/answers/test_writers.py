@@ -363,7 +363,7 @@ def test_a_dictionary_that_is_no_annotation_is_refused_in_a_sentence():
     data = annotation_as_dict(BOOKS)
     with pytest.raises(UsageError, match="has no 'table'"):
         annotation_from_dict({"form": 2})
-    with pytest.raises(UsageError, match="is list; it must be an object as written by"):
+    with pytest.raises(UsageError, match="is of type list; it must be an object as written by"):
         annotation_from_dict([data])
     with pytest.raises(UsageError, match="7 where text was expected"):
         annotation_from_dict({**data, "table": 7})

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,33 @@ def test_the_report_can_be_written_as_markdown_to_a_file(versions: dict[str, Pat
     out = tmp_path / "report.md"
     run("diff", versions["old.json"], versions["new.csv"], *RULES, "-f", "markdown", "--out", out)
     assert "| new.csv | phone | newly personal |" in out.read_text()
+
+
+def test_chosen_tables_of_databases_and_answers_are_compared(tmp_path: Path):
+    rows = "INSERT INTO {} VALUES ('ann@example.org', 1), ('bob@example.org', 2)"
+    for name, email in (("old.db", "mail"), ("new.db", "contact")):
+        with closing(sqlite3.connect(tmp_path / name)) as database:
+            for table in ("users", "visits"):
+                database.execute(f"CREATE TABLE {table} ({email} TEXT, n INTEGER)")
+                database.execute(rows.format(table))
+            database.commit()
+    old, new = (f"sqlite:///{tmp_path}/{name}" for name in ("old.db", "new.db"))
+    answers = tmp_path / "old.jsonl"
+    run("annotate", old, *RULES, "--format", "jsonl", "--out", answers)
+    assert run("diff", old, new, *RULES, "--json").out.count("renamed") == 2
+    for side in (old, answers):
+        done = run("diff", side, new, *RULES, "--json", "--tables", "us*", "--fail-on", "renamed")
+        assert done.code == 3
+        (change,) = map(json.loads, done.out.splitlines())
+        assert (change["table"], change["change"]) == ("new.db#users", "renamed")
+    refused(run("diff", old, new, *RULES, "--tables", "nope"), "has no table nope; it has 2 tables")
+    refused(run("diff", answers, answers, "--tables", "users"), "--tables chooses tables of")
+
+
+def test_no_password_of_an_address_is_shown(versions: dict[str, Path]):
+    done = run("diff", "postgresql://ann:s3cret@127.0.0.1:9/shop", versions["old.json"], *RULES)
+    refused(done, "the database postgresql://ann@127.0.0.1:9/shop cannot be reached")
+    assert "s3cret" not in done.err
 
 
 def test_bad_input_is_one_sentence(versions: dict[str, Path], tmp_path: Path):

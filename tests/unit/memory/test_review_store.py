@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from aegir.episode import LABEL, Decision, Episode
+from aegir.episode.decisions import id_part
 from aegir.errors import UsageError
 from aegir.memory.examples import reviewed_examples
 from aegir.memory.location import load_memory
 from aegir.memory.store import ReviewStore, read_lines, write_lines
+from aegir.tables.table import Column, Table
 from reviewed_tables import answer_for, made_up_table
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +56,7 @@ def test_a_memory_that_does_not_exist_is_not_made(tmp_path: Path, monkeypatch: p
 def test_a_damaged_memory_is_one_sentence_that_says_how_to_go_on(tmp_path: Path):
     (tmp_path / "memory.db").write_bytes(b"no database" * 100)
     with pytest.raises(
-        UsageError, match=r"^the review memory cannot be read: .*; --no-memory leaves it out$"
+        UsageError, match=r"^the review memory cannot be read \(.*\); --no-memory leaves it out$"
     ):
         load_memory(str(tmp_path / "memory.db"))
 
@@ -128,6 +130,21 @@ def test_a_review_is_the_outcome_of_the_last_logged_decision_about_the_column(tm
         ("status",),
         "real",
     )
+
+
+def test_decisions_about_a_table_with_an_odd_name_are_found(tmp_path: Path):
+    table = Table("odd.db#a\nb\u00a0_%", (Column("x", ("1", "2")),))
+    episode = Episode(
+        id=f"run/{id_part(table.name)}/0",
+        decisions=(Decision(action={"worker": "rules", "label": "number"}),),
+        source="real",
+        group=table.name,
+        task="x",
+    )
+    with ReviewStore.open(tmp_path / "memory.db") as store:
+        store.decisions.append([episode])
+        assert store.decisions.last_decision(table.name, 0, "x") == episode
+        assert store.decisions.last_decision("odd.db#a\nb\u00a0x%", 0, "x") is None
 
 
 def test_reviewed_columns_are_examples_as_long_as_their_file_is_there(tmp_path: Path):

@@ -1,6 +1,7 @@
 """The reward report: sensitivity, correlations, and the warning that nothing can be learnt."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,6 +43,19 @@ def test_constant_rewards_are_said_and_workers_need_propensities():
     assert any("every episode has the reward 1.000" in each for each in report.warnings)
     assert any(each.startswith("workers were not compared: 400 of 400") for each in report.warnings)
     assert report.constant == {}
+
+
+@pytest.mark.parametrize(("episodes", "groups"), [(2, 2), (40, 1)])
+def test_nothing_is_concluded_from_too_few_episodes_or_one_group(episodes: int, groups: int):
+    log = log_where(lambda x, worker: worker == "a", episodes).episodes()
+    some = [replace(each, group=str(number % groups)) for number, each in enumerate(log)]
+    report = analyze_rewards(EpisodeBatch.from_episodes(some), "a log")
+    held = f"a log holds too little to compare workers or parts (episodes: {episodes}, groups: {groups})"
+    assert [each for each in report.warnings if not each.startswith("every")] == [
+        f"{held}; log at least 10 episodes of 2 tables"
+    ]
+    assert report.constant == {}
+    assert (report.logged.show_interval() == "no interval") == (groups == 1)
 
 
 def test_sensitivity_varies_each_weight():

@@ -59,12 +59,23 @@ async def running(folder: Path, workers: int = 1, **limits: Any) -> AsyncIterato
 def test_jobs_of_one_key_are_done_together_and_others_alone(tmp_path: Path):
     async def scenario() -> None:
         async with running(tmp_path) as pool:
-            tasks = [pool.submit({"do": "work", "name": n}, key="a") for n in range(5)]
-            tasks += [pool.submit({"do": "work", "name": 5}, key="b")]
-            tasks += [pool.submit({"do": "work", "name": 6})]
+            tasks = [pool.submit({"do": "work", "name": n}, key="a") for n in range(6)]
+            tasks += [pool.submit({"do": "work", "name": 6}, key="b")]
+            tasks += [pool.submit({"do": "work", "name": 7})]
             said = [answer(reply) for reply in await asyncio.gather(*tasks)]
-        assert [each["name"] for each in said] == list(range(7))
-        assert [each["together"] for each in said] == [5] * 5 + [1, 1]
+        assert [each["name"] for each in said] == list(range(8))
+        assert [each["together"] for each in said] == [4] * 4 + [2] * 2 + [1, 1]
+
+    asyncio.run(scenario())
+
+
+def test_what_waits_is_shared_out_among_free_workers(tmp_path: Path):
+    async def scenario() -> None:
+        async with running(tmp_path, workers=2) as pool:
+            tasks = [pool.submit({"do": "work", "name": n}, key="a") for n in range(4)]
+            said = [answer(reply) for reply in await asyncio.gather(*tasks)]
+        assert [each["together"] for each in said] == [2] * 4
+        assert len({each["pid"] for each in said}) == 2
 
     asyncio.run(scenario())
 

@@ -168,7 +168,7 @@ def test_every_sheet_with_cells_is_a_table(tmp_path: Path) -> None:
         "paid": ("false", "true", "false", "true"),
     }
     assert orders_table.warnings == ("left out: 1 line above the table",)
-    assert names_table.name == "shop.xlsx#Names"
+    assert (names_table.name, names_table.title) == ("shop.xlsx#Names", "Names")
     assert cells(names_table) == {"name": ("Ann", "Bob")}
 
 
@@ -187,6 +187,7 @@ def test_members_of_a_zip_archive_are_tables(tmp_path: Path) -> None:
     tables = list(read_tables(path))
     names = ["all.zip#a.jsonl", "all.zip#b/people.csv", "all.zip#c.xlsx#Sheet"]
     assert [table.name for table in tables] == names
+    assert [table.title for table in tables] == ["a.jsonl", "b/people.csv", "c.xlsx"]
     assert cells(tables[1]) == {"id": ("1", "2"), "name": ("Ann", "Bob")}
     outside, broken = tables[-1].warnings
     assert outside.endswith("all.zip#../evil.csv has a path that leads out of its archive")

@@ -5,13 +5,14 @@ import sqlite3
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from aegir import annotate
 from aegir.errors import UnreadableTable
 from aegir.tables import databases, engine, reader_process
 from aegir.tables.assembling import keep_tables
@@ -71,6 +72,23 @@ def test_sqlite_tables_views_and_tables_without_rowid_are_read(tmp_path: Path) -
     assert len(numbers) == 100
     assert {number // 5_000 for number in numbers} == set(range(10))
     assert set(items.columns[2].values) == {"ff00"}
+
+
+@pytest.mark.parametrize("write", [write_sqlite, write_duckdb])
+def test_the_name_of_a_database_file_changes_no_answer(
+    tmp_path: Path, write: Callable[..., Path]
+) -> None:
+    rows = [("Ann", 120, "oak"), ("Bob", 87, "fir"), ("Cid", 300, "elm")]
+    columns = "CREATE TABLE items (name TEXT, amount INTEGER, kind TEXT)"
+    write(tmp_path / "x.db", columns, f"INSERT INTO items VALUES {str(rows)[1:-1]}")
+    shutil.copyfile(tmp_path / "x.db", tmp_path / "nutrition.recipes.db")
+    lines = ["name,amount,kind", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "items.csv").write_text("\n".join(lines))
+    plain, renamed, exported = (
+        annotate(tmp_path / name, memory=False)[0].columns
+        for name in ("x.db", "nutrition.recipes.db", "items.csv")
+    )
+    assert plain == renamed == exported
 
 
 def test_duckdb_tables_and_views_are_read(tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ def test_a_frame_without_names_has_no_headers() -> None:
     [
         (42, "cannot read a table from int"),
         ({"a": [1], "b": [1, 2]}, "columns have 1 to 2 values"),
-        ({"a": "text"}, "column 'a' is a str"),
+        ({"a": "text"}, "column 'a' is of type str"),
+        ({"a": {"b": 1}}, "column 'a' is of type dict; each column must be a list"),
         (io.StringIO("a,b"), "binary mode"),
         (pandas.Series([1, 2]), r"a Series is one column .* give series.to_frame\(\)"),
         (polars.Series([1, 2]), r"a Series is one column .* give series.to_frame\(\)"),
@@ -144,6 +145,13 @@ def test_objects_without_a_table_are_refused_in_one_sentence(source: object, sen
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(UnreadableTable, match=r"there is no file nowhere/x\.csv"):
         list(read_tables("nowhere/x.csv"))
+
+
+def test_a_file_of_nul_bytes_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "lost.csv"
+    path.write_bytes(bytes(8))
+    with pytest.raises(UnreadableTable, match=r"lost\.csv holds nothing but NUL bytes, as a file"):
+        list(read_tables(path))
 
 
 def test_no_rows_cannot_be_asked_for() -> None:

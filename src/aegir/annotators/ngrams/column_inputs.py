@@ -68,7 +68,7 @@ def read_columns(
     return ColumnInputs(
         hashed_in_parts([column.spread(CELLS) for column in columns], value_index),
         hashed_in_parts([header_view(column.name) for column in columns], header_index),
-        hashed_in_parts([header_view(file_stem(table.name)) for table in tables], header_index),
+        hashed_in_parts([header_view(own_name(table)) for table in tables], header_index),
         facts,
         np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
         np.array(is_subject, np.float32),
@@ -82,8 +82,9 @@ def header_view(header: str | None) -> View:
     return (words,) if words else ()
 
 
-def file_stem(name: str) -> str:
-    """Return what a table is called, without folders and ending: `orders` for `data/orders.csv`."""
+def own_name(table: Table) -> str:
+    """Return what a table is called, without database, folders and ending: `orders` for `shop.db#orders` and `data/orders.csv`."""
+    name = table.name if table.title is None else table.title
     stem = name.rpartition("/")[2]
     return stem.partition(".")[0] or stem
 

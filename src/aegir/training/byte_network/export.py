@@ -18,7 +18,7 @@ from torch import Tensor
 
 from aegir.annotators.calibration import ByteCalibration
 from aegir.arrays import I32
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
 from aegir.model.gram_index import GramIndex
@@ -44,7 +44,7 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a calibration ({error})") from None
+        raise UsageError(f"{path} cannot be read as a calibration ({reason_of(error)})") from None
     try:
         ByteCalibration.from_json(found["calibration"])
     except (KeyError, TypeError, UsageError) as error:

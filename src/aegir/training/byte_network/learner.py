@@ -25,7 +25,7 @@ import torch
 import torch.distributed as distributed
 from torch import Tensor
 
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.files import replace_file
 from aegir.model.heads import ALONE
 from aegir.nets.annotator import ByteNetwork
@@ -212,7 +212,9 @@ def read_learner(path: Path) -> Checkpoint:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
-        raise UsageError(f"{path} cannot be read as a training checkpoint ({error})") from None
+        raise UsageError(
+            f"{path} cannot be read as a training checkpoint ({reason_of(error)})"
+        ) from None
     if metadata.get("format") != FORMAT:
         raise UsageError(
             f"{path} is no training checkpoint (format {metadata.get('format')!r}, expected "

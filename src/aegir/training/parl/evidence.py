@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from aegir.arrays import I64, Bools
-from aegir.errors import UsageError
+from aegir.errors import UsageError, reason_of
 from aegir.files import replace_file
 from aegir.metrics import F1Report, compute_f1
 from aegir.model.heads import OUTPUTS, TYPES_HEAD
@@ -106,7 +106,7 @@ def load_hard_types(path: Path) -> HardTypes:
         return HardTypes(median=float(given["median"]), f1=dict(given["f1"]), **parts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{path} has no hard types ({error}); make it with: aegir train parl-hard RUN"
+            f"{path} has no hard types ({reason_of(error)}); make it with: aegir train parl-hard RUN"
         ) from None
 
 

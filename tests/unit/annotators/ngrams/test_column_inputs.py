@@ -6,8 +6,8 @@ import pytest
 from aegir.annotators.ngrams.column_inputs import (
     FACTS,
     ColumnInputs,
-    file_stem,
     header_view,
+    own_name,
     read_columns,
 )
 from aegir.annotators.ngrams.features import SparseRows, hashed_features
@@ -51,18 +51,20 @@ def test_a_long_header_is_cut():
 
 
 @pytest.mark.parametrize(
-    ("name", "stem"),
+    ("name", "title", "stem"),
     [
-        ("data/2020/orders.csv", "orders"),
-        ("orders.csv.gz", "orders"),
-        ("orders", "orders"),
-        ("folder/", ""),
-        (".hidden", ".hidden"),
-        ("", ""),
+        ("data/2020/orders.csv", None, "orders"),
+        ("orders.csv.gz", None, "orders"),
+        ("orders", None, "orders"),
+        ("folder/", None, ""),
+        (".hidden", None, ".hidden"),
+        ("", None, ""),
+        ("shop.db#sales.orders", "orders", "orders"),
+        ("shop.zip#2020/orders.csv", "2020/orders.csv", "orders"),
     ],
 )
-def test_a_table_is_called_by_its_file_without_folders_and_ending(name: str, stem: str):
-    assert file_stem(name) == stem
+def test_a_table_is_called_without_file_folders_and_ending(name: str, title: str | None, stem: str):
+    assert own_name(Table(name, (), title=title)) == stem
 
 
 def read(*tables: Table) -> ColumnInputs:
