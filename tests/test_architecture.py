@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "aegir"
 LADDER = [
     "errors",
     "config seeding arrays files tsv lazy",
-    "episode run_folder observe",
+    "episode run_folder observe engines",
     "tables vocabulary metrics",
     "answers",
     "model rewards raters health",
@@ -32,7 +32,7 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
     "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.doctor "
-    "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder "
+    "annotators answers arrays config dispatch engines episode health memory metrics model observe offline plugins raters rewards rl run_folder "
     "service simulator tables training.ppo tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""

@@ -2,18 +2,21 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
+from aegir.annotators.sharded import FILES_AT_ONCE, OPEN, annotating_settings, file_item
 from aegir.annotators.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.annotators.worker_process import CAN_FORK
+from aegir.annotators.worker_process import CAN_FORK, Outcome, outcome_from_json
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
+from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
 from aegir.cli.options import (
     PathName,
     annotator_options,
@@ -27,11 +30,18 @@ from aegir.cli.routing import (
     choose_annotator,
     llm_from,
     llm_options,
+    policy_file,
     routing_options,
     tell_usage,
 )
 from aegir.cli.terminal import tell, track
+from aegir.dispatch.dispatcher import DispatchAnnotator
+from aegir.dispatch.sharded import OPEN as OPEN_DISPATCHER
+from aegir.dispatch.sharded import dispatching_settings
+from aegir.engines.job import Job
 from aegir.errors import AegirError, UsageError
+from aegir.files import user_folder
+from aegir.memory.location import default_location
 from aegir.tables.amounts import amount
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
@@ -110,8 +120,10 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "--workers",
     metavar="N",
     type=click.IntRange(1, MOST_WORKERS),
-    help="Processes that annotate files side by side; by default one per core, and 1 for few files.",
+    help="Processes that annotate files side by side, on each node of a cluster; by default one per core, and 1 for few "
+    "files.",
 )
+@engine_options
 def annotate(
     sources: tuple[str, ...],
     format_name: str,
@@ -138,6 +150,8 @@ def annotate(
     llm_model: str | None,
     llm_price: tuple[float, float],
     workers: int | None,
+    engine: str,
+    address: str | None,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
 
@@ -151,6 +165,9 @@ def annotate(
     kept = _without_output(files, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
     llm = llm_from(llm_endpoint, llm_model, llm_price)
+    check_engine(engine, address)
+    if engine != LOCAL:
+        _check_shareable(kept, routed or llm is not None)
     wanted = choose_annotator(annotator, model, routing, policy, llm, routed=routed)
     report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
     chosen, thresholds = prepare(
@@ -167,12 +184,36 @@ def annotate(
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file(), noun=noun)
     run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
-    count = 1 if routed or llm else _count_workers(workers, kept)
-    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=count == 1))
+    alone = engine == LOCAL and (routed or llm is not None)
+    count = 1 if alone else _count_workers(workers, kept)
+    in_turn = engine == LOCAL and count == 1
+    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=in_turn))
     if noun == "source":
         watched = _read_databases(watched, rows, seed)
     with ExitStack() as ended_after:
-        if count == 1:
+        outcomes: Iterable[Outcome]
+        if engine != LOCAL:
+            job = _make_job(
+                wanted,
+                annotating_settings(
+                    annotator,
+                    model,
+                    min_confidence=min_confidence,
+                    precision=precision,
+                    custom_types=not no_custom,
+                    timing=timing,
+                    memory=None if reviews is None else memory or default_location(),
+                    rows=rows,
+                    seed=seed,
+                ),
+                routing,
+                policy,
+            )
+            ray = ended_after.enter_context(open_ray(address, workers))
+            items = (file_item(str(file)) for file in watched)
+            answered = ray.map(job, items, len(kept), at_once=FILES_AT_ONCE)
+            outcomes = map(outcome_from_json, answered)
+        elif count == 1:
             outcomes = annotate_sources(
                 watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
             )
@@ -190,6 +231,38 @@ def annotate(
             out = None
     tell_usage(llm)
     run.report(out)
+
+
+def _check_shareable(files: Sequence[str | DatabaseUrl], by_one_process: bool) -> None:
+    """Raise `UsageError` for what a cluster cannot do: sources that only this process can read, decisions to show."""
+    if by_one_process:
+        raise UsageError(
+            "--explain-routing, --log-decisions and --llm-endpoint need one process; leave them or --engine ray out"
+        )
+    for file in files:
+        if isinstance(file, DatabaseUrl) or file == "-" or Path(file).is_fifo():
+            raise UsageError(
+                f"{'standard input' if file == '-' else file} cannot be read by the nodes of a cluster; give files, or leave "
+                "--engine ray out"
+            )
+
+
+def _make_job(
+    wanted: object, settings: dict[str, Any], routing: Path | None, policy: Path | None
+) -> Job:
+    """What the nodes of a cluster are to do."""
+    memory, model = settings["memory"], settings["model"]
+    files = [model, None if memory is None or "://" in memory else memory, _taught_types(settings)]
+    if not isinstance(wanted, DispatchAnnotator):
+        return make_job(OPEN, settings, files)
+    learnt = policy_file(policy)
+    settings = dispatching_settings(settings, routing, learnt)
+    return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])
+
+
+def _taught_types(settings: Mapping[str, Any]) -> Path | None:
+    home = user_folder()
+    return home / "types" if settings["custom_types"] and home else None
 
 
 def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator[object]:
