@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from aegir.annotators.annotate import ROWS, Failure, choose_thresholds, prepare
+from aegir.annotators.decide import Thresholds
+from aegir.annotators.evaluation import AnnotateAll
 from aegir.annotators.registry import load_annotator
 from aegir.annotators.scores import Annotator
 from aegir.annotators.worker_pool import WorkerPool
@@ -71,16 +73,21 @@ def table_item(table: Table) -> list[Any]:
     return ["table", table.name, TABLE + json.dumps([table.name, columns, table.subject])]
 
 
-def annotate_over(engine: Engine, job: Job, tables: Sequence[Table]) -> list[TableAnnotation]:
-    """Return the answer for each table, given by the places of an engine."""
-    items = map(table_item, tables)
-    answers = []
-    for answer in engine.map(job, items, len(tables), at_once=FILES_AT_ONCE):
-        outcome = outcome_from_json(answer)
-        if isinstance(outcome, Failure):
-            raise AegirError(outcome.reason)
-        answers.append(outcome)
-    return answers
+def asking(engine: Engine, job: Job) -> AnnotateAll:
+    """A function that lets the places of an engine annotate tables; their CPU time is not measured."""
+
+    def annotate_all(
+        _annotator: Annotator, tables: Sequence[Table], _thresholds: Thresholds | None
+    ) -> tuple[list[TableAnnotation], None]:
+        answers = []
+        for answer in engine.map(job, map(table_item, tables), len(tables), at_once=FILES_AT_ONCE):
+            outcome = outcome_from_json(answer)
+            if isinstance(outcome, Failure):
+                raise AegirError(outcome.reason)
+            answers.append(outcome)
+        return answers, None
+
+    return annotate_all
 
 
 @contextmanager

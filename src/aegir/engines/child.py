@@ -51,7 +51,7 @@ def main() -> None:
 def _open(order: dict[str, Any], ended_after: ExitStack) -> RunShard:
     """Load what the job needs, after a look at whether it can be done here as elsewhere."""
     check_installation(order["installation"])
-    job = Job(**order["job"])
+    sys.argv, job = order["command"], Job(**order["job"])
     try:
         os.chdir(job.folder)
     except OSError as error:

@@ -24,6 +24,9 @@ class LocalEngine(Engine):
     def describe_absence(self) -> str:
         return "no process of this machine could begin the work"
 
+    def close(self) -> None:
+        """Nothing is left between two calls of `map`."""
+
 
 class _LocalPlace:
     """A child, and a thread that waits for its replies."""

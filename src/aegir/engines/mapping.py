@@ -89,6 +89,7 @@ class Engine(ABC):
     def describe_absence(self) -> str:
         """Why there may be no place."""
 
+    @abstractmethod
     def close(self) -> None:
         """Give back what the engine holds."""
 

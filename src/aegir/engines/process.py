@@ -23,7 +23,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import aegir
 from aegir.engines.job import Job, describe_installation
 from aegir.errors import AegirError, CheckFailed, UsageError
 
@@ -41,7 +40,7 @@ class JobProcess:
     """A child that does one job; `close` ends it."""
 
     def __init__(self) -> None:
-        source = str(Path(aegir.__file__).parents[1])  # the child runs the Aegir of its parent
+        source = str(Path(__file__).parents[2])  # the child runs the Aegir of its parent
         paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
         # Our matrices are too small for BLAS threads (cli/main.py).
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
@@ -92,7 +91,12 @@ class JobProcess:
 def opening_order(job: Job, workers: int) -> bytes:
     """The first order: the job, and how many worker processes it may have."""
     installation = describe_installation(job.packages)
-    order = {"job": asdict(job), "workers": workers, "installation": installation}
+    order = {
+        "job": asdict(job),
+        "workers": workers,
+        "installation": installation,
+        "command": sys.argv,  # what a run folder keeps
+    }
     return json.dumps(order).encode()
 
 
