@@ -146,6 +146,8 @@ def _import_ray(address: str | None) -> Any:
     # Read when Ray is imported or initialised.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning
+    # Ray prints to standard output, among the answers, that a node was lost.
+    os.environ |= {"RAY_DEDUP_LOGS": "1", "RAY_DEDUP_LOGS_SKIP_REGEX": ".*"}
     if address is None or address.startswith(LOOPBACK_HOSTS):
         # Else Ray replaces a loopback address by one that other machines can reach, and listens on all of them.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
