@@ -6,7 +6,6 @@ Skipped where Ray is not installed, which is 240 MB; `make test-cluster` install
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from command_line import refused, run, run_process
+from command_line import run, run_process
 from sandboxes import open_or_skip
 from small_tasks import SOLUTION, adding_task
 
@@ -244,21 +243,21 @@ def test_results_so_far_are_kept_after_an_interrupt(nodes: TwoNodes, tasks: Path
     _, err = process.communicate(timeout=SECONDS)
     kept = len(out.read_text().splitlines())
     assert process.returncode == 130
-    *_, told, last = err.decode().splitlines()
-    assert told.endswith(f"{kept} results are in {out}; the same command goes on from there")
-    assert last == "aegir: interrupted"
+    assert [line for line in err.decode().splitlines() if line] == [
+        f"aegir: {kept} results are in {out}; the same command goes on from there",
+        "aegir: interrupted",
+    ]
     assert 0 < kept < 40
     wait_until(lambda: not nodes.is_working())
     assert f"{kept} of 40 tasks have a result in {out} already" in run(*asked).err
     assert len(out.read_text().splitlines()) == 40
 
 
-def test_a_cluster_of_this_machine_alone_listens_on_the_loopback_address_and_ends(
-    tasks: Path, tmp_path: Path
-):
+def test_a_cluster_of_this_machine_alone_listens_on_the_loopback_address_and_ends(tmp_path: Path):
     python = (
-        "import sys; from aegir.engines import RayEngine; import ray\n"
+        "from aegir.engines import RayEngine\n"
         "with RayEngine(None) as engine:\n"
+        "    import ray\n"
         "    print(*{node['NodeManagerAddress'] for node in ray.nodes()}, engine.count_workers() > 0)\n"
         "print(ray.is_initialized())"
     )
@@ -267,20 +266,3 @@ def test_a_cluster_of_this_machine_alone_listens_on_the_loopback_address_and_end
     done = run_process(python=python, RAY_AUTH_TOKEN_PATH=str(token), HOME=str(tmp_path))
     assert done.out.split() == ["127.0.0.1", "True", "False"], done.err
     assert done.err == ""
-
-
-def test_an_address_where_no_cluster_answers_is_refused_within_seconds(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("x\n1\n")
-    asked = ("annotate", tmp_path, "--annotator", "rules", "--engine", "ray")
-    began = time.monotonic()
-    refused(run(*asked, "--address", "127.0.0.1:1"), "no Ray cluster answers at 127.0.0.1:1 (")
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        refused(
-            run(*asked, "--address", address), f"no Ray cluster answers at {address} (timed out)"
-        )
-    assert time.monotonic() - began < 15
-    for address in ("nowhere", "ray://127.0.0.1:1"):
-        refused(
-            run(*asked, "--address", address), f"is {address!r}; expected HOST:PORT of its head"
-        )

@@ -8,10 +8,10 @@ an actor or its node is gone; shards and retries are in mapping.py.
 
 Promises
   - no usage statistics are sent, no dashboard is started, and a cluster that is started here listens on the loopback address
-    and asks for a token (RAY_AUTH_MODE);
+    and asks for a token, which Ray keeps in the user's home;
   - an address where nothing answers is an error within seconds, a machine without Ray one with the command that installs it.
 
-Limits: the machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
+Limits: a program that has imported Ray before has chosen some of this itself. The machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
 connections is given up when Ray's own health checks do so, after about half a minute.
 """
 
@@ -143,7 +143,7 @@ class _RayPlace:
 
 
 def _import_ray(address: str | None) -> Any:
-    # Read when Ray is imported or initialised.
+    # Read when Ray is imported.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning
     # Ray prints to standard output, among the answers, that a node was lost.
@@ -151,8 +151,6 @@ def _import_ray(address: str | None) -> Any:
     if address is None or address.startswith(LOOPBACK_HOSTS):
         # Else Ray replaces a loopback address by one that other machines can reach, and listens on all of them.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    if address is None:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ModuleNotFoundError:

@@ -152,7 +152,7 @@ def test_a_process_refuses_what_it_does_not_see_alike_and_ends_with_its_parent(t
 
 def test_what_differs_between_machines_is_named(tmp_path: Path):
     check_installation({})
-    with pytest.raises(UsageError, match="numpy is .* there and 0.1 here; install the same"):
+    with pytest.raises(UsageError, match=r"numpy is .* there and 0\.1 here; install the same"):
         check_installation({"numpy": "0.1"})
     with pytest.raises(UsageError, match="another Aegir is installed there than here"):
         check_installation({"aegir": "?"})
@@ -167,6 +167,6 @@ def test_what_differs_between_machines_is_named(tmp_path: Path):
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path):
     process = JobProcess()
     job = Job(OPEN, {}, folder=str(tmp_path / "gone"))
-    with pytest.raises(UsageError, match="gone cannot be entered .* on a shared file system"):
+    with pytest.raises(UsageError, match=r"gone cannot be entered .* on a shared file system"):
         read_reply(process.ask(opening_order(job, 1)), "node 7")
     process.close()
