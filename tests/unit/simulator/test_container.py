@@ -38,7 +38,9 @@ LEFT_OUT = (
 def write_image(path: Path) -> None:
     """A root file system: the interpreter, its standard library, what these link to, and the harness."""
     stdlib = Path(os.__file__).parent
-    binaries = [Path(interpreter()), *stdlib.glob("lib-dynload/_ctypes.*.so")]
+    modules = ("_ctypes", "binascii", "zlib")  # those of the harness that link to more than libc
+    extensions = [path for name in modules for path in stdlib.glob(f"lib-dynload/{name}.*.so")]
+    binaries = [Path(interpreter()), *extensions]
     linked = subprocess.run(
         ["ldd", *map(str, binaries)], capture_output=True, text=True, check=False
     ).stdout
