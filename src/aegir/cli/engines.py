@@ -27,7 +27,7 @@ def engine_options(verb: Verb) -> Verb:
     verb = click.option(
         "--address",
         metavar="HOST:PORT",
-        help=f"The head of a running Ray cluster, or auto [default: {ADDRESS}, else a cluster of this machine alone].",
+        help=f"The head of a running Ray cluster [default: {ADDRESS}, else a cluster of this machine alone].",
     )(verb)
     return click.option(
         "--engine",

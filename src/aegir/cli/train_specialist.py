@@ -149,7 +149,7 @@ def _trainings(
             tuple(map(str, data)),
             fold,
             steps,
-            start and str(start),
+            None if start is None else str(start),
         )
         for config, name in zip(configs, names, strict=True)
     ]

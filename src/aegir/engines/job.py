@@ -83,7 +83,7 @@ def sign_files(paths: Iterable[str | Path | None]) -> list[Signed]:
         if path is None:
             continue
         below = sorted(each for each in Path(path).rglob("*") if each.is_file())
-        signed += [sign(each) for each in below or [path]]
+        signed += [sign(each) for each in below or [Path(path)]]
     return signed
 
 

@@ -29,6 +29,7 @@ SECONDS_BETWEEN_LOOKS = 5.0
 """After which places that turned up or went away are looked for."""
 SECONDS_BETWEEN_TRIES = 0.2
 SECONDS_WITHOUT_PLACES = 60.0
+LONGEST_REASON = 300
 SHARDS_PER_WORKER = 4
 """At least so many, as far as there are items: the last ones to end then do not leave the others idle for long."""
 
@@ -148,7 +149,7 @@ class _Mapping:
         self._retries: deque[_Shard] = deque()
         self._turns: deque[_Shard] = deque()
         """Shards that were begun and whose answers were not given yet."""
-        self._exhausted = False
+        self._exhausted, self._last_loss = False, ""
         self._last_look = self._last_place = time.monotonic()
 
     def answers(self) -> Iterator[Any]:
@@ -181,7 +182,8 @@ class _Mapping:
         if self._ready:
             self._last_place = now
         elif now - self._last_place > SECONDS_WITHOUT_PLACES:
-            raise AegirError(self._engine.describe_absence())
+            last = f" (the last that was lost: {self._last_loss})" if self._last_loss else ""
+            raise AegirError(self._engine.describe_absence() + last)
 
     def _hand_out(self) -> None:
         """Give shards to places: one to each that has none, then those that wait there."""
@@ -226,15 +228,15 @@ class _Mapping:
             self._ready.discard(place.key)
             place.close()
             self._last_look = 0.0  # look for another one now
+        self._last_loss = " ".join(str(error).split())[:LONGEST_REASON]
         if shard is None:
             self._failed_starts[place.key] += 1
         elif shard.tries < TRIES:
             self._retries.append(shard)
         else:
-            reason = str(error).strip().partition("\n")[0]
             first = str(shard.items[0])[:80]
             raise AegirError(
-                f"{TRIES} processes were lost over the items from {first} on; the last: {reason}"
+                f"{TRIES} processes were lost over the items from {first} on; the last: {self._last_loss}"
             )
 
     def _take_turns(self) -> Iterator[Any]:

@@ -7,8 +7,8 @@ A place is an actor that is pinned to its node and holds a `JobProcess`: what a 
 an actor or its node is gone; shards and retries are in mapping.py.
 
 Promises
-  - no usage statistics are sent, no dashboard is started, and a cluster that is started here listens on the loopback address
-    and asks for a token, which Ray keeps in the user's home;
+  - a cluster that is started here listens on the loopback address, asks for a token, which Ray keeps in the user's home, has
+    no dashboard and sends no usage statistics;
   - an address where nothing answers is an error within seconds, a machine without Ray one with the command that installs it.
 
 Limits: a program that has imported Ray before has chosen some of this itself. The machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
@@ -29,8 +29,6 @@ from aegir.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_HOSTS = ("127.", "localhost:", "[::1]:")
-AUTO = "auto"
-"""The address that means: the cluster of which this machine is a node."""
 SECONDS_TO_ANSWER = 5.0
 HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """How a connection to a gRPC server begins (RFC 9113, 3.4): Ray itself waits for minutes for one that is none."""
@@ -176,12 +174,10 @@ def _connect(ray: Any, address: str | None) -> None:
 
 def _check_address(address: str) -> None:
     """Raise `UsageError` if no server of the kind that Ray has answers at an address."""
-    if address == AUTO:
-        return
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()) or "/" in host:
         raise UsageError(
-            f"the address of the Ray cluster is {address!r}; expected HOST:PORT of its head, such as 10.0.0.1:6379, or {AUTO}"
+            f"the address of the Ray cluster is {address!r}; expected HOST:PORT of its head, such as 10.0.0.1:6379"
         )
     try:
         with socket.create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER) as connection:
