@@ -5,7 +5,7 @@
         ...
 
 A place loads the annotator once and shares it with its worker processes (worker_pool.py). Files are not sent: a place that
-does not see a file as the sender does refuses it. Tables of `aegir eval` are sent.
+does not see a file as the sender does answers with a `Failure`. Tables of `aegir eval` are sent.
 """
 
 import json
@@ -25,15 +25,15 @@ from aegir.annotators.worker_process import Outcome, outcome_as_json, outcome_fr
 from aegir.answers.annotation import TableAnnotation
 from aegir.engines.job import Job, RunShard, check_signed, sign
 from aegir.engines.mapping import Engine
-from aegir.errors import AegirError
+from aegir.errors import AegirError, UsageError
 from aegir.memory.location import load_memory
 from aegir.tables.table import Column, Table
 
 OPEN = f"{__name__}:open_annotating"
 FILES_AT_ONCE = 16
 """Files per worker process in a shard."""
-TABLE = "\0table "
-"""With which a table begins that stands where the name of a file could stand; no file's name has a zero."""
+ITEM = "\0"
+"""With which an item begins where the worker pool expects the name of a file; no such name has a zero."""
 
 
 def annotating_settings(
@@ -70,7 +70,7 @@ def file_item(path: str) -> list[Any]:
 def table_item(table: Table) -> list[Any]:
     """A table itself."""
     columns = [(column.name, column.values) for column in table.columns]
-    return ["table", table.name, TABLE + json.dumps([table.name, columns, table.subject])]
+    return ["table", table.name, [columns, table.subject]]
 
 
 def asking(engine: Engine, job: Job) -> AnnotateAll:
@@ -123,36 +123,31 @@ def open_workers(
     ) as pool:
 
         def run(shard: Sequence[Any]) -> Iterator[dict[str, Any]]:
-            names = [_name(item) for item in shard]
-            titles = {item[2]: item[1] for item in shard if item[0] == "table"}
+            names = {ITEM + json.dumps(item): item[1] for item in shard}
             for outcome in pool.annotate(names, len(names)):
-                yield outcome_as_json(_titled(outcome, titles))
+                yield outcome_as_json(_named(outcome, names))
 
         yield run
 
 
-def _name(item: Sequence[Any]) -> str:
-    """What the worker pool calls an item: the name of a file, or a table as JSON."""
-    kind, name, content = item
-    if kind == "file":
-        check_signed((name, content))
-        return str(name)
-    return str(content)
-
-
 def _read(name: str) -> object:
-    """The source that the worker pool means."""
-    if not name.startswith(TABLE):
-        return name
-    title, columns, subject = json.loads(name.removeprefix(TABLE))
+    """The source that an item is; a `Failure` for a file that does not look here as it looked to the sender."""
+    kind, title, content = json.loads(name.removeprefix(ITEM))
+    if kind == "file":
+        try:
+            check_signed((title, content))
+        except UsageError as error:
+            return Failure(title, str(error), UsageError)
+        return title
+    columns, subject = content
     parsed = tuple(Column(header, tuple(values)) for header, values in columns)
     return Table(title, parsed, subject=subject)
 
 
-def _titled(outcome: Outcome, titles: Mapping[str, str]) -> Outcome:
-    """The outcome, with a table's own name where the worker pool gave its content."""
-    if isinstance(outcome, Failure) and (title := titles.get(outcome.source)):
-        return replace(outcome, source=title, reason=outcome.reason.replace(outcome.source, title))
+def _named(outcome: Outcome, names: Mapping[str, str]) -> Outcome:
+    """The outcome, with an item's own name where the worker pool gave all of it."""
+    if isinstance(outcome, Failure) and (name := names.get(outcome.source)):
+        return replace(outcome, source=name, reason=outcome.reason.replace(outcome.source, name))
     return outcome
 
 

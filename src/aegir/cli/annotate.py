@@ -2,21 +2,19 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
 from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
-from aegir.annotators.sharded import FILES_AT_ONCE, OPEN, annotating_settings, file_item
 from aegir.annotators.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.annotators.worker_process import CAN_FORK, Outcome, outcome_from_json
+from aegir.annotators.worker_process import CAN_FORK, Outcome
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
-from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
+from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     PathName,
     annotator_options,
@@ -30,18 +28,11 @@ from aegir.cli.routing import (
     choose_annotator,
     llm_from,
     llm_options,
-    policy_file,
     routing_options,
     tell_usage,
 )
 from aegir.cli.terminal import tell, track
-from aegir.dispatch.dispatcher import DispatchAnnotator
-from aegir.dispatch.sharded import OPEN as OPEN_DISPATCHER
-from aegir.dispatch.sharded import dispatching_settings
-from aegir.engines.job import Job
 from aegir.errors import AegirError, UsageError
-from aegir.files import user_folder
-from aegir.memory.location import default_location
 from aegir.tables.amounts import amount
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
@@ -193,26 +184,28 @@ def annotate(
     with ExitStack() as ended_after:
         outcomes: Iterable[Outcome]
         if engine != LOCAL:
-            job = _make_job(
-                wanted,
-                annotating_settings(
-                    annotator,
-                    model,
-                    min_confidence=min_confidence,
-                    precision=precision,
-                    custom_types=not no_custom,
-                    timing=timing,
-                    memory=None if reviews is None else memory or default_location(),
-                    rows=rows,
-                    seed=seed,
-                ),
-                routing,
-                policy,
+            from aegir.cli.annotate_cluster import annotate_over_cluster
+
+            over_cluster = annotate_over_cluster(
+                watched,
+                len(kept),
+                address,
+                workers,
+                dispatched=not isinstance(wanted, str),
+                routing=routing,
+                policy=policy,
+                reviewed=reviews is not None,
+                memory=memory,
+                annotator=annotator,
+                model=model,
+                min_confidence=min_confidence,
+                precision=precision,
+                custom_types=not no_custom,
+                timing=timing,
+                rows=rows,
+                seed=seed,
             )
-            ray = ended_after.enter_context(open_ray(address, workers))
-            items = (file_item(str(file)) for file in watched)
-            answered = ray.map(job, items, len(kept), at_once=FILES_AT_ONCE)
-            outcomes = map(outcome_from_json, answered)
+            outcomes = ended_after.enter_context(closing(over_cluster))
         elif count == 1:
             outcomes = annotate_sources(
                 watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
@@ -245,24 +238,6 @@ def _check_shareable(files: Sequence[str | DatabaseUrl], by_one_process: bool) -
                 f"{'standard input' if file == '-' else file} cannot be read by the nodes of a cluster; give files, or leave "
                 "--engine ray out"
             )
-
-
-def _make_job(
-    wanted: object, settings: dict[str, Any], routing: Path | None, policy: Path | None
-) -> Job:
-    """What the nodes of a cluster are to do."""
-    memory, model = settings["memory"], settings["model"]
-    files = [model, None if memory is None or "://" in memory else memory, _taught_types(settings)]
-    if not isinstance(wanted, DispatchAnnotator):
-        return make_job(OPEN, settings, files)
-    learnt = policy_file(policy)
-    settings = dispatching_settings(settings, routing, learnt)
-    return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])
-
-
-def _taught_types(settings: Mapping[str, Any]) -> Path | None:
-    home = user_folder()
-    return home / "types" if settings["custom_types"] and home else None
 
 
 def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator[object]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aegir.engines.job import Job, sign_files
 from aegir.errors import UsageError
 from aegir.files import user_folder
 
 if TYPE_CHECKING:
+    from aegir.engines.job import Job
     from aegir.engines.ray_cluster import RayEngine
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -53,8 +53,10 @@ def open_ray(
     return RayEngine(address or os.environ.get(ADDRESS) or None, workers, cpus_per_place)
 
 
-def make_job(function: str, settings: dict[str, Any], files: Iterable[Path | str | None]) -> Job:
+def make_job(function: str, settings: dict[str, Any], files: Iterable[Path | str | None]) -> "Job":
     """A job that sees the user's own folder, and for which these files must look alike everywhere."""
+    from aegir.engines.job import Job, sign_files
+
     home = user_folder()
     environment = {} if home is None else {"AEGIR_HOME": str(home.absolute())}
     return Job(function, settings, files=sign_files(files), environment=environment)

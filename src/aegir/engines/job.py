@@ -11,12 +11,12 @@ A file is not sent: all places must see it under its name, on a shared file syst
 
 import hashlib
 import os
+import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version_tuple
 from typing import Any
@@ -97,13 +97,15 @@ def check_signed(signed: Signed) -> None:
     if seen is not None and seen[:2] != expected[:2]:
         difference = "its size or its time of change is another"
     raise UsageError(
-        f"{name} is not the file that was asked for ({difference}); all machines must see the same files under the same "
-        "names, on a shared file system"
+        f"{name} is not the same on {socket.gethostname()} as where the work came from ({difference}); all machines must see the "
+        "same files under the same names, on a shared file system"
     )
 
 
 def describe_installation(packages: Iterable[str]) -> dict[str, str]:
     """What answers depend on beside their input: Aegir's own files, by their SHA-256, and versions."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to load
+
     major, minor, _ = python_version_tuple()
     versions = {"aegir": _hash_package(), "Python": f"{major}.{minor}"}
     for name in packages:

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,12 +140,18 @@ def test_a_process_refuses_what_it_does_not_see_alike_and_ends_with_its_parent(t
     name, seen = sign(csv_files(tmp_path, 1)[0])
     assert seen is not None
     assert len(read_reply(process.ask(shard_order([["file", name, seen]])), "here")) == 1
-    for item, reason in (
-        (["file", name, [seen[0] + 1, *seen[1:]]], "its size or its time of change is another"),
-        (["file", f"{name}.gone", seen], "it is missing"),
-    ):
-        with pytest.raises(UsageError, match=rf"node 7: .*\({reason}\); all machines must see"):
-            read_reply(process.ask(shard_order([item])), "node 7")
+    changed = ["file", name, [seen[0] + 1, *seen[1:]]]
+    gone = ["file", f"{name}.gone", seen]
+    answers = read_reply(process.ask(shard_order([changed, gone])), "here")
+    assert [answer["source"] for answer in answers] == [name, f"{name}.gone"]
+    reasons = ("its size or its time of change is another", "it is missing")
+    for answer, reason in zip(answers, reasons, strict=True):
+        assert f"as where the work came from ({reason}); all machines must see" in answer["reason"]
+    other = JobProcess()
+    reply = other.ask(opening_order(replace(rules_job(), files=[(f"{name}.gone", seen)]), 1))
+    with pytest.raises(UsageError, match=r"node 7: .*gone is not the same on .*it is missing"):
+        read_reply(reply, "node 7")
+    other.close()
     process._orders.close()  # as when the parent is killed
     assert process.ask(b"[]") == []
     process.close()
