@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Byte code is written on first use instead of for every module of every package: a third less disk.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test check fix reference bench bubblewrap axe clean
+.PHONY: demo test test-cluster check fix reference bench bubblewrap axe clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
@@ -12,6 +12,10 @@ demo: .venv/base
 test: .venv/dev bubblewrap axe
 	$(MAKE) check
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+# Ray is as large as half of the rest, so `make test` skips these.
+test-cluster: .venv/cluster bubblewrap
+	$(BIN)/python -m pytest tests/end_to_end/test_ray_cluster.py
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -54,6 +58,10 @@ bench: .venv/bench
 
 .venv/dev: .venv/base
 	$(PIP) --editable '.[dev]'
+	touch $@
+
+.venv/cluster: .venv/dev
+	$(PIP) --editable '.[cluster]'
 	touch $@
 
 .venv/bench: .venv/base

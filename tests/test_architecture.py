@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "aegir"
 LADDER = [
     "errors",
     "config seeding arrays files tsv lazy",
-    "episode run_folder observe",
+    "episode run_folder observe engines",
     "tables vocabulary metrics",
     "answers",
     "model rewards raters health",
@@ -34,7 +34,7 @@ FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
 """Packages of the `train` extra."""
 USED = (
     "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.swarm cli.swarm_map cli.doctor "
-    "annotators answers arrays config dispatch episode health memory metrics model observe offline plugins raters rewards rl run_folder search "
+    "annotators answers arrays config dispatch engines episode health memory metrics model observe offline plugins raters rewards rl run_folder search "
     "service simulator swarm.added_answer swarm.pool tables training.ppo training.specialists.growth_tables tsv vocabulary"
 )
 """What people use without the `train` extra: modules, and packages with all they hold."""

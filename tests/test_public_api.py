@@ -40,6 +40,7 @@ PUBLIC = {
         "explore_softmax learn_values read_log weigh write_log"
     ),
     "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
+    "aegir.engines": "Engine Job LocalEngine RayEngine",
     "aegir.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
@@ -89,14 +90,24 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
         "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.memory, "
-        "aegir.simulator, aegir.swarm\n"
+        "aegir.engines, aegir.simulator, aegir.swarm\n"
         "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
     )
     assert run_process(python=code).out.strip() == str(
         sorted(
             f"aegir.{name}"
             for name in [
-                *("health", "lazy", "memory", "observe", "offline", "raters", "rewards", "rl"),
+                *(
+                    "engines",
+                    "health",
+                    "lazy",
+                    "memory",
+                    "observe",
+                    "offline",
+                    "raters",
+                    "rewards",
+                    "rl",
+                ),
                 "simulator",
                 "swarm",
             ]

@@ -6,7 +6,7 @@ the file or loading the model.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -27,6 +27,10 @@ from aegir.tables.table import Table
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS
 
 TABLES_AT_ONCE = 128
+AnnotateAll = Callable[
+    [Annotator, Sequence[Table], Thresholds | None], tuple[list[TableAnnotation], float | None]
+]
+"""Returns the answer for each table, and the columns per CPU second if that is known."""
 ABSTENTION_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -41,7 +45,8 @@ class Evaluation:
     f1: F1Report
     ece: float
     operating_points: tuple[OperatingPoint, ...]
-    columns_per_cpu_second: float
+    columns_per_cpu_second: float | None
+    """None if it was not measured."""
     unknown_labels: tuple[str, ...]
     """Gold labels outside the vocabulary, which no annotator can answer."""
 
@@ -56,7 +61,8 @@ class Evaluation:
             "macro_f1": round(self.f1.macro_f1, 6),
             "abstained": self.f1.abstained,
             "ece": round(self.ece, 6),
-            "columns_per_cpu_second": round(self.columns_per_cpu_second, 1),
+            "columns_per_cpu_second": self.columns_per_cpu_second
+            and round(self.columns_per_cpu_second, 1),
             "unknown_labels": list(self.unknown_labels),
             "operating_points": [_rounded(asdict(point)) for point in self.operating_points],
             "classes": [_rounded(asdict(score)) for score in self.f1.classes],
@@ -68,8 +74,12 @@ def evaluate(
     tables: Sequence[LabelledTable],
     task: Task,
     thresholds: Thresholds | None = None,
+    annotate: AnnotateAll | None = None,
 ) -> Evaluation:
-    """Score an annotator; for relations, column 0 is the subject of a table that names none."""
+    """Score an annotator; for relations, column 0 is the subject of a table that names none.
+
+    `annotate` gives its answers and their speed; by default it is asked in this process.
+    """
     if task == "cpa":
         tables = [
             labelled.with_subject(0)
@@ -85,7 +95,7 @@ def evaluate(
     ]
     if not gold:
         raise UsageError(f"no column has a {task!r} label, so there is nothing to score")
-    annotations, speed = annotate_timed(
+    annotations, speed = (annotate or annotate_timed)(
         annotator, [labelled.table for labelled in tables], thresholds
     )
     answers = [

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aegir.annotators.decide import Thresholds
-from aegir.annotators.evaluation import annotate_timed
+from aegir.annotators.evaluation import AnnotateAll, annotate_timed
 from aegir.annotators.gold_labels import count_unknown_names, within_vocabulary
 from aegir.annotators.judged_columns import JudgedColumn, possible_subjects
 from aegir.annotators.open_figures import (
@@ -86,11 +86,17 @@ class OpenEvaluation:
 
 
 def evaluate_open(
-    annotator: Annotator, tables: Sequence[LabelledTable], thresholds: Thresholds | None = None
+    annotator: Annotator,
+    tables: Sequence[LabelledTable],
+    thresholds: Thresholds | None = None,
+    annotate: AnnotateAll | None = None,
 ) -> OpenEvaluation:
-    """Score an annotator; a subject that a table states is hidden from it."""
+    """Score an annotator; a subject that a table states is hidden from it.
+
+    `annotate` gives its answers and their speed; by default it is asked in this process.
+    """
     bare = [replace(labelled.table, subject=None) for labelled in tables]
-    annotations, speed = annotate_timed(annotator, bare, thresholds)
+    annotations, speed = (annotate or annotate_timed)(annotator, bare, thresholds)
     return replace(score_answers(tables, annotations), columns_per_cpu_second=speed)
 
 

@@ -19,7 +19,7 @@ import os
 import selectors
 import signal
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
@@ -82,7 +82,10 @@ class _Worker:
 
 
 class WorkerPool:
-    """Processes that annotate files side by side; they are started on entry and ended on exit."""
+    """Processes that annotate files side by side; they are started on entry and ended on exit.
+
+    `read` turns a name that a worker is given into a source: a file's own name, or a table that is written in it.
+    """
 
     def __init__(
         self,
@@ -93,11 +96,12 @@ class WorkerPool:
         rows: int = ROWS,
         seed: int = 0,
         memory: "ReviewMemory | None" = None,
+        read: Callable[[str], object] = str,
     ) -> None:
         assert CAN_FORK
         self._annotator, self._thresholds = annotator, thresholds
         self._count, self._rows, self._seed = workers, rows, seed
-        self._memory = memory
+        self._memory, self._read = memory, read
         self._workers: list[_Worker] = []
         self._retries: deque[_File] = deque()
         self._turns: deque[_File] = deque()
@@ -140,7 +144,7 @@ class WorkerPool:
 
     def _annotate_batch(self, files: Sequence[str]) -> Iterator[tuple[int, Outcome]]:
         return annotate_numbered(
-            files,
+            map(self._read, files),
             self._annotator,
             self._thresholds,
             rows=self._rows,

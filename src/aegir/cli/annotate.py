@@ -3,17 +3,18 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import click
 
 from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
 from aegir.annotators.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.annotators.worker_process import CAN_FORK
+from aegir.annotators.worker_process import CAN_FORK, Outcome
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
+from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
     PathName,
@@ -109,8 +110,10 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     "--workers",
     metavar="N",
     type=click.IntRange(1, MOST_WORKERS),
-    help="Processes that annotate files side by side; by default one per core, and 1 for few files.",
+    help="Processes that annotate files side by side, on each node of a cluster; by default one per core, and 1 for few "
+    "files.",
 )
+@engine_options
 def annotate(
     sources: tuple[str, ...],
     format_name: str,
@@ -139,6 +142,8 @@ def annotate(
     llm_model: str | None,
     llm_price: tuple[float, float],
     workers: int | None,
+    engine: str,
+    address: str | None,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
 
@@ -152,6 +157,9 @@ def annotate(
     kept = _without_output(files, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
     llm = llm_from(llm_endpoint, llm_model, llm_price)
+    check_engine(engine, address)
+    if engine != LOCAL:
+        _check_shareable(kept, routed or llm is not None)
     wanted = choose_annotator(
         annotator, model, routing, policy, llm, routed=routed, effort=effort, within=within
     )
@@ -170,12 +178,38 @@ def annotate(
     run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file(), noun=noun)
     run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
-    count = 1 if routed or llm else _count_workers(workers, kept)
-    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=count == 1))
+    alone = engine == LOCAL and (routed or llm is not None)
+    count = 1 if alone else _count_workers(workers, kept)
+    in_turn = engine == LOCAL and count == 1
+    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=in_turn))
     if noun == "source":
         watched = _read_databases(watched, rows, seed)
     with ExitStack() as ended_after:
-        if count == 1:
+        outcomes: Iterable[Outcome]
+        if engine != LOCAL:
+            from aegir.cli.annotate_cluster import annotate_over_cluster
+
+            over_cluster = annotate_over_cluster(
+                watched,
+                len(kept),
+                address,
+                workers,
+                dispatched=not isinstance(wanted, str),
+                routing=routing,
+                policy=policy,
+                reviewed=reviews is not None,
+                memory=memory,
+                annotator=annotator,
+                model=model,
+                min_confidence=min_confidence,
+                precision=precision,
+                custom_types=not no_custom,
+                timing=timing,
+                rows=rows,
+                seed=seed,
+            )
+            outcomes = ended_after.enter_context(closing(over_cluster))
+        elif count == 1:
             outcomes = annotate_sources(
                 watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
             )
@@ -193,6 +227,20 @@ def annotate(
             out = None
     tell_usage(llm)
     run.report(out)
+
+
+def _check_shareable(files: Sequence[str | DatabaseUrl], by_one_process: bool) -> None:
+    """Raise `UsageError` for what a cluster cannot do: sources that only this process can read, decisions to show."""
+    if by_one_process:
+        raise UsageError(
+            "--explain-routing, --log-decisions and --llm-endpoint need one process; leave them or --engine ray out"
+        )
+    for file in files:
+        if isinstance(file, DatabaseUrl) or file == "-" or Path(file).is_fifo():
+            raise UsageError(
+                f"{'standard input' if file == '-' else file} cannot be read by the nodes of a cluster; give files, or leave "
+                "--engine ray out"
+            )
 
 
 def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator[object]:

@@ -6,6 +6,7 @@ open        several acceptable names or none, of all parts of the answer (annota
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -15,17 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from aegir.annotators.annotate import prepare
-from aegir.annotators.evaluation import Evaluation
+from aegir.annotators.evaluation import AnnotateAll, Evaluation
 from aegir.annotators.evaluation import evaluate as evaluate_task
 from aegir.annotators.open_evaluation import OpenEvaluation, evaluate_open
+from aegir.annotators.sharded import OPEN, annotating_settings, asking
 from aegir.answers.printable import escape_controls
+from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.amounts import amount
-from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
 
 NAMES_LISTED = 5
 """How many names outside the vocabulary are shown."""
@@ -47,6 +50,7 @@ NAMES_LISTED = 5
     help="Exit with 3 when micro F1 (cta, cpa) or the share of right types (open) is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@engine_options
 def evaluate(
     file: Path | None,
     task: str | None,
@@ -57,6 +61,8 @@ def evaluate(
     precision: float | None,
     at_least: float | None,
     as_json: bool,
+    engine: str,
+    address: str | None,
 ) -> None:
     """Score an annotator on labelled tables.
 
@@ -72,6 +78,7 @@ def evaluate(
         raise UsageError(
             f"--task is {task!r}; expected cta (types), cpa (relations) or open (all parts)"
         )
+    check_engine(engine, address)
     tables = list(read_labelled_tables(path))
     wanted = task or task_of(tables, path)
     chosen, thresholds = prepare(
@@ -82,12 +89,21 @@ def evaluate(
         custom_types=False,
     )
     result: Evaluation | OpenEvaluation
-    if wanted == "open":
-        result = evaluate_open(chosen, tables, thresholds)
-        name, figure = "the share of right types", result.type.right
-    else:
-        result = evaluate_task(chosen, tables, "cta" if wanted == "cta" else "cpa", thresholds)
-        name, figure = "micro F1", result.f1.micro_f1
+    with ExitStack() as ended_after:
+        ask: AnnotateAll | None = None
+        if engine != LOCAL:
+            settings = annotating_settings(
+                annotator, model, min_confidence=min_confidence, precision=precision
+            )
+            ray = ended_after.enter_context(open_ray(address))
+            ask = asking(ray, make_job(OPEN, settings, [model]))
+        if wanted == "open":
+            result = evaluate_open(chosen, tables, thresholds, ask)
+            name, figure = "the share of right types", result.type.right
+        else:
+            task_name: Task = "cta" if wanted == "cta" else "cpa"
+            result = evaluate_task(chosen, tables, task_name, thresholds, ask)
+            name, figure = "micro F1", result.f1.micro_f1
     if as_json:
         click.echo(json.dumps(result.as_dict()))
     elif isinstance(result, OpenEvaluation):
@@ -131,12 +147,13 @@ def _show(result: Evaluation) -> None:
         precision = f"{point.precision:.3f}" if point.coverage else "-"
         points.add_row(f"{point.threshold}", f"{point.coverage:.3f}", precision)
     console.print(points)
+    speed = result.columns_per_cpu_second
     console.print(
         f"{result.task} with {result.annotator}: {amount(result.columns, 'labelled column')} "
         f"in {amount(result.tables, 'table')}\n"
         f"micro F1 {result.f1.micro_f1:.4f}   macro F1 {result.f1.macro_f1:.4f}   "
-        f"ECE {result.ece:.4f}   abstained {result.f1.abstained}   "
-        f"{result.columns_per_cpu_second:.0f} columns per CPU second",
+        f"ECE {result.ece:.4f}   abstained {result.f1.abstained}"
+        + (f"   {speed:.0f} columns per CPU second" if speed is not None else ""),
         soft_wrap=True,
     )
     if result.unknown_labels:

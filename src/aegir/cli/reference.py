@@ -50,7 +50,7 @@ PACKAGES = (
         f"aegir.{name}"
         for name in [
             *("episode", "rewards", "raters", "health", "rl", "offline", "memory", "observe"),
-            *("simulator", "simulator.sandbox", "swarm"),
+            *("engines", "simulator", "simulator.sandbox", "swarm"),
         ]
     ),
 )

@@ -115,16 +115,25 @@ def tell_usage(llm: LlmAnnotator | None) -> None:
 
 def policy_from(option: Path | None) -> LearntPolicy | None:
     """The policy that is asked for by option or environment; tell of one that cannot be used."""
-    if option is None and os.environ.get(POLICY_SWITCH, "").lower() not in ON:
+    if option is None and not _policy_switched_on():
         return None
-    named = os.environ.get(POLICY_FILE)
-    path = option or (Path(named) if named else None)
+    path = policy_file(option)
     policy = LearntPolicy.load(path)
     if path is None:
         policy.problem = f"{POLICY_SWITCH} is set, but {POLICY_FILE} names no file"
     if policy.policy is None:
         tell(f"the routing table decides, without a policy: {policy.problem}")
     return policy
+
+
+def policy_file(option: Path | None) -> Path | None:
+    """The file of the policy that is asked for by option or environment."""
+    named = os.environ.get(POLICY_FILE) if _policy_switched_on() else None
+    return option or (Path(named) if named else None)
+
+
+def _policy_switched_on() -> bool:
+    return os.environ.get(POLICY_SWITCH, "").lower() in ON
 
 
 def choose_annotator(

@@ -3,18 +3,21 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from aegir.annotators.llm.client import ChatClient
+from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.options import PathName
 from aegir.cli.routing import llm_from, llm_options
 from aegir.cli.terminal import say, tell, track
 from aegir.errors import UsageError
 from aegir.simulator.runner import ResultFile, TaskResult, TaskRun
 from aegir.simulator.sandbox import Sandbox, open_sandbox
+from aegir.simulator.sharded import results_over
 from aegir.simulator.solving import find_solve
 from aegir.simulator.task import read_tasks
 
@@ -31,7 +34,11 @@ from aegir.simulator.task import read_tasks
     help="Tasks made by `aegir sim generate`.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Processes; on each node of a cluster, as far as it has CPUs.",
 )
 @click.option(
     "--solver",
@@ -53,6 +60,7 @@ from aegir.simulator.task import read_tasks
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
 @llm_options
+@engine_options
 def run(
     path: Path,
     workers: int,
@@ -66,6 +74,8 @@ def run(
     llm_endpoint: str | None,
     llm_model: str | None,
     llm_price: tuple[float, float],
+    engine: str,
+    address: str | None,
 ) -> None:
     """Solve tasks in sandboxes, in parallel, and write a result per task; resumable.
 
@@ -79,24 +89,34 @@ def run(
     def open_one() -> Sandbox:
         return open_sandbox(backend, cold=cold)
 
+    check_engine(engine, address)
+    if engine != LOCAL and llm_endpoint is not None:
+        raise UsageError(
+            "the key of --llm-endpoint is not sent to other machines; leave it or --engine ray out"
+        )
     llm = llm_from(llm_endpoint, llm_model, llm_price)
     solve = find_solve(solver, effort, None if llm is None else ChatClient(llm.settings))
     tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
     file = ResultFile(out) if out else None
     finished = file.of(tasks) if file else []
-    if len(finished) < len(tasks.tasks):
+    if engine == LOCAL and len(finished) < len(tasks.tasks):
         open_one().close()  # what the machine lacks is said once, before any worker starts
     if finished:
         tell(f"{len(finished)} of {len(tasks.tasks)} tasks have a result in {out} already")
     done = file.done() if file else frozenset()
     try:
-        new = tasks.results(open_one, workers=workers, done=done)
-        for result in _show_progress(new, len(tasks.tasks) - len(finished)):
-            if file:
-                file.append(result)
-            finished.append(result)
-            if as_json:
-                click.echo(json.dumps(asdict(result)))
+        with ExitStack() as ended_after:
+            if engine == LOCAL:
+                new = tasks.results(open_one, workers=workers, done=done)
+            else:
+                ray = ended_after.enter_context(open_ray(address, workers))
+                new = results_over(ray, tasks, backend=backend, cold=cold, done=done)
+            for result in _show_progress(new, len(tasks.tasks) - len(finished)):
+                if file:
+                    file.append(result)
+                finished.append(result)
+                if as_json:
+                    click.echo(json.dumps(asdict(result)))
     except (KeyboardInterrupt, SystemExit):
         if out:
             tell(f"{len(finished)} results are in {out}; the same command goes on from there")

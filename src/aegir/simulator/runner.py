@@ -24,8 +24,8 @@ import os
 import selectors
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -98,20 +98,40 @@ class TaskRun:
         """Yield the results of all tasks that are not done, as they are ready."""
         if workers < 1:
             raise UsageError(f"the number of workers is {workers}; expected at least 1")
-        waiting = deque(number for number in range(len(self.tasks)) if self.key(number) not in done)
-        pool = _Pool(self._work, open_sandbox, min(workers, len(waiting)))
-        try:
-            for number, answer in pool.work_on(waiting):
-                result = (
+        waiting = self.waiting(done)
+        with self.open_pool(open_sandbox, min(workers, len(waiting))) as solve:
+            for result in solve(waiting):
+                self.record(result)
+                yield result
+
+    def waiting(self, done: frozenset[tuple[str, str, int]]) -> list[int]:
+        """The numbers of the tasks that are not done."""
+        return [number for number in range(len(self.tasks)) if self.key(number) not in done]
+
+    @contextmanager
+    def open_pool(
+        self, open_sandbox: OpenSandbox, workers: int
+    ) -> Iterator[Callable[[Iterable[int]], Iterator[TaskResult]]]:
+        """Workers for any number of calls with numbers of tasks, which yield results as they are ready."""
+        pool = _Pool(self._work, open_sandbox, workers)
+
+        def solve(numbers: Iterable[int]) -> Iterator[TaskResult]:
+            for number, answer in pool.work_on(deque(numbers)):
+                yield (
                     self._lost_result(number, answer)
                     if isinstance(answer, str)
                     else result_from_json(answer)
                 )
-                record = self.tracker.record_error if result.error else self.tracker.record
-                record(self.solver, "task", result.wall_seconds)
-                yield result
+
+        try:
+            yield solve
         finally:
             pool.close()
+
+    def record(self, result: TaskResult) -> None:
+        """Count a result in `tracker`."""
+        record = self.tracker.record_error if result.error else self.tracker.record
+        record(self.solver, "task", result.wall_seconds)
 
     def _work(self, number: int, sandbox: Sandbox) -> dict[str, Any]:
         return asdict(self.run_task(number, sandbox))

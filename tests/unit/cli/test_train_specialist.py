@@ -1,11 +1,14 @@
 """`aegir train specialist`: a file with a manifest, and one sentence for what is asked wrongly."""
 
 import json
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from aegir.model.swarm_file import load_specialist
+from aegir.training.specialists.sharded import Training, open_training
 from command_line import Finished, refused, run
 from small_specialists import write_specialist_settings
 
@@ -108,3 +111,22 @@ def test_several_processes_are_refused(config: Path, monkeypatch: pytest.MonkeyP
     refused(
         run("train", "specialist", config), "is trained by one process; run it without torchrun"
     )
+
+
+def test_several_configurations_need_names_and_files_of_their_own(folder: Path, config: Path):
+    asked = ("train", "specialist", config, config)
+    refused(run(*asked), "several CONFIGs are called 'contacts'; give each specialist its own name")
+    refused(run(*asked, "--out", folder / "one"), "is one file, and 2 CONFIGs are given")
+
+
+def test_a_training_whose_machine_was_lost_goes_on_and_gives_the_same_bits(
+    trained: Finished, folder: Path, config: Path
+):
+    lost = folder / "lost.safetensors"
+    item = asdict(Training(str(config), str(lost), steps=30))
+    whole = folder / "contacts.safetensors"
+    shutil.copytree(folder / "contacts-run", folder / "lost-run")  # a run with a checkpoint
+    with open_training({}, 1) as train:
+        (told,) = train([item])
+    assert told["out"] == str(lost)
+    assert lost.read_bytes() == whole.read_bytes()

@@ -16,6 +16,9 @@ from aegir.simulator.sandbox import Limits, Program, Sandbox, open_sandbox
 from aegir.simulator.sandbox import harness as inside
 from aegir.simulator.sandbox.container import find_engine, split_frames
 from aegir.simulator.sandbox.launch import INTERPRETER, interpreter
+from aegir.simulator.task import write_tasks
+from command_line import refused, run
+from small_tasks import adding_task
 
 IMAGE = "aegir-sim-test:latest"
 DOCKERFILE = Path(__file__).parents[3] / "sim" / "Dockerfile"
@@ -35,7 +38,9 @@ LEFT_OUT = (
 def write_image(path: Path) -> None:
     """A root file system: the interpreter, its standard library, what these link to, and the harness."""
     stdlib = Path(os.__file__).parent
-    binaries = [Path(interpreter()), *stdlib.glob("lib-dynload/_ctypes.*.so")]
+    modules = ("_ctypes", "binascii", "zlib")  # those of the harness that link to more than libc
+    extensions = [path for name in modules for path in stdlib.glob(f"lib-dynload/{name}.*.so")]
+    binaries = [Path(interpreter()), *extensions]
     linked = subprocess.run(
         ["ldd", *map(str, binaries)], capture_output=True, text=True, check=False
     ).stdout
@@ -145,6 +150,33 @@ def test_an_engine_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPa
     for engine in ("docker", "podman"):
         with pytest.raises(UsageError, match=f"{engine} is not installed"):
             find_engine(engine)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            "echo 'Cannot connect to the Docker daemon.' >&2; exit 1",
+            "Cannot connect to the Docker daemon.",
+        ),
+        ("exec /bin/sleep 60", "nothing in 0 seconds"),
+        ("exit 125", "no reason given"),
+    ],
+)
+def test_an_engine_whose_daemon_does_not_answer_is_refused_in_a_sentence(
+    script: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    docker = tmp_path / "docker"
+    docker.write_text(f"#!/bin/sh\n{script}\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("aegir.simulator.sandbox.container.SECONDS_TO_ANSWER", 0.2)
+    sentence = f"docker is installed but does not answer ({reason}); start it, or use the local sandbox, without --docker"
+    tasks = tmp_path / "tasks.jsonl"
+    write_tasks([adding_task(1)], tasks)
+    refused(run("sim", "run", "--tasks", tasks, "--docker"), sentence)
+    states = [json.loads(line) for line in run("doctor", "--json").out.splitlines()]
+    assert {"name": "docker", "works": False, "sentence": sentence} in states
 
 
 def test_frames_are_split_by_their_tags_up_to_the_first_that_is_none():

@@ -2,12 +2,14 @@
 
 import re
 
+import pytest
+
 import aegir.simulator.sandbox
 from aegir.simulator.checking import check
-from aegir.simulator.sandbox import Program, Sandbox
+from aegir.simulator.sandbox import Program
 from aegir.simulator.sandbox.seccomp import denied_calls
 from aegir.simulator.task import Case, Task
-from sandboxes import SECRET, Attack
+from sandboxes import SECRET, Attack, open_or_skip
 
 LIBC = "import ctypes, os, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 FIND_IN_MEMORY = """
@@ -360,15 +362,17 @@ def attack():
     assert found == [[], []]
 
 
-def test_reading_the_expected_values(sandbox: Sandbox):
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+def test_reading_the_expected_values(cold: bool):
     """A marker is found in the memory of a program to which it was sent, and not where it was only expected."""
     source = FIND_IN_MEMORY + "def solve(text, *halves):\n    return find(*halves)"
     halves = ("an-answer-that-", "the-host-knows")
     case = Case(("nothing", *halves), "".join(halves))
     task = Task("t", "f", "", "solve", {}, "", source, (case,), (case,))
-    verdict = check(sandbox, source, task, task.hidden)
+    with open_or_skip(cold=cold) as sandbox:  # in this process, where the answer is known
+        verdict = check(sandbox, source, task, task.hidden)
+        sent = sandbox.run(Program(source, "solve", (("".join(halves), *halves),)))
     assert "returned False" in verdict.failures[0]
-    sent = sandbox.run(Program(source, "solve", (("".join(halves), *halves),)))
     assert [one.value for one in sent.results] == [True]
 
 

@@ -33,6 +33,8 @@ BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox
 USER = "65534:65534"
 OWN_PROCESSES = 4096
 """Processes that the user of all containers may have."""
+SECONDS_TO_ANSWER = 10.0
+"""How long the engine may take to say its version, or to end a container."""
 FRAMES = 1 << 16
 """Bytes that the tags and lengths of frames may take."""
 
@@ -42,6 +44,7 @@ class ContainerSandbox(Sandbox):
 
     def __init__(self, engine: str, image: str = IMAGE) -> None:
         self._command = find_engine(engine)
+        check_engine_answers(self._command[0], engine)
         self._engine, self._image = engine, image
         machine = os.uname().machine
         self._filter = build_filter(machine) if machine in AUDIT_ARCH else None
@@ -109,13 +112,21 @@ class ContainerSandbox(Sandbox):
     def _end(self, name: str) -> None:
         """End a container and all in it; `--rm` then removes it."""
         command = [self._command[0], "kill", name]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        with suppress(subprocess.TimeoutExpired):  # an engine that no longer answers
+            subprocess.run(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=SECONDS_TO_ANSWER,
+                check=False,
+            )
 
     def _describe_failure(self, said: bytes) -> str:
-        reason = " ".join(said.decode(errors="replace").split())[-300:] or "no reason given"
+        reason = _shorten(said) or "no reason given"
+        sentence = f"{self._engine} cannot start a container of {self._image} ({reason})"
+        lacks_image = "image" in reason.lower()
         return (
-            f"{self._engine} cannot start a container of {self._image} ({reason}); "
-            f"build the image with: {self._engine} {BUILD}"
+            f"{sentence}; build the image with: {self._engine} {BUILD}" if lacks_image else sentence
         )
 
 
@@ -129,6 +140,32 @@ def find_engine(engine: str) -> list[str]:
     # Podman's first choice, crun, fails where control groups are of version 1.
     runtime = ["--runtime", "runc"] if engine == "podman" and shutil.which("runc") else []
     return [found, *runtime]
+
+
+def check_engine_answers(command: str, engine: str) -> None:
+    """Raise `UsageError` if a container engine is installed and its daemon does not answer."""
+    try:
+        asked = subprocess.run(
+            [command, "version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS_TO_ANSWER,
+            check=False,
+        )
+        reason = "" if asked.returncode == 0 else _shorten(asked.stderr) or "no reason given"
+    except subprocess.TimeoutExpired:
+        reason = f"nothing in {SECONDS_TO_ANSWER:.0f} seconds"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason:
+        raise UsageError(
+            f"{engine} is installed but does not answer ({reason}); start it, or use the local sandbox, without --{engine}"
+        )
+
+
+def _shorten(said: bytes) -> str:
+    """The end of what a program said, on one line."""
+    return " ".join(said.decode(errors="replace").split())[-300:]
 
 
 def split_frames(content: bytes) -> dict[bytes, bytes]:

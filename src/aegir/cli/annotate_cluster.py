@@ -1,0 +1,58 @@
+"""`aegir annotate --engine ray`: what the nodes of a cluster are asked to do. Loaded when it is needed."""
+
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+from aegir.annotators.sharded import FILES_AT_ONCE, OPEN, annotating_settings, file_item
+from aegir.annotators.worker_process import Outcome, outcome_from_json
+from aegir.cli.engines import make_job, open_ray
+from aegir.cli.routing import policy_file
+from aegir.dispatch.sharded import OPEN as OPEN_DISPATCHER
+from aegir.dispatch.sharded import dispatching_settings
+from aegir.engines.job import Job
+from aegir.files import user_folder
+from aegir.memory.location import default_location
+
+
+def annotate_over_cluster(
+    files: Iterable[object],
+    count: int,
+    address: str | None,
+    workers: int | None,
+    *,
+    dispatched: bool,
+    routing: Path | None,
+    policy: Path | None,
+    reviewed: bool,
+    memory: str | None,
+    **settings: Any,
+) -> Generator[Outcome, None, None]:
+    """Yield the outcomes of files, of which there are `count`, in their order.
+
+    The settings are those of `annotating_settings`; `reviewed` says whether reviews, kept in `memory` or in the user's folder, count,
+    and `dispatched` whether columns are routed.
+    """
+    kept = annotating_settings(
+        **settings, memory=(memory or default_location()) if reviewed else None
+    )
+    job = _make_job(kept, dispatched, routing, policy)
+    with open_ray(address, workers) as ray:
+        items = (file_item(str(file)) for file in files)
+        yield from map(outcome_from_json, ray.map(job, items, count, at_once=FILES_AT_ONCE))
+
+
+def _make_job(
+    settings: dict[str, Any], dispatched: bool, routing: Path | None, policy: Path | None
+) -> Job:
+    memory, home = settings["memory"], user_folder()
+    files = [
+        settings["model"],
+        None if memory is None or "://" in memory else memory,
+        home / "types" if settings["custom_types"] and home else None,
+    ]
+    if not dispatched:
+        return make_job(OPEN, settings, files)
+    learnt = policy_file(policy)
+    settings = dispatching_settings(settings, routing, learnt)
+    return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])

@@ -1,0 +1,45 @@
+"""Engines: the same work on one machine or on many, with the same answers.
+
+    job = Job("aegir.simulator.sharded:open_solving", {"solver": "known", …})
+    with RayEngine("10.0.0.1:6379") as engine:                     # or LocalEngine(places=4)
+        for answer in engine.map(job, items, at_once=8):
+            ...
+
+    items ── shards ──▶ engine ──▶ a place: JobProcess ──▶ the job's function, with the worker processes of that place
+                              ──▶ a place: …
+
+Promises
+  - every item is answered, in the order of the items if that is asked for, whatever the number of places;
+  - a place that is lost (a killed process, a node that went away) costs time: its shards go to other places, and a new
+    process is started where that is possible;
+  - only plain values (JSON) travel between the machines: a job is named, not pickled;
+  - a place that runs another Aegir, or does not see the files of the job as this machine sees them, is refused in one sentence.
+
+job          what is to be done, as plain values; which files all places must see alike
+process      a child interpreter that does a job, and its messages
+child        what that interpreter runs
+mapping      shards, order and retries: what all engines share
+local        places on this machine
+ray_cluster  one place per node of a Ray cluster, or several
+"""
+
+from typing import TYPE_CHECKING
+
+from aegir.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from aegir.engines.job import Job
+    from aegir.engines.local import LocalEngine
+    from aegir.engines.mapping import Engine
+    from aegir.engines.ray_cluster import RayEngine
+
+__all__ = ["Engine", "Job", "LocalEngine", "RayEngine"]
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Engine": "mapping",
+        "Job": "job",
+        "LocalEngine": "local",
+        "RayEngine": "ray_cluster",
+    },
+)
