@@ -13,7 +13,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "aegir"
 LADDER = [
     "errors",
-    "config seeding arrays files tsv lazy",
+    "config seeding arrays allocator files tsv lazy",
     "episode run_folder observe engines",
     "tables vocabulary metrics",
     "answers",

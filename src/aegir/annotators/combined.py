@@ -34,6 +34,7 @@ from aegir.annotators.scores import (
     TableScores,
     explain_networks,
     table_spans,
+    type_places,
 )
 from aegir.arrays import F32, Bools, softmax
 from aegir.errors import UsageError
@@ -255,7 +256,7 @@ def apply_verdicts(
     result: Probabilities = softmax(logits.astype(np.float32))
     for row, verdict in zip(result, verdicts, strict=True):
         if len(verdict.vetoes) < len(row):
-            row[[TYPE_INDEX[name] for name in verdict.vetoes]] = 0
+            row[type_places(verdict.vetoes)] = 0
             if verdict.support and verdict.support[0][1] >= SURE_SUPPORT:
                 row /= row.sum()
     return np.asarray(result * some, np.float32)
@@ -315,12 +316,11 @@ def rule_out_relations(
     relations: Probabilities, verdicts: Sequence[Verdict], shares: F32
 ) -> Probabilities:
     """Return (columns, 108) without the relations nearly all of whose columns are of vetoed types."""
-    result = relations.copy()
-    for row, verdict in zip(result, verdicts, strict=True):
-        vetoed = shares[:, [TYPE_INDEX[name] for name in verdict.vetoes]].sum(axis=1)
-        if verdict.vetoes and len(verdict.vetoes) < shares.shape[1]:
-            row[vetoed > RULED_OUT] = 0
-    return result
+    vetoed = np.zeros((len(verdicts), shares.shape[1]), np.float32)
+    for row, verdict in zip(vetoed, verdicts, strict=True):
+        if len(verdict.vetoes) < len(row):
+            row[type_places(verdict.vetoes)] = 1
+    return np.where(rows_times(vetoed, shares.T) > RULED_OUT, np.float32(0), relations)
 
 
 def _explain_mixture(

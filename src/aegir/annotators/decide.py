@@ -128,7 +128,7 @@ def _name_column(
     fine = _without_constant(_fine_probabilities(index, column, scores, custom), types)
     no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
     type_place, fine_place = _decode(
-        np.append(types, no_type),
+        np.concatenate((types, (no_type,))),
         fine,
         taught=bool(custom),
         overruled=scores.fine is None or scores.web < LIKELY,
@@ -206,9 +206,9 @@ def _without_constant(fine: F32, types: Probabilities) -> F32:
     place = FINE_INDEX[CONSTANT]
     if not 0 < fine[place] < 1:
         return fine
-    others = np.where(np.arange(len(fine)) == place, 0, fine) / (1 - fine[place])
-    likely = others.max() >= NAMED or types.max() >= LIKELY
-    return np.asarray(others, np.float32) if likely else fine
+    others = fine / (1 - fine[place])
+    others[place] = 0
+    return others if others.max() >= NAMED or types.max() >= LIKELY else fine
 
 
 def _decode(types: F32, fine: F32, *, taught: bool, overruled: bool) -> tuple[int, int | None]:
@@ -363,8 +363,12 @@ def _personal_meaning(
 def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:
     """Return the likeliest labels, best first; of equal ones the first in `names`."""
     count = RUNNERS_UP + 1
-    least = np.partition(probabilities, -count)[-count] if len(probabilities) > count else 0
-    among = np.flatnonzero(probabilities >= least)
+    least = np.float32(0)
+    if len(probabilities) > count:
+        parted = probabilities.copy()
+        parted.partition(-count)
+        least = parted[-count]
+    among = (probabilities >= least).nonzero()[0]
     # A few numbers: Python sorts them faster than numpy does.
     ranked = sorted(zip((-probabilities[among]).tolist(), among.tolist(), strict=True))[:count]
     return [Guess(names[i], round(-negative, 6)) for negative, i in ranked if negative < 0]

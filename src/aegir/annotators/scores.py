@@ -12,15 +12,16 @@ Promises of every annotator
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir.answers.routing import Routing, Timing
-from aegir.arrays import F32
+from aegir.arrays import F32, I64
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
+from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 
 Probabilities = npt.NDArray[np.float32]
 
@@ -100,6 +101,14 @@ def table_spans(tables: Sequence[Table]) -> list[slice]:
     """Return where the columns of each table are among the columns of all tables."""
     ends = np.cumsum([len(table.columns) for table in tables]).tolist()
     return [slice(end - len(t.columns), end) for t, end in zip(tables, ends, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def type_places(names: frozenset[str]) -> I64:
+    """Return the places of column types among the 82, ascending."""
+    places = np.array(sorted(TYPE_INDEX[name] for name in names), np.int64)
+    places.flags.writeable = False  # it is shared
+    return places
 
 
 def choose_subject(table: Table, likeness: F32, scale: float = 1.0) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from aegir.allocator import keep_freed_memory
 from aegir.cli.terminal import discard, say, tell
 from aegir.errors import AegirError
 
@@ -288,6 +289,7 @@ def main() -> None:
     # Our matrices are too small for BLAS threads, and starting them takes time. Read by numpy when it is
     # loaded, which is later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    keep_freed_memory()
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter

@@ -219,7 +219,13 @@ class DispatchAnnotator:
         else:
             found += self._answers(worker, batch.tables, batch.cheap, woken)
         for place, scores in enumerate(found):
-            if scores is not None and woken[place].any():
+            if scores is None or not woken[place].any():
+                continue
+            if (
+                batch.scores[place] is batch.cheap[place]
+            ):  # nobody was asked about this table before
+                batch.scores[place] = scores
+            else:
                 whole = Part.of(batch.tables[place], scores, woken[place], None)
                 batch.scores[place] = whole.put(scores, into=batch.scores[place])
         return failed

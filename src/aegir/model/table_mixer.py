@@ -25,7 +25,7 @@ from aegir.model.byte_encoding import Symbols
 from aegir.model.dense import LayerNorm, Linear, Tensors, rows_times, to_length_one
 from aegir.model.ragged import Ragged
 from aegir.model.rwkv7 import Block, BlockState
-from aegir.model.wkv7 import wkv7_chunked
+from aegir.model.wkv7 import wkv7_short
 
 OTHER, SUBJECT, UNKNOWN = range(3)
 """Roles of a column: not the subject, the subject, and unknown because the table's subject is."""
@@ -85,7 +85,7 @@ class TableMixer:
         mirrored = tables.mirrored
         both = Ragged.of(np.tile(tables.lengths, 2))
         start = BlockState.start(len(both.lengths), x.shape[1], self.head_size)
-        out, _, _ = block(np.concatenate([x, x[mirrored]]), start, both, None, wkv7_chunked)
+        out, _, _ = block(np.concatenate([x, x[mirrored]]), start, both, None, wkv7_short)
         from_left, from_right = out[: len(x)], out[len(x) :]
         from_left += from_right[mirrored]
         from_left *= np.float32(0.5)

@@ -18,7 +18,7 @@ Promises: both give the same up to rounding; a row's result does not depend on t
 Limit: log w must be above about -1 (it is above -0.607 here), so that 1 / G stays within float32's precision.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
@@ -26,13 +26,19 @@ import numpy as np
 from aegir.arrays import F32, I64
 from aegir.model.ragged import Ragged
 
-CHUNK = 16
+SIZES = np.array((4, 8, 16))
+"""Lengths of chunks; the longest is the one for long rows."""
+CHUNK = int(SIZES[-1])
 HALF = CHUNK // 2
-_STRICT = np.tri(CHUNK, k=-1, dtype=np.float32)
-_LOWER = np.tri(CHUNK, dtype=np.float32)
-_TRIANGLES = np.block([[_STRICT, _STRICT], [_LOWER, _LOWER]])
-"""(2C, 2C) the mask of [a~; r~] [b~; k~]^T."""
-_ONES = np.eye(HALF, dtype=np.float32)
+_TRIANGLES = {
+    size: np.repeat([np.tri(size, k=-1), np.tri(size)], 2, axis=0)
+    .reshape(2, 2, size, size)
+    .swapaxes(1, 2)
+    .reshape(2 * size, 2 * size)
+    .astype(np.float32)
+    for size in SIZES.tolist()
+}
+"""(2C, 2C) the mask of [a~; r~] [b~; k~]^T for each length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class Steps:
 
 
 class Recurrence(Protocol):
-    """`wkv7_steps` or `wkv7_chunked`."""
+    """`wkv7_steps`, `wkv7_chunked` or `wkv7_short`."""
 
     def __call__(self, steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
         """Return the output (N, H, V) and the state (B, H, K, V) after it."""
@@ -79,72 +85,100 @@ def wkv7_steps(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
 
 def wkv7_chunked(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
     """Compute the same by matrix products within chunks, and a loop over chunks."""
-    chunks = Ragged.of(-(-rows.lengths // CHUNK))
+    return _in_chunks(steps, state, rows, CHUNK)
+
+
+def wkv7_short(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
+    """Compute the same, with shorter chunks for rows of a few positions, such as the columns of small tables.
+
+    A chunk is the shortest that holds the whole row, so a row's result depends on that row alone.
+    """
+    sizes = np.take(SIZES, np.searchsorted(SIZES[:-1], rows.lengths))
+    output, after = np.empty_like(steps.v), np.empty_like(state)
+    for size in np.unique(sizes).tolist():
+        chosen = sizes == size
+        places = np.flatnonzero(chosen[rows.row_of])
+        some = Steps(*(getattr(steps, field.name)[places] for field in fields(Steps)))
+        part = Ragged.of(rows.lengths[chosen])
+        output[places], after[chosen] = _in_chunks(some, state[chosen], part, size)
+    return output, after
+
+
+def _in_chunks(steps: Steps, state: F32, rows: Ragged, size: int) -> tuple[F32, F32]:
+    """Return output and state for rows in chunks of this length C."""
+    chunks = Ragged.of(-(-rows.lengths // size))
     walk = chunks.walk()
-    slots = _slots(rows, chunks, walk.positions)
-    reading, writing, decay, v = _chunked_inputs(steps, slots, chunks.total)
+    slots = _slots(rows, chunks, walk.positions, size)
+    reading, writing, decay, v = _chunked_inputs(steps, slots, chunks.total, size)
     scores = reading @ writing.swapaxes(2, 3)  # (X, H, 2C, 2C)
-    scores *= _TRIANGLES
-    solved = _inverse(scores[..., :CHUNK, :CHUNK])
-    from_state = solved @ reading[..., :CHUNK, :]  # U = from_state S + from_values
-    from_values = solved @ (scores[..., :CHUNK, CHUNK:] @ v)
+    scores *= _TRIANGLES[size]
+    solved = _inverse(scores[..., :size, :size])
+    from_state = solved @ reading[..., :size, :]  # U = from_state S + from_values
+    uv = np.empty((chunks.total, state.shape[1], 2 * size, state.shape[3]), np.float32)  # [U; V]
+    np.matmul(solved, scores[..., :size, size:] @ v, out=uv[..., :size, :])
+    uv[..., size:, :] = v
 
     states = state[walk.rows]
-    before = np.empty((chunks.total, *state.shape[1:]), np.float32)
-    uv = np.empty((chunks.total, state.shape[1], 2 * CHUNK, state.shape[3]), np.float32)  # [U; V]
-    uv[..., CHUNK:, :] = v
+    output = np.zeros_like(v)
+    is_empty = not state.any()
     for now in walk.steps():
         current = states[: now.stop - now.start]
-        before[now] = current
-        u = uv[now, :, :CHUNK]
-        np.matmul(from_state[now], current, out=u)
-        u += from_values[now]
+        if not is_empty:
+            uv[now, :, :size] += from_state[now] @ current
+            np.matmul(reading[now, :, size:], current, out=output[now])
         current += writing[now].swapaxes(2, 3) @ uv[now]
         current *= decay[now]
-    output = reading[..., CHUNK:, :] @ before
-    output += scores[..., CHUNK:, :] @ uv
+        is_empty = False
+    output += scores[..., size:, :] @ uv
     after = np.empty_like(state)
     after[walk.rows] = states
-    chunk, step = slots
-    return output[chunk, :, step], after
+    return output.swapaxes(1, 2).reshape(-1, *v.shape[1::2])[slots], after
 
 
-def _slots(rows: Ragged, chunks: Ragged, order: I64) -> tuple[I64, I64]:
-    """Return the chunk (N,) of each position, in the order of the walk, and its step within the chunk."""
+def _slots(rows: Ragged, chunks: Ragged, order: I64, size: int) -> I64:
+    """Return the slot (N,) of each position: its chunk, in the order of the walk, times C plus its step within it."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    number, step = np.divmod(rows.places, CHUNK)
-    return rank[chunks.starts[rows.row_of] + number], step
+    number, step = np.divmod(rows.places, size)
+    slots: I64 = rank[chunks.starts[rows.row_of] + number] * size + step
+    return slots
 
 
-def _chunked_inputs(steps: Steps, slots: tuple[I64, I64], chunks: int) -> tuple[F32, F32, F32, F32]:
+def _chunked_inputs(steps: Steps, slots: I64, chunks: int, size: int) -> tuple[F32, F32, F32, F32]:
     """Return [a~; r~] and [b~; k~] (X, H, 2C, K), G_C (X, H, K, 1) and v (X, H, C, V) of every chunk.
 
     Steps past the end of a row neither decay nor write, so they leave the state unchanged.
     """
-    (chunk, step), (_, heads, keys) = slots, steps.r.shape
-    reading = np.zeros((chunks, heads, 2 * CHUNK, keys), np.float32)
-    writing = np.zeros_like(reading)
-    kept = np.ones((chunks, heads, CHUNK + 1, keys), np.float32)  # G_0 to G_C
-    v = np.zeros((chunks, heads, CHUNK, steps.v.shape[2]), np.float32)
-    reading[chunk, :, step], reading[chunk, :, step + CHUNK] = steps.a, steps.r
-    writing[chunk, :, step], writing[chunk, :, step + CHUNK] = steps.b, steps.k
-    kept[chunk, :, step + 1], v[chunk, :, step] = steps.w, steps.v
-    for t in range(CHUNK):
-        kept[:, :, t + 1] *= kept[:, :, t]
-    reading[:, :, :CHUNK] *= kept[:, :, :-1]
-    reading[:, :, CHUNK:] *= kept[:, :, 1:]
-    writing[:, :, :CHUNK] /= kept[:, :, 1:]
-    writing[:, :, CHUNK:] /= kept[:, :, 1:]
-    return reading, writing, kept[:, :, -1, :, None], v
+    source = np.full(chunks * size, len(slots))
+    source[slots] = np.arange(len(slots))
+
+    def chunked(values: F32, filler: float = 0.0) -> F32:
+        """Return (N, H, K) as (X, H, C, K), not contiguous."""
+        padded = np.concatenate([values, np.full_like(values[:1], filler)])
+        return padded.take(source, axis=0).reshape(chunks, size, *values.shape[1:]).swapaxes(1, 2)
+
+    kept = chunked(steps.w, 1.0)  # G_1 to G_C
+    for t in range(1, size):
+        kept[:, :, t] *= kept[:, :, t - 1]
+    shape = (chunks, steps.r.shape[1], 2 * size, steps.r.shape[2])
+    reading, writing = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    a = chunked(steps.a)
+    reading[:, :, 0] = a[:, :, 0]
+    np.multiply(a[:, :, 1:], kept[:, :, :-1], out=reading[:, :, 1:size])
+    np.multiply(chunked(steps.r), kept, out=reading[:, :, size:])
+    np.divide(chunked(steps.b), kept, out=writing[:, :, :size])
+    np.divide(chunked(steps.k), kept, out=writing[:, :, size:])
+    return reading, writing, kept[:, :, -1, :, None], np.ascontiguousarray(chunked(steps.v))
 
 
 def _inverse(lower: F32) -> F32:
-    """Return (I - L)^-1 of strictly lower triangles (X, H, C, C), by halves.
+    """Return (I - L)^-1 of strictly lower triangles (X, H, C, C); of a whole CHUNK by halves.
 
     A half has L^8 = 0, so its inverse is (I + L)(I + L^2)(I + L^4). Inverting a whole chunk that way would lose half
     the digits if all keys are equal, as in a run of zeros: powers of L then grow like binomials, to 3432.
     """
+    if lower.shape[-1] <= HALF:
+        return _half_inverse(lower)
     top = _half_inverse(lower[..., :HALF, :HALF])
     bottom = _half_inverse(lower[..., HALF:, HALF:])
     result = np.zeros_like(lower)
@@ -154,6 +188,7 @@ def _inverse(lower: F32) -> F32:
 
 
 def _half_inverse(lower: F32) -> F32:
+    ones = np.eye(lower.shape[-1], dtype=np.float32)
     square = lower @ lower
-    fourth = square @ square
-    return (lower + _ONES) @ (square + _ONES) @ (fourth + _ONES)
+    result = (lower + ones) @ (square + ones)
+    return result if len(ones) < HALF else result @ (square @ square + ones)

@@ -11,12 +11,15 @@ Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 AGREEMENT = 0.95
 MISSING = frozenset({"", "-", "--", "na", "n/a", "#n/a", "nan", "nil", "null", "none", "\\n"})
 BOOLEANS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
 LONGEST_TYPED = 40
 """Characters of the longest cell that is a number, date or time."""
+CELLS_REMEMBERED = 1 << 14
+"""Cells whose datatype is remembered: a reader looks at them for the header, a report for the column, and many repeat."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
 _YEAR, _TWO = r"(?:1[0-9]|2[01])\d\d", r"\d{1,2}"
@@ -43,11 +46,14 @@ def infer_datatype(values: Sequence[str]) -> str:
     """Return string, integer, number, boolean, date, datetime, time or empty."""
     counts: Counter[str] = Counter()
     for value, count in Counter(values).items():
-        counts[cell_datatype(value)] += count
+        # No longer text is remembered: its datatype is found at once.
+        kind = cell_datatype(value) if len(value) <= LONGEST_TYPED else _of_long_cell(value)
+        counts[kind] += count
     present = sum(counts.values()) - counts["empty"]
     return _agreed_datatype(counts, present)
 
 
+@lru_cache(maxsize=CELLS_REMEMBERED)
 def cell_datatype(value: str) -> str:
     """Return the datatype of a single cell."""
     text = value.strip()
@@ -70,6 +76,11 @@ def cell_datatype(value: str) -> str:
     return "string"
 
 
+def _of_long_cell(value: str) -> str:
+    text = value.strip()
+    return "string" if len(text) > LONGEST_TYPED else cell_datatype(text)
+
+
 def is_typed(kind: str) -> bool:
     """Whether a datatype is neither `string` nor `empty`."""
     return kind not in ("string", "empty")
@@ -79,6 +90,8 @@ def _agreed_datatype(counts: Counter[str], present: int) -> str:
     if not present:
         return "empty"
     needed = AGREEMENT * present
+    if present - counts["string"] < needed:  # too few cells are left for any other
+        return "string"
     for kind, kinds in _LADDER:
         if _total(counts, kinds) >= needed:
             return kind

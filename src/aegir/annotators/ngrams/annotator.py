@@ -18,7 +18,13 @@ import numpy as np
 
 from aegir.annotators.calibration import OperatingPoints
 from aegir.annotators.mixing import RuleTrust, per_column
-from aegir.annotators.ngrams.column_inputs import ColumnInputs, header_view, read_columns
+from aegir.annotators.ngrams.column_inputs import (
+    ColumnInputs,
+    hash_values,
+    header_view,
+    read_columns,
+)
+from aegir.annotators.ngrams.features import CELLS_PER_VIEW, JointIndex, SparseRows
 from aegir.annotators.ngrams.layers import Dense
 from aegir.annotators.ngrams.model import (
     CONTEXT_FEATURES,
@@ -42,7 +48,7 @@ from aegir.annotators.scores import (
 from aegir.arrays import F32, I32, softmax
 from aegir.model.dense import sigmoid
 from aegir.tables.labelled import Task
-from aegir.tables.table import Table
+from aegir.tables.table import Column, Table
 
 MODEL_FILE = "ngrams.safetensors"
 EVERYDAY = 0.05
@@ -50,22 +56,31 @@ EVERYDAY = 0.05
 
 
 class NgramNetworks:
-    """Networks that answer together."""
+    """Networks that answer together, and the hashes of values that they and others read."""
 
-    def __init__(self, networks: Sequence[NgramNetwork]) -> None:
+    def __init__(self, networks: Sequence[NgramNetwork], *others: I32) -> None:
+        """`others` are indices of those that read the same values; their place in `joint.own` comes first."""
         self._readers, self._count = group_by_reading(networks), len(networks)
+        self.joint = JointIndex.of((*others, *(values for _, (values, _) in self._readers)))
+        self._own = self.joint.own[len(others) :]
+
+    def hash_values(self, columns: Sequence[Column]) -> SparseRows:
+        """Return the n-grams of the values, by the joint index."""
+        return hash_values(columns, self.joint.index)
 
     def read_inputs(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
     ) -> Iterator[tuple[list[NgramNetwork], ColumnInputs]]:
-        """Yield networks that know the same n-grams, with what they read."""
-        for networks, index in self._readers:
-            yield networks, read_columns(tables, verdicts, *index)
+        """Yield networks that know the same n-grams, with what they read; `rows` are the values by the joint index."""
+        for (networks, index), numbers in zip(self._readers, self._own, strict=True):
+            yield networks, read_columns(tables, verdicts, *index, rows.renumbered(numbers))
 
-    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+    def ask(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
+    ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         total: dict[str, F32] = {}
-        for networks, inputs in self.read_inputs(tables, verdicts):
+        for networks, inputs in self.read_inputs(tables, verdicts, rows):
             for network in networks:
                 for head, logits in network.outputs(inputs).items():
                     probabilities = (
@@ -74,6 +89,11 @@ class NgramNetworks:
                     total[head] = total[head] + probabilities if head in total else probabilities
         share = np.float32(1 / self._count)
         return {head: probabilities * share for head, probabilities in total.items()}
+
+    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+        """Return the same for tables whose values were not hashed yet."""
+        columns = [column for table in tables for column in table.columns]
+        return self.ask(tables, verdicts, self.hash_values(columns))
 
 
 class NgramsAnnotator:
@@ -85,7 +105,7 @@ class NgramsAnnotator:
         self.model = model
         self.operating_points = OperatingPoints.from_facts(model.facts, self.name)
         self._value_index = model.values.index
-        self._networks = NgramNetworks(model.networks)
+        self._networks = NgramNetworks(model.networks, self._value_index)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -102,11 +122,13 @@ class NgramsAnnotator:
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
         """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
-        by_network = self.ask_networks(tables, verdicts)
+        columns = [column for table in tables for column in table.columns]
+        rows = self._networks.hash_values(columns)
+        by_network = self._networks.ask(tables, verdicts, rows)
         spans = table_spans(tables)
         web = [_mean_probability(by_network["web"][span]) for span in spans]
         mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
-        linear, own, subjects = self._ask_linear(tables, web, by_network)
+        linear, own, subjects = self._ask_linear(tables, web, by_network, rows)
         mixed = {
             head: mixing.mix(head, linear[head], by_network[head], of_column)
             for head in ("types", "relations")
@@ -115,7 +137,7 @@ class NgramsAnnotator:
         personal = by_network["personal"][:, 0]
         personal = mixing.mix_personal(personal, personal, of_column)
         types = mixing.with_fine(mixed["types"], fine, self.model.types_of_fine, of_column)
-        empty = [not column.present for table in tables for column in table.columns]
+        empty = [not column.present for column in columns]
         for part in (types, mixed["relations"], fine, personal):
             part[empty] = 0
         return [
@@ -142,7 +164,8 @@ class NgramsAnnotator:
         plain = [replace(table, subject=None) for table in tables]
         columns = [column for table in plain for column in table.columns]
         names, vectors, values = [], [], []
-        for networks, inputs in self._networks.read_inputs(plain, judge_columns(columns)):
+        rows = self._networks.hash_values(columns)
+        for networks, inputs in self._networks.read_inputs(plain, judge_columns(columns), rows):
             for network in networks:
                 read, embedded = network.read(inputs)
                 names.append(softmax(network.head("fine", read)))
@@ -157,7 +180,11 @@ class NgramsAnnotator:
         return [together.at(span) for span in table_spans(tables)]
 
     def _ask_linear(
-        self, tables: Sequence[Table], web: Sequence[float], by_network: Mapping[str, F32]
+        self,
+        tables: Sequence[Table],
+        web: Sequence[float],
+        by_network: Mapping[str, F32],
+        rows: SparseRows,
     ) -> tuple[dict[str, F32], F32, list[int | None]]:
         """Return what the linear stages answer, each column's own scores (columns, SCORES), and each table's subject.
 
@@ -169,7 +196,9 @@ class NgramsAnnotator:
         spans = table_spans(tables)
         where = np.concatenate([columns[:0], *(columns[spans[place]] for place in asked)])
         own = np.zeros((len(columns), SCORES), np.float32)
-        own[where], context, chosen = self._read_linear([tables[place] for place in asked])
+        own[where], context, chosen = self._read_linear(
+            [tables[place] for place in asked], rows.at(where)
+        )
         subjects = [table.subject for table in tables]
         for place, subject in zip(asked, chosen, strict=True):
             subjects[place] = subject
@@ -184,10 +213,12 @@ class NgramsAnnotator:
             linear[head][where] = softmax(part / temperature) * some
         return linear, own, subjects
 
-    def _read_linear(self, tables: Sequence[Table]) -> tuple[F32, F32, list[int | None]]:
+    def _read_linear(
+        self, tables: Sequence[Table], rows: SparseRows
+    ) -> tuple[F32, F32, list[int | None]]:
         """Return the linear scores (columns, SCORES) alone and in context, and each table's subject."""
         columns = [column for table in tables for column in table.columns]
-        own = mean_over_views(columns, self.model.values, self._value_index)
+        own = self._own_scores(columns, rows)
         subjects: list[int | None] = []
         features = [np.zeros((0, CONTEXT_FEATURES), np.float32)]
         for table, span in zip(tables, table_spans(tables), strict=True):
@@ -198,6 +229,18 @@ class NgramsAnnotator:
             subjects.append(subject)
             features.append(context_features(own[span], subject))
         return own, self.model.context(np.concatenate(features)), subjects
+
+    def _own_scores(self, columns: Sequence[Column], rows: SparseRows) -> F32:
+        """Return each column's linear scores (columns, SCORES); of a few cells, the networks have hashed just them."""
+        few = np.array([len(column.present) <= CELLS_PER_VIEW for column in columns], bool)
+        own = np.zeros((len(columns), SCORES), np.float32)
+        hashed = rows.at(np.flatnonzero(few)).renumbered(self._networks.joint.own[0])
+        own[few] = self.model.values.score_rows(hashed)
+        others = [
+            column for column, is_few in zip(columns, few.tolist(), strict=True) if not is_few
+        ]
+        own[~few] = mean_over_views(others, self.model.values, self._value_index)
+        return own
 
 
 def trust_fine(scores: TableScores, verdicts: Sequence[Verdict], trust: RuleTrust) -> TableScores:

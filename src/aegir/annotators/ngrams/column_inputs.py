@@ -14,8 +14,9 @@ import numpy as np
 from aegir.annotators.ngrams.features import SparseRows, View, hashed_in_parts
 from aegir.annotators.ngrams.figures import FIGURES, figures_of
 from aegir.annotators.rules.judge import Verdict
+from aegir.annotators.scores import type_places
 from aegir.arrays import F32, I32, I64
-from aegir.tables.table import Table
+from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 
 CELLS = 12
@@ -52,8 +53,12 @@ def read_columns(
     verdicts: Sequence[Verdict],
     value_index: I32 | None = None,
     header_index: I32 | None = None,
+    values: SparseRows | None = None,
 ) -> ColumnInputs:
-    """Return the inputs of all columns; `verdicts` has one per column, and an index renumbers the n-grams."""
+    """Return the inputs of all columns; `verdicts` has one per column, and an index renumbers the n-grams.
+
+    `values` are the rows of `hash_values` with the numbers of `value_index`, if they are known.
+    """
     columns = [column for table in tables for column in table.columns]
     places = [
         (place, len(table.columns)) for table in tables for place in range(len(table.columns))
@@ -66,13 +71,18 @@ def read_columns(
         float(place == table.subject) for table in tables for place in range(len(table.columns))
     ]
     return ColumnInputs(
-        hashed_in_parts([column.spread(CELLS) for column in columns], value_index),
+        hash_values(columns, value_index) if values is None else values,
         hashed_in_parts([header_view(column.name) for column in columns], header_index),
         hashed_in_parts([header_view(own_name(table)) for table in tables], header_index),
         facts,
         np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
         np.array(is_subject, np.float32),
     )
+
+
+def hash_values(columns: Sequence[Column], index: I32 | None = None) -> SparseRows:
+    """Return the n-grams of cells spread over each column."""
+    return hashed_in_parts([column.spread(CELLS) for column in columns], index)
 
 
 def header_view(header: str | None) -> View:
@@ -94,5 +104,5 @@ def _fill_evidence(row: F32, verdict: Verdict) -> None:
         row[FINE_INDEX[verdict.fine_type]] = verdict.fine_confidence
     for name, strength in verdict.support:
         row[_FINE + TYPE_INDEX[name]] = strength
-    for name in verdict.vetoes:
-        row[_FINE + _TYPES + TYPE_INDEX[name]] = 1.0
+    if verdict.vetoes:
+        row[_FINE + _TYPES + type_places(verdict.vetoes)] = 1.0

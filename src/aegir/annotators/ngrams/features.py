@@ -57,6 +57,38 @@ class SparseRows:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def renumbered(self, numbers: I32) -> "SparseRows":
+        """Return the rows with other numbers for their features, ascending like them; those of -1 are left out."""
+        features = numbers[self.features]
+        kept = features >= 0
+        ends = np.append(0, np.cumsum(kept))
+        return SparseRows(ends[self.starts], features[kept], self.shares[kept])
+
+    def at(self, rows: I64) -> "SparseRows":
+        """Return some of the rows."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return SparseRows(starts, self.features[places], self.shares[places])
+
+
+@dataclass(frozen=True, slots=True)
+class JointIndex:
+    """The n-grams that at least one of some models knows, so that cells are hashed once for all of them."""
+
+    index: I32
+    """(BUCKETS,) the number of each bucket among these n-grams, -1 if no model knows it."""
+    own: tuple[I32, ...]
+    """For each model the number that it has for each of them, or -1."""
+
+    @classmethod
+    def of(cls, indices: Sequence[I32]) -> "JointIndex":
+        """Join indices of models, each (BUCKETS,) with -1 for what the model does not know."""
+        known = np.flatnonzero(np.logical_or.reduce([index >= 0 for index in indices]))
+        joint = np.full(BUCKETS, -1, np.int32)
+        joint[known] = np.arange(len(known), dtype=np.int32)
+        return cls(joint, tuple(index[known] for index in indices))
+
 
 def views_of(column: Column) -> list[View]:
     """Return cells evenly spread over the column as at most VIEWS_PER_COLUMN views."""
@@ -202,18 +234,24 @@ def _shapes(buffer: _Buffer) -> _Hashed:
 
 def _count(buffer: _Buffer, cell: I64, feature: I64, views: int) -> SparseRows:
     """Return, for each feature of a view, the share of the view's cells that have it."""
-    cells = max(len(buffer.view), 1)
-    keys = np.sort((buffer.view[cell] * BUCKETS + feature) * cells + cell)
-    keys = keys[_changes(keys)] // cells
+    cells_in_view = np.bincount(buffer.view, minlength=views)
+    first_cell = np.cumsum(cells_in_view) - cells_in_view
+    cells = int(cells_in_view.max(initial=1))
+    names = int(feature.max(initial=0)) + 1
+    view = buffer.view[cell]
+    keys = (view * names + feature) * cells + (cell - first_cell[view])
+    if views * names * cells < 1 << 32:
+        keys = keys.astype(np.uint32)  # which sorts nearly twice as fast
+    keys.sort()
+    keys = keys[_changes(keys)] // keys.dtype.type(cells)
     first = np.flatnonzero(_changes(keys))
     counts = np.diff(np.append(first, len(keys)))
-    view, features = np.divmod(keys[first], BUCKETS)
-    cells_in_view = np.bincount(buffer.view, minlength=views)
+    view, features = np.divmod(keys[first].astype(np.int64), names)
     starts = np.searchsorted(view, np.arange(views + 1))
     return SparseRows(starts, features, (counts / cells_in_view[view]).astype(np.float32))
 
 
-def _changes(keys: I64) -> npt.NDArray[np.bool_]:
+def _changes(keys: I64 | npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     """Return true where a sorted array has a value that differs from the one before."""
     changes = np.ones(len(keys), bool)
     changes[1:] = keys[1:] != keys[:-1]

@@ -52,7 +52,10 @@ def figures_of(column: Column, place: int, width: int) -> list[float]:
         log1p(width) / 4,
         log1p(rows) / 5,
     ]
-    return [min(max(float(figure), -LIMIT), LIMIT) for figure in figures]
+    return [
+        figure if -LIMIT <= figure <= LIMIT else min(max(figure, -LIMIT), LIMIT)
+        for figure in figures
+    ]
 
 
 def _lengths(cells: Sequence[str]) -> list[float]:

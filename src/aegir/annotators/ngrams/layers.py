@@ -3,6 +3,7 @@
 Promise: a row's result depends on that row alone, bit for bit, whatever the number of BLAS threads (model/dense.py).
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,9 @@ from aegir.annotators.ngrams.features import (
 from aegir.arrays import F32, I32
 from aegir.errors import UsageError
 from aegir.model.dense import PRODUCT_LIMIT, rows_times
+
+FETCHED = 2048
+"""Features whose weights are fetched together, those of several rows: a call for each row would take longer than the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,21 @@ class HashedLinear:
         values = weigh(rows, self.importance) * self.scale[rows.features]
         scores = np.zeros((len(rows), len(self.bias)), np.float32)
         at_once = PRODUCT_LIMIT // len(self.bias)
-        for row, (start, end) in zip(scores, pairwise(rows.starts.tolist()), strict=True):
+        starts = rows.starts.tolist()
+        weights, first, last = (
+            np.empty((0, 0), np.float32),
+            0,
+            0,
+        )  # of the features that were fetched
+        for row, (start, end) in zip(scores, pairwise(starts), strict=True):
             for at in range(start, end, at_once):
-                part = slice(at, min(at + at_once, end))
-                row += values[part] @ self.weights[rows.features[part]].astype(np.float32)
+                stop = min(at + at_once, end)
+                if stop > last:
+                    first, last = at, max(stop, starts[bisect_right(starts, at + FETCHED) - 1])
+                    weights = self.weights.take(rows.features[first:last], axis=0).astype(
+                        np.float32
+                    )
+                row += values[at:stop] @ weights[at - first : stop - first]
         return scores + self.bias
 
 

@@ -60,11 +60,13 @@ def _months() -> dict[str, int]:
 
 def is_text_date(value: str) -> bool:
     """Return whether a value is a date with a month's name: `7. März 2021`, `Tue, 3 Nov 2020`, `Mar-21`."""
-    words = _TEXT_DATE.findall(value.lower())
-    if not 2 <= len(words) <= 6:
-        return False
     months = numbers = 0
-    for word in words:
+    words = []
+    for match in _TEXT_DATE.finditer(value.lower()):
+        word = match[0]
+        words.append(word)
+        if len(words) > 6:
+            return False
         if word[0].isdigit():
             if len(word) > 4 or not word.isascii():
                 return False
@@ -74,7 +76,8 @@ def is_text_date(value: str) -> bool:
         elif word not in weekday_numbers() and word not in _FILLERS:
             return False
     return (
-        months == 1
+        len(words) >= 2
+        and months == 1
         and 1 <= numbers <= 2
         and any(1 <= int(w) <= 31 or len(w) == 4 for w in words if w[0].isdigit())
     )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from aegir.annotators.rules.gazetteers import read_table, word_set, words
-from aegir.annotators.rules.reading import LETTER, NUMERIC, Reading
-from aegir.annotators.rules.rule import MIN_SHARE, Rule
+from aegir.annotators.rules.reading import LETTER, MIN_SHARE, NUMERIC, Reading
+from aegir.annotators.rules.rule import Rule
 
 _ENUMERATIONS = read_table("enumerations.tsv", "column_type noun strength members")
 _TYPE_OF = {
@@ -33,6 +33,7 @@ _FILLERS = words(
 )
 _PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
 _SEPARATOR = re.compile(r"[\s,;|&/]+")
+_FIRST_PART = re.compile(r"[^\s,;|&/]+")
 _WORD_BREAKS = dict.fromkeys(
     code for code in range(0x3001) if chr(code).isspace() or chr(code) in "_./-"
 )
@@ -57,9 +58,19 @@ def enumeration_of(value: str) -> str | None:
 
 def is_payment(value: str) -> bool:
     """Return whether a value lists means of payment and nothing else: `Invoice 2031-1000` does not."""
+    if not is_payment_word(_FIRST_PART.match(value)):  # most texts are refused by their first word
+        return False
     parts = [part for part in _SEPARATOR.split(value.casefold()) if part]
     content = {part.strip(".:()!") for part in parts} - _FILLERS
     return content <= _PAYMENT_WORDS and not content <= _ONLY_WITH_OTHERS
+
+
+def is_payment_word(first: re.Match[str] | None) -> bool:
+    """Return whether the first part of a list may be one of means of payment; so may no part at all."""
+    if first is None:
+        return True
+    word = first[0].casefold().strip(".:()!")
+    return word in _PAYMENT_WORDS or word in _FILLERS
 
 
 def _share_of(column_type: str) -> Callable[[Reading], float]:

@@ -37,6 +37,8 @@ _OPENING_DAY = Pattern(
 _OPENING_TIME = Pattern(
     r"\d{1,2}(?:[:.]?\d\d)?\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d|closed|open|noon|24", re.I
 )
+_OPENING_HINT = Pattern(r"\d|[cC][lL][oO]|[oO][pP][eE][nN]|[nN][oO][oO][nN]")
+"""Whatever `_OPENING_TIME` finds has one of these."""
 _CLOCK = r"\d{1,2}(?:[:.h]\d{2})?(?::\d{2})?\s?(?:[ap]\.?m\.?)?"
 _CLOCK_RANGE = Pattern(
     rf"(?:(?:from|von|to|bis|until|after|before|nach|vor|ab)\s(?=\d{{1,2}}[:.]))?(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_CLOCK}",
@@ -51,7 +53,11 @@ def is_duration_in_words(value: str) -> bool:
 
 def is_opening_hours(value: str) -> bool:
     """Return whether a value has a day and hours: `Mo-Fr 09:00-17:00`, `Sunday: closed`."""
-    return value == "24/7" or bool(_OPENING_DAY.search(value) and _OPENING_TIME.search(value))
+    if value == "24/7":
+        return True
+    if not _OPENING_HINT.search(value):  # a quick look, for texts of many words
+        return False
+    return bool(_OPENING_DAY.search(value) and _OPENING_TIME.search(value))
 
 
 RULES = (

@@ -28,12 +28,20 @@ _ICD10 = Pattern(r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4})?")
 _LOINC = Pattern(r"\d{3,5}-\d", _A)
 _SKU = Pattern(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
 _SCIENTIFIC_GTIN = Pattern(r"9\.7[89]\d*e\+12", re.I)
-_check_isbn, _check_issn, _check_orcid = checked_by("isbn"), checked_by("issn"), checked_by("isni")
+_check_issn, _check_orcid = checked_by("issn"), checked_by("isni")
 
 
 def is_isbn(value: str) -> bool:
     match = _ISBN.fullmatch(value)
-    return match is not None and _check_isbn(match[1])
+    return match is not None and has_isbn_digit(match[1].replace("-", "").replace(" ", ""))
+
+
+def has_isbn_digit(number: str) -> bool:
+    """Return whether the last of ten characters, or of thirteen digits, is the check digit of a book's number."""
+    if len(number) == 10:
+        total = sum((place + 1) * int(digit) for place, digit in enumerate(number[:-1])) % 11
+        return number[-1].upper() == ("X" if total == 10 else str(total))
+    return number.isdigit() and _has_gtin_digit(number)
 
 
 def is_marked_isbn(value: str) -> bool:
@@ -55,8 +63,11 @@ def is_gtin(value: str) -> bool:
     """Return whether a value is an EAN-8, UPC-A, EAN-13 or GTIN-14: weights 3 and 1 from the right."""
     if not _GTIN.fullmatch(value) or value.count("0") == len(value):
         return False
-    total = sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(reversed(value)))
-    return total % 10 == 0
+    return _has_gtin_digit(value)
+
+
+def _has_gtin_digit(digits: str) -> bool:
+    return (sum(map(int, digits[-1::-2])) + 3 * sum(map(int, digits[-2::-2]))) % 10 == 0
 
 
 def is_loinc(value: str) -> bool:

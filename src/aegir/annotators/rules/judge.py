@@ -147,9 +147,13 @@ def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
 
 
 @lru_cache(maxsize=4096)
-def rules_for(traits: int) -> tuple[Rule, ...]:
-    """Return the rules that columns of these traits can match."""
-    return tuple(rule for rule in RULES if rule.passes(traits))
+def rules_for(traits: int, hinted: bool = True) -> tuple[Rule, ...]:
+    """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
+    return tuple(
+        rule
+        for rule in RULES
+        if rule.passes(traits) and (hinted or rule.support or rule.confidence)
+    )
 
 
 def _apply_rules(
@@ -159,7 +163,7 @@ def _apply_rules(
     findings = []
     shortest, longest, header = reading.shortest, reading.longest, reading.header
     constant = len(reading.values) == 1 and reading.repeats and is_informative(header)
-    for rule in rules_for(reading.traits):
+    for rule in rules_for(reading.traits, bool(hints)):
         least, most = rule.length
         if longest < least or shortest > most:
             continue

@@ -1,6 +1,6 @@
 """What rules test a value with: patterns and check digits, both loaded on first use.
 
-    is_isbn = checked_by("isbn")        # python-stdnum is not imported until a value reaches it
+    is_issn = checked_by("issn")        # python-stdnum is not imported until a value reaches it
 
 Most columns meet few of the rules; compiling every pattern at import would cost each start of the program 30 ms.
 Callers of python-stdnum test a pattern first, so that only plausible ASCII text gets there.

@@ -9,8 +9,19 @@ import re
 from aegir.annotators.rules.gazetteers import country_alpha2, currency_codes, words
 from aegir.annotators.rules.headers import hints_of
 from aegir.annotators.rules.matching import Pattern, checked_by, has_luhn_digit, matched_and_checked
-from aegir.annotators.rules.reading import DASH, DIGIT, DOT, LETTER, NUMERIC, SPACE, UPPER, Reading
-from aegir.annotators.rules.rule import MIN_SHARE, Rule
+from aegir.annotators.rules.reading import (
+    DASH,
+    DIGIT,
+    DOT,
+    LETTER,
+    MIN_SHARE,
+    MONEY,
+    NUMERIC,
+    SPACE,
+    UPPER,
+    Reading,
+)
+from aegir.annotators.rules.rule import Rule
 
 _A = re.ASCII
 _IBAN = Pattern(r"[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}", _A)
@@ -57,6 +68,8 @@ def is_card(value: str) -> bool:
 def is_currency_code(value: str) -> bool:
     """Return whether a value is a currency code, perhaps repeated: `EUR EUR EUR`."""
     codes = currency_codes()
+    if value[:3] not in codes and value[:1] not in ",;":
+        return False
     return all(part.strip(",;") in codes for part in value.split())
 
 
@@ -204,6 +217,7 @@ RULES = (
         "price ranges",
         is_money_range,
         confidence=0.92,
+        needs_one=DIGIT | MONEY,
         length=(1, 40),
         support=(("priceRange", 0.87), ("currency", 0.11)),  # 40 and 5 of 45 labelled columns
     ),

@@ -77,7 +77,10 @@ _INTEGER = Pattern(r"\d{1,9}(?:\.0)?", re.ASCII)
 def share_of_true_false(reading: Reading) -> float:
     """Return the share of `true` and `false`, perhaps repeated in a cell (`True True`)."""
     return reading.share_of(
-        lambda value: _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
+        lambda value: (
+            value[0] in "tTfF,"
+            and _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
+        )
     )
 
 

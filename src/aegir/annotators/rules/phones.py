@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from aegir.annotators.rules.headers import named_types, names_a_key, possible_types
 from aegir.annotators.rules.matching import Pattern
-from aegir.annotators.rules.reading import AT, DIGIT, LETTER, Reading, evenly_spaced
+from aegir.annotators.rules.reading import AT, DIGIT, LETTER, MIN_SHARE, Reading, evenly_spaced
 from aegir.annotators.rules.rule import Rule
 
 _MAX_VALUES = 12
@@ -93,28 +93,35 @@ def can_be_dialled(value: str) -> bool:
 
 def looks_like_phone(value: str) -> bool:
     """Return whether a value is seven to fifteen digits with separators and no date, decimal or range of years."""
-    value = stripped(value)
+    return _is_national(stripped(value))
+
+
+def _is_national(value: str) -> bool:
     if not _DIALLED.fullmatch(value) or (value[0] != "+" and _DECIMAL.fullmatch(value)):
         return False
     return 7 <= sum(c.isdigit() for c in value) <= 15
 
 
 def share_of_phones(reading: Reading) -> float:
-    """Return the share of valid telephone numbers; national numbers are all of one country."""
+    """Return the share of valid telephone numbers; national numbers are all of one country. Below a half, it may be 0."""
     chosen = list(reading.values)
     if len(chosen) > _MAX_VALUES:
         chosen = evenly_spaced(chosen, _MAX_VALUES)
     count_of = dict(zip(reading.values, reading.counts, strict=True))
     total = sum(count_of[value] for value in chosen)
-    good, national = 0, []
+    good, missed, national = 0, 0, []
     for value in chosen:
         number = stripped(value)
         if _NORTH_AMERICAN.fullmatch(number):
             good += count_of[value]
         elif number.startswith("+") and _DIALLED.fullmatch(number):
             good += count_of[value] * is_valid_number(number, None)
-        elif looks_like_phone(value):
+        elif _is_national(number):
             national.append(value)
+        else:
+            missed += count_of[value]
+            if missed > total * (1 - MIN_SHARE):
+                return 0.0
     national = _allowed_by_header(national, reading.header)
     if national and (good + sum(count_of[value] for value in national)) * 2 >= total:
         good += _best_national(national, count_of)

@@ -251,7 +251,7 @@ RULES = (
         "full postal addresses",
         is_full_address,
         confidence=0.88,
-        needs=LETTER | SPACE,
+        needs=LETTER | SPACE | DIGIT,
         excludes=AT,
         length=(12, 200),
         support=(("PostalAddress", 0.7), ("Place/name", 0.11)),  # 13 and 2 of 18 labelled columns

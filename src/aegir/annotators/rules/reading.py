@@ -26,6 +26,8 @@ from aegir.tables.table import Column, clean_cell
 Item = TypeVar("Item")
 LONGEST_CELL = 512
 MAX_DISTINCT = 100
+MIN_SHARE = 0.5
+"""A rule that matches less than this share of the cells finds nothing."""
 PROBES = 10
 """Cells on which a rule is tried first."""
 
@@ -88,9 +90,14 @@ class Reading:
         return tuple(dict.fromkeys(self.values[bisect_right(ends, middle)] for middle in middles))
 
     def share_of(self, accepts: Callable[[str], object]) -> float:
-        """Return the share of the present cells whose value is accepted."""
-        pairs = zip(self.values, self.counts, strict=True)
-        return sum(count for value, count in pairs if accepts(value)) / self.total
+        """Return the share of the present cells whose value is accepted; 0 once it is sure to be below MIN_SHARE."""
+        failed, may_fail = 0, self.total * (1 - MIN_SHARE)
+        for value, count in zip(self.values, self.counts, strict=True):
+            if not accepts(value):
+                failed += count
+                if failed > may_fail:
+                    return 0.0
+        return (self.total - failed) / self.total
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:

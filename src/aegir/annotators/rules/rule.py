@@ -16,10 +16,7 @@ both are estimates, not counts. A rule without `confidence` needs the header (an
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aegir.annotators.rules.reading import PROBES, Reading, evenly_spaced
-
-MIN_SHARE = 0.5
-"""A rule that matches less than this share of the cells finds nothing; `apply` stops once it is out of reach."""
+from aegir.annotators.rules.reading import MIN_SHARE, PROBES, Reading, evenly_spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +37,8 @@ class Rule:
     confidence_with_header: float = 0.95
     needs: int = 0
     """Traits that every column of this kind has."""
+    needs_one: int = 0
+    """Traits of which every column of this kind has one at least, if there are any."""
     excludes: int = 0
     """Traits that no column of this kind has."""
     length: tuple[int, int] = (1, 512)
@@ -61,7 +60,11 @@ class Rule:
 
     def passes(self, traits: int) -> bool:
         """Return whether a column of these traits can match."""
-        return traits & self.needs == self.needs and not traits & self.excludes
+        return (
+            traits & self.needs == self.needs
+            and not traits & self.excludes
+            and bool(not self.needs_one or traits & self.needs_one)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Finding:
 
 
 def apply(rule: Rule, reading: Reading) -> Finding | None:
-    """Apply a rule to a column; return None when fewer than half of the cells match."""
+    """Apply a rule to a column; return None when less than MIN_SHARE of the cells match."""
     if rule.measure is not None:
         share = rule.measure(reading)
         if share < MIN_SHARE:
@@ -107,16 +110,16 @@ def _apply_to_values(
                 break
         else:
             return None
-    matched = failed = distinct = 0
+    failed = distinct = 0
     example = ""
     may_fail = checked * (1 - MIN_SHARE)
     for value, count in zip(values, counts, strict=True):
         if shortest <= len(value) <= longest and accepts(value):
-            matched += count
             distinct += 1
             example = example or value
         else:
             failed += count
             if failed > may_fail:
                 return None
+    matched = checked - failed
     return Finding(rule, matched / checked, matched, checked, distinct, example)

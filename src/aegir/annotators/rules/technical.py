@@ -12,6 +12,7 @@ from aegir.annotators.rules.matching import Pattern
 from aegir.annotators.rules.reading import (
     ANGLE,
     AT,
+    BACKSLASH,
     BRACE,
     COLON,
     DASH,
@@ -91,6 +92,7 @@ RULES = (
         confidence=0.9,
         excludes=AT,
         needs=LETTER,
+        needs_one=SLASH | BACKSLASH,
         length=(4, 512),
     ),
     Rule(

@@ -71,6 +71,11 @@ def is_json_array(value: str) -> bool:
     return _is_json(value, "[")
 
 
+def is_markdown(value: str) -> bool:
+    """Return whether a value has a heading, bold text, a link, a block of code or a task in Markdown."""
+    return any(mark in value for mark in "#*[`") and bool(_MARKDOWN.search(value))
+
+
 def is_formula(value: str) -> bool:
     """Return whether a value is a formula of two or more elements with a count: `H2O`, not the code `S207`."""
     elements = _ELEMENT.findall(value)
@@ -150,7 +155,7 @@ RULES = (
     Rule(
         "markdown",
         "Markdown texts",
-        _MARKDOWN.search,
+        is_markdown,
         confidence=0.85,
         needs=LETTER,
         length=(5, 512),
