@@ -115,9 +115,9 @@ def search_table(
         settled = more & ~changed
         open_ = is_ambiguous(searched.scores, plan.searched_below) & open_ & ~settled
     open_ = is_ambiguous(searched.scores, plan.searched_below)
-    asks = plan.asks_swarm and swarm is not None and open_.any()
+    asks = plan.asks_swarm and start.web < LIKELY and open_.any()
     if asks and swarm and may_go_on(SWARM, len(table.columns)):
-        searched.add(SWARM, ask_swarm(swarm(), table), open_, start)
+        searched.add(SWARM, ask_swarm(swarm(), table, start.web), open_, start)
         for column in np.flatnonzero(open_).tolist():
             searched.trails[column].asked_swarm = True
     return searched

@@ -7,8 +7,8 @@
 |---|---|---|---|
 | `low`, 0 | rules, n-grams, pairs | for no column | none |
 | `normal`, 0.5 | the same | below 0.7, beside 2 others | none |
-| 0.75 | the same | below 0.83, beside 2 others | below 0.9: 2 further readings |
-| `high`, 1 | the same | below 0.95, beside the whole table | below 0.9: 3 further readings, then the swarm |
+| 0.75 | the same | below 0.85, beside 2 others | below 0.9: 2 further readings |
+| `high`, 1 | the same | for every column, with the whole table | below 0.9: 3 further readings, then the swarm |
 
 Effort only adds: whoever is asked at some effort is asked at every higher one.
 """
@@ -23,7 +23,7 @@ from aegir.errors import UsageError
 
 EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
 NORMAL = EFFORTS["normal"]
-WOKEN_BELOW = ((0.0, 0.0), (0.5, 0.7), (1.0, 0.95))
+WOKEN_BELOW = ((0.0, 0.0), (0.5, 0.7), (1.0, 1.0))
 """Effort, and the confidence below which the byte network reads a column; linear in between."""
 FEW = 2
 """Columns read beside a woken one; more of them did not change what the byte network answered (docs/routing.md)."""

@@ -1,9 +1,9 @@
 """Who can be asked about a column that stays ambiguous, and how much an answer counts.
 
     Readings    the n-gram networks again, on cells that nobody has read yet:      log P += w (log N - log N_1)
-    Swarm       a primary and its specialists, on the whole table:                 log P += w log S
+    Swarm       a primary and its specialists, on the whole table:                 log P += w (1 - web) log S
 
-N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says. The weights are small because
+N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says, which gained nothing on tables of the web. The weights are small because
 the first pass has heard most of it: they gained most on held-out tables (docs/search.md), and not much.
 
 Promise: what a witness says of a table depends on that table alone, bit for bit.
@@ -88,7 +88,8 @@ def unread_cells(column: Column, reading: int, readings: int = 4) -> tuple[str, 
     return Column(column.name, tuple(rest[reading - 1 :: readings])).spread(CELLS)
 
 
-def ask_swarm(swarm: Annotator, table: Table) -> Logs:
-    """Return what the swarm adds to log probabilities."""
+def ask_swarm(swarm: Annotator, table: Table, web: float) -> Logs:
+    """Return what the swarm adds to log probabilities, given the probability that the table is one of the web."""
     (scores,) = swarm.score([table])
-    return {"types": SWARM_WEIGHT * np.log(with_none(scores.types) + FLOOR)}
+    weight = SWARM_WEIGHT * np.float32(1 - web)
+    return {"types": weight * np.log(with_none(scores.types) + FLOOR)}
