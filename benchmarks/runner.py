@@ -38,6 +38,7 @@ BENCHMARKS = (
     "time_mix",
     "byte_model",
     "swarm",
+    "killed_workers",
     "sandbox",
     "service",
     "accuracy",

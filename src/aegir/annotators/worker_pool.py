@@ -6,8 +6,8 @@
 
 Promises
   - the outcomes are those of `annotate_sources`, in the same order, whatever the number of workers;
-  - a worker that dies is replaced, and the files it had not finished are tried once more, each by itself; a file whose
-    second worker dies too gets one sentence, and the others go on;
+  - a worker that dies is replaced, and the files it had not finished are tried again, each by itself; a file whose
+    third worker dies too gets one sentence, and the others go on;
   - memory stays flat: workers that are far ahead of the file whose turn it is wait.
 
 A retried file may have given answers before: scores depend on content alone, so these are skipped.
@@ -42,7 +42,8 @@ FILES_AHEAD = 4 * FILES_AT_ONCE
 """Files per worker that may be begun before the one whose turn it is has ended."""
 TABLES_AHEAD = 64
 """Answers that wait for their turn, from which the worker that sends them waits too."""
-TRIES = 2
+TRIES = 3
+"""With two, a file whose workers were killed from outside, one after the other, was given up too often."""
 
 
 def count_cores() -> int:

@@ -102,7 +102,7 @@ def test_a_file_that_kills_every_worker_gets_one_sentence_and_the_others_their_a
     (failure,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     assert outcomes.index(failure) == 13
     assert failure.source == files[13]
-    assert "t13.csv ended 2 worker processes (SIGKILL)" in failure.reason
+    assert "t13.csv ended 3 worker processes (SIGKILL)" in failure.reason
     assert [each.source for each in outcomes if isinstance(each, TableAnnotation)] == [
         file for file in files if file != files[13]
     ]
