@@ -130,7 +130,7 @@ def test_tables_of_a_database_that_were_answered_before_a_kill_are_not_answered_
     assert [o.table for o in outcomes if isinstance(o, TableAnnotation)] == [
         f"shop.sqlite#t{number}" for number in range(6)
     ]
-    bullets.write_text("2")
+    bullets.write_text("3")
     outcomes = in_pool(Deadly("t3", bullets), [str(path)])
     assert [getattr(outcome, "table", "failed") for outcome in outcomes] == [
         "shop.sqlite#t0",
