@@ -19,6 +19,7 @@ import os
 import signal
 import socket
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -112,6 +113,9 @@ class _Actor:
     def __init__(self) -> None:
         self._process = JobProcess()
 
+    def start(self) -> None:
+        """Nothing: the answer says that the actor runs."""
+
     def ask(self, order: bytes) -> list[bytes]:
         return self._process.ask(order)
 
@@ -124,6 +128,11 @@ class _RayPlace:
     ) -> None:
         self.key, self.name, self.workers = key, name, workers
         self._actor, self._order, self._ray = actor, order, ray
+        self._started: Future[None] = actor.start.remote().future()
+
+    @property
+    def started(self) -> bool:
+        return self._started.done() and self._started.exception() is None
 
     def open(self) -> Reply:
         return self._ask(self._order)

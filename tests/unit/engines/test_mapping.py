@@ -43,6 +43,8 @@ class Doubling(Engine):
 
 
 class DoublingPlace:
+    started = True
+
     def __init__(self, engine: Doubling, key: str) -> None:
         self.engine, self.key, self.name, self.workers = engine, key, key, engine.workers
         self.gone = False
