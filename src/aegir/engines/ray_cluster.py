@@ -11,8 +11,9 @@ Promises
     no dashboard and sends no usage statistics;
   - an address where nothing answers is an error within seconds, a machine without Ray one with the command that installs it.
 
-Limits: a program that has imported Ray before has chosen some of this itself. The machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
-connections is given up when Ray's own health checks do so, after about half a minute.
+Limits: the machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
+connections is given up when Ray's own health checks do so, after about half a minute. What Ray reads from the environment when
+it is imported is not set for a program that has imported it before.
 """
 
 import os
@@ -209,5 +210,7 @@ def _own_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # not in the main thread, where Ray does not replace it either
+        with suppress(
+            ValueError, TypeError
+        ):  # in another thread, or a handler that is not Python's
             signal.signal(signal.SIGTERM, handler)
