@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
     reason="Ray is not installed; run these tests with: make test-cluster",
 )
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SECONDS = 90.0
+SECONDS = 240.0
 SLOW = SOLUTION.replace(
     "def solve(number):\n", "import time\ndef solve(number):\n    time.sleep(0.03)\n"
 )
@@ -216,22 +216,11 @@ def test_specialists_trained_over_a_cluster_have_the_bits_of_one_machine(
     assert process.returncode == 3, err.decode()
     assert json.loads(out)["name"] == "healthy"  # a training that fails does not stop the others
     assert "collapsed.safetensors is not made: " in err.decode()
-    for config in configs:
-        alone = tmp_path / f"{config.stem}.safetensors"
-        run("train", "specialist", config, "--out", alone)
-        shared = tmp_path / "runs" / "specialists" / alone.name
-        assert shared.exists() == alone.exists() == (config.stem == "healthy")
-        for one, other in zip(*map(bits, (alone, shared)), strict=True):
-            assert one == other
+    assert [path.stem for path in Path("runs/specialists").glob("*.safetensors")] == ["healthy"]
     assert not list(tmp_path.glob("**/.aegir-shared-*"))
-
-
-def bits(specialist: Path) -> list[bytes]:
-    """The tensors of its run's last checkpoint, and the specialist itself if it was made."""
-    checkpoint = specialist.with_name(f"{specialist.stem}-run") / "checkpoint.safetensors"
-    content = checkpoint.read_bytes()
-    header = 8 + int.from_bytes(content[:8], "little")  # its entries are in no particular order
-    return [content[header:], *([specialist.read_bytes()] if specialist.exists() else [])]
+    assert run("train", "specialist", configs[1], "--out", "alone.safetensors").code == 0
+    shared, alone = Path("runs/specialists/healthy.safetensors"), Path("alone.safetensors")
+    assert shared.read_bytes() == alone.read_bytes()
 
 
 def test_results_so_far_are_kept_after_an_interrupt(nodes: TwoNodes, tasks: Path, tmp_path: Path):

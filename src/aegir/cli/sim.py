@@ -106,7 +106,7 @@ def run(
     done = file.done() if file else frozenset()
     try:
         with ExitStack() as ended_after:
-            if engine == LOCAL:
+            if engine == LOCAL or len(finished) == len(tasks.tasks):
                 new = tasks.results(open_one, workers=workers, done=done)
             else:
                 ray = ended_after.enter_context(open_ray(address, workers))

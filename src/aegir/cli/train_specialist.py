@@ -1,4 +1,4 @@
-"""`aegir train specialist`: one small network for a domain, frozen in a file with a manifest.
+"""`aegir train specialist`: one small network for a domain, frozen in a file with a manifest, or several side by side.
 
 What only training needs (torch, …) is imported inside the verb, so that its help can be read without it.
 """
@@ -24,6 +24,7 @@ from aegir.engines.job import FOR_TRAINING
 from aegir.engines.local import LocalEngine
 from aegir.engines.mapping import Engine
 from aegir.errors import UsageError
+from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
     from aegir.training.specialists.sharded import Training
@@ -188,8 +189,9 @@ def _side_by_side(
         else:
             opened = open_ray(address, workers, cpus_per_place=threads)
         ended_after.enter_context(opened)
+        first = run_folder_of(Path(trainings[0].out))
         tell(
-            f"{len(trainings)} specialists are trained; watch one with: aegir runs show {run_folder_of(Path(trainings[0].out))}"
+            f"{amount(len(trainings), 'specialist')} to train; to look at one: aegir runs show {first}"
         )
         items = map(asdict, trainings)
         yield from opened.map(job, items, len(trainings), at_once=1, ordered=False, ahead=0)

@@ -31,7 +31,7 @@ class LocalEngine(Engine):
 class _LocalPlace:
     """A child, and a thread that waits for its replies."""
 
-    workers = 1
+    workers, started = 1, True
 
     def __init__(self, key: str, job: Job) -> None:
         self.key, self.name = key, f"process {key}"

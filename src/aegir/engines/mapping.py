@@ -51,6 +51,10 @@ class Place(Protocol):
     def workers(self) -> int:
         """How many items it works on at once."""
 
+    @property
+    def started(self) -> bool:
+        """Whether it has a machine to itself, and not only a place in a queue."""
+
     def open(self) -> Reply:
         """Load what the job needs."""
 
@@ -179,7 +183,7 @@ class _Mapping:
         for place in self._engine.start_places(self._job, self._places.keys() | given_up):
             self._places[place.key] = place
             self._replies[place.open()] = place, None
-        if self._ready:
+        if any(place.started for place in self._places.values()):
             self._last_place = now
         elif now - self._last_place > SECONDS_WITHOUT_PLACES:
             last = f" (the last that was lost: {self._last_loss})" if self._last_loss else ""

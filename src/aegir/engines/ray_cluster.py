@@ -11,14 +11,16 @@ Promises
     no dashboard and sends no usage statistics;
   - an address where nothing answers is an error within seconds, a machine without Ray one with the command that installs it.
 
-Limits: a program that has imported Ray before has chosen some of this itself. The machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
-connections is given up when Ray's own health checks do so, after about half a minute.
+Limits: the machine that runs the command and the head of the cluster must live. A node that goes silent without closing its
+connections is given up when Ray's own health checks do so, after about half a minute. What Ray reads from the environment when
+it is imported is not set for a program that has imported it before.
 """
 
 import os
 import signal
 import socket
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -112,6 +114,9 @@ class _Actor:
     def __init__(self) -> None:
         self._process = JobProcess()
 
+    def start(self) -> None:
+        """Nothing: the answer says that the actor runs."""
+
     def ask(self, order: bytes) -> list[bytes]:
         return self._process.ask(order)
 
@@ -124,6 +129,11 @@ class _RayPlace:
     ) -> None:
         self.key, self.name, self.workers = key, name, workers
         self._actor, self._order, self._ray = actor, order, ray
+        self._started: Future[None] = actor.start.remote().future()
+
+    @property
+    def started(self) -> bool:
+        return self._started.done() and self._started.exception() is None
 
     def open(self) -> Reply:
         return self._ask(self._order)
@@ -200,5 +210,7 @@ def _own_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # not in the main thread, where Ray does not replace it either
+        with suppress(
+            ValueError, TypeError
+        ):  # in another thread, or a handler that is not Python's
             signal.signal(signal.SIGTERM, handler)

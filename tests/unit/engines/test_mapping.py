@@ -43,6 +43,8 @@ class Doubling(Engine):
 
 
 class DoublingPlace:
+    started = True
+
     def __init__(self, engine: Doubling, key: str) -> None:
         self.engine, self.key, self.name, self.workers = engine, key, key, engine.workers
         self.gone = False
@@ -110,7 +112,8 @@ def csv_files(folder: Path, count: int) -> list[str]:
 
 
 def test_processes_of_this_machine_answer_in_order_and_are_replaced(tmp_path: Path):
-    files, tables = csv_files(tmp_path, 12), []
+    files = csv_files(tmp_path, 12)
+    tables: list[str] = []
     with LocalEngine(2) as engine:
         for answer in engine.map(rules_job(), map(file_item, files), len(files)):
             if len(tables) == 2:
