@@ -20,8 +20,8 @@ from benchmarks.synthetic_tables import labelled_tables
 
 QUESTION = "five-value columns scored per CPU second"
 UNIT = "columns per CPU second"
-ANNOTATORS = ("combined", "dispatch", "byte_model", "ngrams", "rules")
-TARGETS = {"combined": 470, "byte_model": 300, "ngrams": 1500}
+ANNOTATORS = ("dispatch", "combined", "byte_model", "ngrams", "rules")
+TARGETS = {"dispatch": 1200, "combined": 470, "byte_model": 300, "ngrams": 1500}
 
 
 def run(options: Options) -> Result:

@@ -13,6 +13,7 @@ counts lost or torn rows.
 import random
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,9 +76,14 @@ def run(options: Options) -> Result:
             targets.append(at_most(each, 0.97))
     ratios: list[Ratio] = []
     left_out: list[str] = []
+    seeded = [replace(settings, seed=seed) for seed in range(repeats)]
+    learnt = {
+        "cloning": [fit_clone(log, each, "all") for each in seeded],
+        "CQL": [learn_values(log, 1.0, each) for each in seeded],
+    }
     values_of = {
-        "cloning": _value(truth, fit_clone(log, settings, "all").probabilities(log.features)),
-        "CQL": _value(truth, learn_values(log, 1.0, settings).probabilities(log.features)),
+        name: Runs(tuple(_value(truth, each.probabilities(log.features)) for each in policies))
+        for name, policies in learnt.items()
     }
     comparisons: list[Callable[[], Found]] = [
         lambda: _compare_d3rlpy(log, truth, training, values_of, steps, repeats),
@@ -182,13 +188,16 @@ def _compare_d3rlpy(
     log: LoggedDecisions,
     truth: Floats,
     training: dict[str, Measurement],
-    values_of: dict[str, float],
+    values_of: dict[str, Runs],
     steps: int,
     repeats: int,
 ) -> Found:
-    """d3rlpy's own training loop on the same rows, without logging or saving; and what both have learnt by then."""
-    d3rlpy = import_module("d3rlpy")
-    import_module("torch").set_num_threads(1)
+    """d3rlpy's own training loop on the same rows, without logging or saving; and what both have learnt by then.
+
+    Every repeat starts with other weights, because what is learnt differs by a hundredth between them.
+    """
+    d3rlpy, torch = import_module("d3rlpy"), import_module("torch")
+    torch.set_num_threads(1)
     data = d3rlpy.dataset.MDPDataset(
         observations=log.features.astype(np.float32),
         actions=log.action,
@@ -207,19 +216,22 @@ def _compare_d3rlpy(
     targets: list[Target] = []
     rows = log.features.astype(np.float32)
     for name, config in configs.items():
-        algorithm = config.create(device="cpu:0")
-        algorithm.build_with_dataset(data)
+        seconds, learnt = [], []
+        for seed in range(repeats):
+            torch.manual_seed(seed)
+            algorithm = config.create(device="cpu:0")
+            algorithm.build_with_dataset(data)
 
-        def train(algorithm: Any = algorithm) -> None:
-            for _ in range(steps):
-                algorithm.update(data.sample_transition_batch(256))
+            def train(algorithm: Any = algorithm) -> None:
+                for _ in range(steps):
+                    algorithm.update(data.sample_transition_batch(256))
 
-        first = cpu_seconds(train)
-        learnt = np.eye(ACTIONS)[algorithm.predict(rows)]  # after as many steps as ours
-        runs = Runs((first, *(cpu_seconds(train) for _ in range(repeats - 1)))).per(steps)
+            seconds.append(cpu_seconds(train))
+            learnt.append(_value(truth, np.eye(ACTIONS)[algorithm.predict(rows)]))
+        runs = Runs(tuple(seconds)).per(steps)
         theirs = Measurement(f"d3rlpy, {name}", "steps per CPU second", runs)
-        value = Measurement(f"d3rlpy, {name}, value", "reward", Runs((_value(truth, learnt),)))
-        own = Measurement(f"aegir, {name}, value", "reward", Runs((values_of[name],)))
+        value = Measurement(f"d3rlpy, {name}, value", "reward", Runs(tuple(learnt)))
+        own = Measurement(f"aegir, {name}, value", "reward", values_of[name])
         measurements += [theirs, own, value]
         ratios.append(Ratio(training[name], theirs))
         if name == "CQL":  # cloning has nothing to gain: it repeats what was logged

@@ -9,7 +9,7 @@ import numpy as np
 from aegir.arrays import F32, Floats, Ints
 from aegir.errors import UsageError
 from aegir.offline.logged_decisions import LoggedDecisions
-from aegir.offline.network import Network
+from aegir.offline.network import HE_SPREAD, Network
 from aegir.offline.policy import PolicyKind, RoutingPolicy, normalise
 from aegir.seeding import Seeds
 
@@ -54,10 +54,12 @@ class LearningSettings:
         """The learning rate at a step."""
         return float(self.learning_rate * 0.5 * (1 + np.cos(np.pi * step / self.steps)))
 
-    def network(self, log: LoggedDecisions, *names: str | int) -> Network:
+    def network(
+        self, log: LoggedDecisions, *names: str | int, spread: float = HE_SPREAD
+    ) -> Network:
         """A fresh network for this log's features and actions."""
         sizes = (len(log.feature_names), *self.hidden, len(log.actions))
-        return Network(sizes, Seeds(self.seed).generator("weights", *names))
+        return Network(sizes, Seeds(self.seed).generator("weights", *names), spread)
 
     def minibatches(self, rows: int, *names: str | int) -> Iterator[tuple[int, Ints]]:
         """(step, rows): every row once before any comes again; all rows at once where they fit."""

@@ -16,20 +16,29 @@ from aegir.observe.saved_state import array_of, read_count, read_state
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
+HE_SPREAD = 2**0.5
+"""He's: the outputs of a fresh network are about as large as its inputs."""
+SMALL_SPREAD = 3**-0.5
+"""That of torch's layers: the outputs of a fresh network are near 0."""
 
 
 class Network:
     """Layers of the sizes (F, hidden…, A), float32."""
 
-    def __init__(self, sizes: Sequence[int], random: np.random.Generator | None = None) -> None:
-        """Weights are drawn from He's distribution, or 0 without a generator; biases are 0."""
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        random: np.random.Generator | None = None,
+        spread: float = HE_SPREAD,
+    ) -> None:
+        """Weights are drawn with the deviation spread / sqrt(inputs), or 0 without a generator; biases are 0."""
         self.sizes = tuple(sizes)
         shapes = list(zip(self.sizes[:-1], self.sizes[1:], strict=True))
         self.flat: F32 = np.zeros(sum(i * o + o for i, o in shapes), np.float32)
         self.weights, self.biases = _views(self.flat, shapes)
         if random is not None:
             for weight in self.weights:
-                weight[:] = random.normal(size=weight.shape) * np.sqrt(2 / weight.shape[0])
+                weight[:] = random.normal(size=weight.shape) * (spread / np.sqrt(weight.shape[0]))
         self._gradient: F32 = np.empty_like(self.flat)
         self._weight_gradients, self._bias_gradients = _views(self._gradient, shapes)
 

@@ -22,7 +22,7 @@ from aegir.arrays import F32, Ints, softmax
 from aegir.errors import UsageError
 from aegir.offline.learning import LearningSettings, Standardised, make_policy
 from aegir.offline.logged_decisions import LoggedDecisions
-from aegir.offline.network import Adam, Network
+from aegir.offline.network import SMALL_SPREAD, Adam, Network
 from aegir.offline.policy import RoutingPolicy
 
 SMALLEST_TEMPERATURE = 0.01
@@ -75,7 +75,9 @@ def learn_values(
     if not 0 <= alpha < np.inf:
         raise UsageError(f"alpha is {alpha}; expected 0 or more")
     settings = settings or LearningSettings()
-    data, network = Standardised.of(log.features), settings.network(log, "values")
+    data = Standardised.of(log.features)
+    # Values of an untrained network would be noise as large as the rewards, of which much is left after some hundred steps.
+    network = settings.network(log, "values", spread=SMALL_SPREAD)
     target = Network(network.sizes)
     reward, following = log.reward.astype(np.float32), log.following
     decay = np.float32(settings.weight_decay) * network.is_weight

@@ -8,9 +8,9 @@ import pytest
 
 from aegir.arrays import F32
 from aegir.model.ragged import Ragged
-from aegir.model.wkv7 import Recurrence, Steps, wkv7_chunked, wkv7_steps
+from aegir.model.wkv7 import Recurrence, Steps, wkv7_chunked, wkv7_short, wkv7_steps
 
-both = pytest.mark.parametrize("wkv7", [wkv7_steps, wkv7_chunked])
+every = pytest.mark.parametrize("wkv7", [wkv7_steps, wkv7_chunked, wkv7_short])
 
 
 def draw(lengths: list[int], heads: int = 2, size: int = 32) -> tuple[Steps, F32, Ragged]:
@@ -24,7 +24,7 @@ def draw(lengths: list[int], heads: int = 2, size: int = 32) -> tuple[Steps, F32
     return Steps(r, w, k, v, -key, key * rate), state, Ragged.of(np.array(lengths))
 
 
-@both
+@every
 def test_two_steps_worked_out_by_hand(wkv7: Recurrence) -> None:
     """K = V = 2, S = 0: after the first step S = k v^T = [[1, 2], [0, 0]], so y = S^T r = [3, 6].
 
@@ -46,11 +46,14 @@ def test_two_steps_worked_out_by_hand(wkv7: Recurrence) -> None:
 
 
 @pytest.mark.parametrize(
-    "lengths", [[1], [7], [15], [16], [17], [63], [100], [5, 0, 33, 16, 1], [0], [0, 0]]
+    "lengths", [[1], [7], [15], [16], [17], [63], [100], [5, 0, 33, 16, 1], [4, 8, 3], [0], [0, 0]]
 )
-def test_chunks_give_what_steps_give(lengths: list[int]) -> None:
+@pytest.mark.parametrize("wkv7", [wkv7_chunked, wkv7_short])
+@pytest.mark.parametrize("begins", [0.0, 1.0])
+def test_chunks_give_what_steps_give(lengths: list[int], wkv7: Recurrence, begins: float) -> None:
     steps, state, rows = draw(lengths)
-    (y, after), (expected, left) = (wkv7(steps, state, rows) for wkv7 in (wkv7_chunked, wkv7_steps))
+    state *= np.float32(begins)
+    (y, after), (expected, left) = (each(steps, state, rows) for each in (wkv7, wkv7_steps))
     np.testing.assert_allclose(y, expected, rtol=0, atol=1e-4)
     np.testing.assert_allclose(after, left, rtol=0, atol=1e-4)
 
@@ -66,7 +69,7 @@ def test_equal_keys_that_never_fade_cost_no_precision() -> None:
     np.testing.assert_allclose(y, exact, rtol=0, atol=1e-4)
 
 
-@both
+@every
 def test_an_empty_row_keeps_its_state(wkv7: Recurrence) -> None:
     steps, state, rows = draw([3, 0, 20])
     _, after = wkv7(steps, state, rows)
@@ -74,7 +77,7 @@ def test_an_empty_row_keeps_its_state(wkv7: Recurrence) -> None:
     assert np.abs(after[0] - state[0]).max() > 0.1
 
 
-@both
+@every
 def test_the_state_given_is_left_as_it_was(wkv7: Recurrence) -> None:
     steps, state, rows = draw([20, 3])
     kept = state.copy()
@@ -82,11 +85,14 @@ def test_the_state_given_is_left_as_it_was(wkv7: Recurrence) -> None:
     np.testing.assert_array_equal(state, kept)
 
 
-def test_rows_do_not_see_each_other_bit_for_bit() -> None:
-    steps, state, rows = draw([40, 17, 80])
-    y, after = wkv7_chunked(steps, state, rows)
-    own = slice(40, 57)
+@pytest.mark.parametrize(
+    ("wkv7", "lengths"), [(wkv7_chunked, [40, 17, 80]), (wkv7_short, [6, 3, 20])]
+)
+def test_rows_do_not_see_each_other_bit_for_bit(wkv7: Recurrence, lengths: list[int]) -> None:
+    steps, state, rows = draw(lengths)
+    y, after = wkv7(steps, state, rows)
+    own = slice(lengths[0], lengths[0] + lengths[1])
     alone = Steps(*(getattr(steps, name)[own] for name in ("r", "w", "k", "v", "a", "b")))
-    answer, left = wkv7_chunked(alone, state[1:2], Ragged.of(np.array([17])))
+    answer, left = wkv7(alone, state[1:2], Ragged.of(np.array(lengths[1:2])))
     np.testing.assert_array_equal(answer, y[own])
     np.testing.assert_array_equal(left[0], after[1])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.offline.network import Adam, Network
+from aegir.offline.network import SMALL_SPREAD, Adam, Network
 
 torch = pytest.importorskip("torch")
 
@@ -43,3 +43,14 @@ def test_adam_takes_the_steps_of_torch():
         optimiser.step()
         adam.step(ours, gradient, 0.01)
     assert ours == pytest.approx(theirs.detach().numpy(), abs=1e-6)
+
+
+def test_a_fresh_network_of_small_spread_says_nearly_nothing():
+    x = np.random.default_rng(0).normal(size=(200, 16)).astype(np.float32)
+    # Each layer with ReLU keeps a sixth of the variance, the last one a third of what it reads: sqrt(1/6 · 1/6 / 3) = 0.1.
+    small, usual = (
+        Network((16, 64, 64, 6), np.random.default_rng(1), *spread).output(x).std()
+        for spread in ((SMALL_SPREAD,), ())
+    )
+    assert small < 0.2
+    assert usual > 0.8

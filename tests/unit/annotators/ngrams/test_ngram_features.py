@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aegir.annotators.ngrams.features import BUCKETS, hashed_features, views_of
+from aegir.annotators.ngrams.features import BUCKETS, JointIndex, hashed_features, views_of
 from aegir.tables.table import Column
 
 
@@ -50,6 +50,26 @@ def test_an_index_renumbers_kept_buckets_and_leaves_out_the_others():
     rows = hashed_features([("Oslo",)], index)
     assert rows.features.tolist() == [0, 7]
     assert rows.shares.tolist() == [1.0, 1.0]
+
+
+def test_rows_by_a_joint_index_are_those_of_each_model():
+    views = [("Oslo", "Bergen"), (), ("12.5",), ("Oslo 1",)]
+    known = sorted(set().union(*(buckets(*view) for view in views if view)))
+    indices = []
+    for places in (known[::2], known[1::3]):
+        index = np.full(BUCKETS, -1, np.int32)
+        index[places] = np.arange(len(places), dtype=np.int32)
+        indices.append(index)
+    joint = JointIndex.of(indices)
+    together = hashed_features(views, joint.index)
+    chosen = np.array([3, 1, 0])
+    for index, numbers in zip(indices, joint.own, strict=True):
+        expected = hashed_features([views[place] for place in chosen], index)
+        found = together.at(chosen).renumbered(numbers)
+        assert len(found.features) > 5
+        np.testing.assert_array_equal(found.starts, expected.starts)
+        np.testing.assert_array_equal(found.features, expected.features)
+        np.testing.assert_array_equal(found.shares, expected.shares)
 
 
 def test_a_long_column_is_seen_as_six_views_spread_over_it():
