@@ -19,6 +19,7 @@ from aegir.cli.options import (
     annotator_options,
     memory_from,
     memory_option,
+    spawn_option,
     threshold_options,
 )
 from aegir.cli.output import write_annotations
@@ -89,6 +90,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Measure how long each table takes (annotator swarm); such output differs from run to run.",
 )
+@spawn_option
 @click.option(
     "--embed",
     is_flag=True,
@@ -129,6 +131,7 @@ def annotate(
     memory: str | None,
     no_memory: bool,
     timing: bool,
+    spawn: str | int | None,
     embed: bool,
     routing: Path | None,
     policy: Path | None,
@@ -160,6 +163,7 @@ def annotate(
         precision=precision,
         custom_types=not no_custom,
         timing=timing,
+        spawn=spawn,
         say=tell,
     )
     noun = "source" if any(isinstance(each, DatabaseUrl) for each in kept) else "file"

@@ -88,6 +88,33 @@ def memory_from(option: str | None) -> "ReviewMemory | None":
     return load_memory(option)
 
 
+class SpawnLimit(click.ParamType):
+    """How many specialists a table may wake: a number, `auto` or `all`."""
+
+    name = "auto|all|N"
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | int:
+        if value in ("auto", "all") or isinstance(value, int):
+            return value
+        if not (value.isascii() and value.isdigit()):
+            self.fail(
+                f"{value!r} is no number of specialists; expected auto, all, 0, 1, …", param, ctx
+            )
+        return int(value)
+
+
+def spawn_option(verb: Verb) -> Verb:
+    """--spawn."""
+    return click.option(
+        "--spawn",
+        type=SpawnLimit(),
+        help="Specialists that a table may wake (annotator swarm): as its complexity asks for, all that the router "
+        "chooses, or at most N [default: auto, if the swarm has an estimate].",
+    )(verb)
+
+
 def source_option(verb: Verb) -> Verb:
     """--data-source."""
     return click.option(
