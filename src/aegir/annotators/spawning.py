@@ -100,7 +100,8 @@ class SpawnEstimate:
     def rewards(self, complexity: float) -> Floats:
         """Return (A,) the estimated reward of every count."""
         at = np.array([1.0, complexity])
-        return self.value @ at - self.path_cost * (self.path @ at)
+        rewards: Floats = self.value @ at - self.path_cost * (self.path @ at)
+        return rewards
 
     def choose(self, complexity: float) -> SpawnChoice:
         """Return the count with the highest estimated reward."""
@@ -232,6 +233,7 @@ def _from_record(record: Mapping[str, Any]) -> SpawnEstimate:
     arrays = {name: np.array(record[name], np.float64) for name in _ARRAYS}
     counts = tuple(ALL if count == "all" else int(count) for count in record["counts"])
     features = tuple(map(str, record["features"]))
+    expected: dict[str, tuple[int, ...]]
     expected = dict.fromkeys(("mean", "scale", "weights"), (len(features),))
     expected |= dict.fromkeys(("value", "path"), (len(counts), 2))
     for name, shape in expected.items():

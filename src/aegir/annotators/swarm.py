@@ -120,7 +120,7 @@ class SwarmAnnotator:
     ) -> tuple[list[TableScores], Timing]:
         symbols = encode_tables(tables, self.swarm.primary, asked)
         clock = Clock()
-        routed = self._route(symbols)
+        routed = self.route(symbols)
         spawned = [
             self._spawn(table, routed, span)
             for table, span in zip(tables, table_spans(tables), strict=True)
@@ -145,7 +145,7 @@ class SwarmAnnotator:
         ]
         return scores, self._timing(read.times, router, clock.lap())
 
-    def _route(self, symbols: Sequence[Symbols]) -> RoutedColumns:
+    def route(self, symbols: Sequence[Symbols]) -> RoutedColumns:
         """Return what the router sees of all columns, and its scores."""
         count, swarm = len(symbols), self.swarm
         hidden = np.zeros((count, swarm.routing_width), np.float32)

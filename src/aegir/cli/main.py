@@ -165,6 +165,10 @@ VERBS = {
         "train_bytes:pretrain",
         "Teach the byte network to read: next bytes and headers of unlabelled tables.",
     ),
+    "train spawning": (
+        "train_spawning:spawning",
+        "Learn how many specialists a table is worth, from every number of them on held-out tables.",
+    ),
     "train specialist": (
         "train_specialist:specialist",
         "Train a small network for one domain, to be a frozen specialist of a swarm.",

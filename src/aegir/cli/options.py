@@ -88,28 +88,25 @@ def memory_from(option: str | None) -> "ReviewMemory | None":
     return load_memory(option)
 
 
-class SpawnLimit(click.ParamType):
-    """How many specialists a table may wake: a number, `auto` or `all`."""
-
-    name = "auto|all|N"
-
-    def convert(
-        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | int:
-        if value in ("auto", "all") or isinstance(value, int):
-            return value
-        if not (value.isascii() and value.isdigit()):
-            self.fail(
-                f"{value!r} is no number of specialists; expected auto, all, 0, 1, …", param, ctx
-            )
-        return int(value)
+def _read_spawn(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | int | None:
+    del context, parameter
+    if value is None or value in ("auto", "all"):
+        return value
+    if not (value.isascii() and value.isdigit()):
+        raise click.BadParameter(
+            f"{value!r} is no number of specialists; expected auto, all, 0, 1, …"
+        )
+    return int(value)
 
 
 def spawn_option(verb: Verb) -> Verb:
     """--spawn."""
     return click.option(
         "--spawn",
-        type=SpawnLimit(),
+        metavar="auto|all|N",
+        callback=_read_spawn,
         help="Specialists that a table may wake (annotator swarm): as its complexity asks for, all that the router "
         "chooses, or at most N [default: auto, if the swarm has an estimate].",
     )(verb)

@@ -175,7 +175,7 @@ class SwarmModel:
     @property
     def routing_width(self) -> int:
         """D of the routing hidden."""
-        return self._router.weight.shape[1]
+        return int(self._router.weight.shape[1])
 
     def score(self, symbols: Symbols) -> F32:
         """Return the router's scores (B, N) of columns (B, T)."""
