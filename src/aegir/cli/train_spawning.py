@@ -1,6 +1,7 @@
 """`aegir train spawning`: how many specialists of a swarm a table is worth."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,12 +119,23 @@ def _record(fitted: "Fitted") -> dict[str, object]:
 
 def _report(fitted: "Fitted") -> list[str]:
     """The table of policies, and of deciles of complexity."""
-    head = f"{'':<16}{'right':>7}{'web':>7}{'every':>7}{'difference':>24}{'work':>6}{'path':>6}{'wrong':>8}{'loss':>8}"
-    rows = [head, *map(_row, (*fitted.constants, *fitted.prices.values()))]
-    rows.append(
-        f"complexity: Spearman {fitted.spearman_wrong:.3f} with the share that the primary gets wrong, "
-        f"{fitted.spearman_loss:.3f} with its log loss; chosen: {fitted.chosen.name}"
+    heads = (
+        "right",
+        "types: web",
+        "everyday",
+        "relations",
+        "fine",
+        "work",
+        "path",
+        "wrong",
+        "loss",
     )
+    rows = [
+        f"{'':<15}" + "".join(f"{head:>11}" for head in heads) + "  difference to all (95 %)",
+        *map(_row, (*fitted.constants, *fitted.prices.values())),
+        f"complexity: Spearman {fitted.spearman_wrong:.3f} with the share that the primary gets wrong, "
+        f"{fitted.spearman_loss:.3f} with its log loss; chosen: {fitted.chosen.name}",
+    ]
     rows += [
         f"decile {number:>2}: complexity {each.complexity:.2f}, log loss {each.loss:.2f}, count {each.count:.2f}, right "
         + " ".join(f"{share:.3f}" for share in each.right)
@@ -133,10 +145,16 @@ def _report(fitted: "Fitted") -> list[str]:
 
 
 def _row(judged: "Judged") -> str:
+    shares = (judged.right, judged.types_web, judged.types_everyday, judged.relations, judged.fine)
+    costs = (judged.work, judged.critical_path)
+    correlations = (judged.spearman_wrong, judged.spearman_loss)
     off = judged.difference
-    interval = f"{off.value:+.4f} ({off.low:+.4f}, {off.high:+.4f})"
     return (
-        f"{judged.name:<16}{judged.right:>7.4f}{judged.right_types_web:>7.4f}{judged.right_types_everyday:>7.4f}"
-        f"{interval:>26}{judged.work:>6.2f}{judged.critical_path:>6.2f}{judged.spearman_wrong:>8.3f}"
-        f"{judged.spearman_loss:>8.3f}"
+        f"{judged.name:<15}"
+        + "".join(f"{share:>11.4f}" for share in shares)
+        + "".join(f"{cost:>11.2f}" for cost in costs)
+        + "".join(
+            f"{each:>11.3f}" if math.isfinite(each) else f"{'–':>11}" for each in correlations
+        )
+        + f"  {off.value:+.4f} ({off.low:+.4f} to {off.high:+.4f})"
     )

@@ -5,12 +5,12 @@
 
 1. Complexity: ridge regression of the primary's log loss (capped) on the features of a column; that of a table is the mean.
 2. Reward and path of every count: a straight line in the complexity, which was estimated by a model of other groups.
-3. Every price of PRICES is judged on groups that neither 1 nor 2 has seen. The highest price is taken at which the share of right
-   answers is not shown to be more than MARGIN below that of waking everyone whom the router chooses.
+3. Every price of PRICES is judged on groups that neither 1 nor 2 has seen. Taken is the one with the most right answers, the highest
+   among equals, if at most MARGIN of the answers can be lost against waking everyone whom the router chooses.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from aegir.errors import CheckFailed
 from aegir.offline.intervals import Estimate, estimate_mean
 from aegir.seeding import Seeds
 from aegir.training.spawning.objective import Objective, column_loss, column_right, table_means
-from aegir.training.spawning.outcomes import Outcomes
+from aegir.training.spawning.outcomes import HEADS, Outcomes
 
 COUNTS = (0, 1, 2, 4, None)
 PRICES = (0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)
@@ -45,8 +45,10 @@ class Judged:
     """Share of the tables that get each of COUNTS."""
     right: float
     """Share of the labelled parts of columns that are answered right."""
-    right_types_web: float
-    right_types_everyday: float
+    types_web: float
+    types_everyday: float
+    relations: float
+    fine: float
     difference: Estimate
     """Of `right` to waking everyone, paired."""
     work: float
@@ -112,16 +114,8 @@ def fit_spawning(
         price: judge.judge(f"path cost {price:g}", (lines[0] - price * lines[1]).argmax(axis=1))
         for price in sorted({*PRICES, *(() if path_cost is None else (path_cost,))})
     }
-    price = path_cost
-    if price is None:
-        fine = [each for each, judged in prices.items() if judged.difference.low >= -MARGIN]
-        if not fine:
-            raise CheckFailed(
-                f"with every path cost more than {MARGIN:.1%} of the answers may be lost against waking everyone; "
-                "annotate with --spawn all, or name a cost with --path-cost"
-            )
-        price = max(fine)
-    estimate = _fit_all(outcomes, objective, complexity, price)
+    price = _choose_price(prices) if path_cost is None else path_cost
+    estimate = _fit_all(outcomes, objective, complexity, prices[price], price)
     chosen = (lines[0] - price * lines[1]).argmax(axis=1)
     return Fitted(
         estimate,
@@ -135,6 +129,16 @@ def fit_spawning(
         spearman(complexity, judge.wrong),
         spearman(complexity, judge.loss),
     )
+
+
+def _choose_price(prices: Mapping[float, Judged]) -> float:
+    fine = {each: judged for each, judged in prices.items() if judged.difference.low >= -MARGIN}
+    if not fine:
+        raise CheckFailed(
+            f"with every path cost more than {MARGIN:.1%} of the answers may be lost against waking everyone; "
+            "annotate with --spawn all, or name a cost with --path-cost"
+        )
+    return max(fine, key=lambda each: (fine[each].right, each))
 
 
 def spearman(x: Floats, y: Floats) -> float:
@@ -228,7 +232,7 @@ def _held_out_lines(outcomes: Outcomes, objective: Objective, folds: Ints) -> tu
 
 
 def _fit_all(
-    outcomes: Outcomes, objective: Objective, complexity: Floats, price: float
+    outcomes: Outcomes, objective: Objective, complexity: Floats, judged: Judged, price: float
 ) -> SpawnEstimate:
     """Return the estimate fitted on all tables; lines on cross-fitted complexities."""
     model = _fit_complexity(outcomes, np.ones(len(complexity), bool))
@@ -249,6 +253,7 @@ def _fit_all(
             "tables": len(outcomes.tables),
             "columns": len(outcomes.table),
             "data_sha256": outcomes.sha256,
+            "figures": judged.as_dict(),
         },
     )
 
@@ -260,7 +265,7 @@ class _Judge:
         self.outcomes, self.objective = outcomes, objective
         places = [outcomes.at(count) for count in objective.counts]
         self.right = np.stack([column_right(outcomes, at) for at in places])  # (A, C)
-        self.types = np.stack([outcomes.right[at, 0] for at in places])  # (A, C)
+        self.parts = np.stack([outcomes.right[at] for at in places])  # (A, heads, C)
         self.wrong = table_means(outcomes, 1 - column_right(outcomes, 0))
         self.loss = table_means(outcomes, _capped_loss(outcomes))
         self.spawned = np.array(places, np.float64)
@@ -269,7 +274,8 @@ class _Judge:
         """Return the figures of choosing these counts (T,), numbers of COUNTS."""
         outcomes, columns = self.outcomes, np.arange(len(self.outcomes.table))
         right = self.right[choice[outcomes.table], columns]
-        types = self.types[choice[outcomes.table], columns]
+        parts = self.parts[choice[outcomes.table], :, columns].T
+        types, relations, fine = (parts[HEADS.index(h)] for h in ("types", "relations", "fine"))
         known, web = np.isfinite(right), outcomes.web[outcomes.table]
         groups = np.unique(outcomes.group[outcomes.table[known]], return_inverse=True)[1]
         rows = np.arange(len(choice))
@@ -280,6 +286,8 @@ class _Judge:
             float(right[known].mean()),
             _mean(types[web]),
             _mean(types[~web]),
+            _mean(relations),
+            _mean(fine),
             estimate_mean((right - self.right[-1])[known], groups),
             float(self.objective.work[rows, choice].mean()),
             float(1 + self.objective.path[rows, choice].mean()),
