@@ -24,12 +24,14 @@ from aegir.annotators.worker_process import outcome_as_json, outcome_from_json
 from aegir.answers.annotation import annotation_as_dict, annotation_from_dict
 from aegir.answers.wording import shown_routing
 from aegir.errors import UsageError
+from aegir.model.byte_encoding import Symbols
+from aegir.model.specialists import Contribution, SpecialistModel
 from aegir.model.swarm import SwarmModel
+from aegir.model.swarm_file import load_swarm
 from aegir.tables.table import Column, Table
 from command_line import run
 from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
 
-NAMES = ("geo", "names", "codes")
 CITIES = Table(
     "cities",
     (
@@ -151,6 +153,31 @@ def test_tables_get_the_same_bits_in_any_company_and_with_any_number_of_threads(
         for name in ("types", "relations", "fine", "personal"):
             bits = {getattr(each, name).tobytes() for each in (first, second, third)}
             assert len(bits) == 1
+
+
+class Counting:
+    """A specialist that counts how often it is called, and for how many columns."""
+
+    def __init__(self, specialist: SpecialistModel) -> None:
+        self.specialist, self.rows = specialist, []
+        self.state_shapes, self.vector_width = specialist.state_shapes, specialist.vector_width
+
+    def contribute(self, symbols: Symbols) -> Contribution:
+        self.rows.append(len(symbols))
+        return self.specialist.contribute(symbols)
+
+
+def test_many_tables_share_the_batches_of_a_specialist(swarm: SwarmModel, folder: Path):
+    counting = [Counting(each) for each in swarm.specialists]
+    weights = load_swarm(folder / "swarm.safetensors")
+    annotator = SwarmAnnotator(SwarmModel(swarm.primary, counting, weights))
+    scores = annotator.score([CITIES] * 10)
+    woken = np.array(
+        [[each.woken for each in column] for one in scores for column in one.routing or ()]
+    )
+    # forty columns are one batch: everyone who is woken is called once, for all of its columns
+    assert [each.rows for each in counting] == [[n] if n else [] for n in woken.sum(axis=0)]
+    assert woken.any()
 
 
 def test_the_order_of_columns_changes_neither_complexity_nor_specialists(
