@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, overload
 
 from aegir.annotators.custom_types.recognising import with_custom_types
 from aegir.annotators.decide import Thresholds, decide
-from aegir.annotators.registry import DEFAULT, load_annotator, thresholds_for, with_times
+from aegir.annotators.registry import (
+    DEFAULT,
+    load_annotator,
+    thresholds_for,
+    with_spawning,
+    with_times,
+)
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
@@ -85,6 +91,7 @@ def annotate(
     custom_types: bool = True,
     timing: bool = False,
     memory: "ReviewMemory | str | bool" = True,
+    spawn: str | int | None = None,
 ) -> Annotations:
     """Annotate files, folders, patterns, addresses of databases, lists of them, dicts, pandas or polars frames, Arrow tables.
 
@@ -92,6 +99,7 @@ def annotate(
     folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
     `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does. `memory` names
     the store of reviews that are used (`aegir review`); True is the user's own, if there is one, and False none.
+    `spawn` limits the specialists that a swarm wakes per table: a number, "all", or "auto" for its own estimate.
     A single source of which nothing can be read raises its error; otherwise errors are listed in `failures`.
     """
     if rows < 1:
@@ -103,6 +111,7 @@ def annotate(
         precision=precision,
         custom_types=custom_types,
         timing=timing,
+        spawn=spawn,
     )
     expanded = [place for source in sources for place in find_places(source)]
     outcomes = list(
@@ -131,16 +140,19 @@ def prepare(
     precision: float | None = None,
     custom_types: bool = True,
     timing: bool = False,
+    spawn: str | int | None = None,
     say: Callable[[str], None] = warnings.warn,
 ) -> tuple[Annotator, Thresholds]:
     """Load an annotator by name, or take the one given, with the types that the user taught; choose its thresholds.
 
     `say` is called with a sentence for each taught type that cannot be used. With `timing`, answers say how long each
-    table took.
+    table took. `spawn` limits how many specialists of a swarm a table may wake.
     """
     chosen = annotator
     if isinstance(chosen, str):
         chosen = load_annotator(chosen, None if model is None else Path(model))
+    if spawn is not None:
+        chosen = with_spawning(chosen, spawn)
     if timing:
         chosen = with_times(chosen)
     if custom_types:

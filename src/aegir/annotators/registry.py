@@ -100,3 +100,14 @@ def with_times(annotator: Annotator) -> Annotator:
         )
     measuring: Annotator = timed()
     return measuring
+
+
+def with_spawning(annotator: Annotator, spawn: str | int) -> Annotator:
+    """Return the annotator that wakes so many specialists per table; raise UsageError if it has none."""
+    limit = getattr(annotator, "spawning_at", None)
+    if limit is None:
+        raise UsageError(
+            f"the annotator {annotator.name!r} has no specialists; leave --spawn out, or use --annotator swarm"
+        )
+    limited: Annotator = limit(spawn)
+    return limited

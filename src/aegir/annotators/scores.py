@@ -18,7 +18,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aegir.answers.routing import Routing, Timing
+from aegir.answers.routing import Routing, Spawned, Timing
 from aegir.arrays import F32, I64
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
@@ -82,6 +82,8 @@ class TableScores:
     """Per column whom a swarm's router woke; None from an annotator without a router."""
     timing: Timing | None = None
     """How long the table took; None where it was not measured."""
+    spawned: Spawned | None = None
+    """Which specialists the table was allowed to wake; None where that was not limited."""
     notes: tuple[str, ...] = ()
     """Sentences about what had to be left out; they become warnings of the answer."""
 

@@ -1,12 +1,14 @@
 """The `swarm` annotator: a byte network with frozen specialists, which read the columns that a router sends to them.
 
-    columns --in batches--> SwarmModel: router, specialists, fusion, primary --> vectors --> table stage and heads --> P
+    columns --in batches--> router --by table--> which specialists are allowed (spawning.py), which are woken for a column
+            --in batches--> specialists, fusion, primary --> vectors --> table stage and heads --> P
 
-Table stage, heads and calibration are those of the primary (byte_model.py). Specialists are byte networks, or n-gram
+Batches hold columns of all tables that are scored together: a specialist reads its columns of many tables at once. Table stage, heads and calibration are those of the primary (byte_model.py). Specialists are byte networks, or n-gram
 networks (ngrams/specialist.py): those of the swarm's folder, or those that ship if it has no file of them.
 
 Promises
-  - a table's scores, and who was woken for its columns, depend on that table alone, bit for bit;
+  - a table's scores, how many specialists it was allowed and who was woken for its columns depend on that table alone, bit
+    for bit, however many threads run; the order of its columns changes neither number nor names of those allowed;
   - numbers of a specialist that are not finite are left out, and a note says so;
   - times are measured only when asked for (`timed`): then every table is read by itself, so that its times are its own.
 """
@@ -22,16 +24,27 @@ from aegir.annotators.byte_model import ByteModelAnnotator, batches_by_length, e
 from aegir.annotators.calibration import OperatingPoints
 from aegir.annotators.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.annotators.scores import TableScores, table_spans
-from aegir.answers.routing import RouterScore, Timing
+from aegir.annotators.spawning import (
+    ALL,
+    SPAWNING_FILE,
+    SpawnChoice,
+    SpawnEstimate,
+    allowed_specialists,
+)
+from aegir.answers.routing import RouterScore, Spawned, Timing
+from aegir.arrays import F32
 from aegir.errors import UsageError
 from aegir.model.byte_encoding import Symbols, pad
+from aegir.model.ragged import Flags
 from aegir.model.specialists import FamilyModel
-from aegir.model.swarm import SwarmModel, SwarmReading
+from aegir.model.swarm import RoutedColumns, SwarmModel, SwarmReading
 from aegir.model.swarm_times import Clock, Lap, SwarmTimes
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
 SHIPPED = Path(__file__).parent / "weights" / "swarm"
+AUTO, EVERYONE = "auto", "all"
+"""How many specialists may be woken: as the estimate of the swarm says, or as the router does."""
 
 
 class SwarmAnnotator:
@@ -39,8 +52,22 @@ class SwarmAnnotator:
 
     name = "swarm"
 
-    def __init__(self, swarm: SwarmModel, *, measures_time: bool = False) -> None:
+    def __init__(
+        self,
+        swarm: SwarmModel,
+        *,
+        spawning: SpawnEstimate | None = None,
+        most_specialists: int | None = None,
+        measures_time: bool = False,
+    ) -> None:
+        """Let tables wake as many specialists as `spawning` estimates, at most `most_specialists`; None is no limit."""
+        if most_specialists is not None and most_specialists < 0:
+            raise UsageError(
+                f"most_specialists is {most_specialists}; expected 0 (the primary alone) or more"
+            )
         self.swarm = swarm
+        self.spawning = None if spawning is None else spawning.check(swarm)
+        self.most_specialists = most_specialists
         self.operating_points = OperatingPoints.from_facts(swarm.primary.facts, self.name)
         self._heads = ByteModelAnnotator(swarm.primary)
         self.calibration, self.facts = self._heads.calibration, swarm.primary.facts
@@ -48,7 +75,29 @@ class SwarmAnnotator:
 
     def timed(self) -> "SwarmAnnotator":
         """Return the same annotator, which also measures how long each table takes."""
-        return SwarmAnnotator(self.swarm, measures_time=True)
+        return SwarmAnnotator(
+            self.swarm,
+            spawning=self.spawning,
+            most_specialists=self.most_specialists,
+            measures_time=True,
+        )
+
+    def spawning_at(self, spawn: str | int) -> "SwarmAnnotator":
+        """Return the same annotator that lets tables wake so many: a number, "all", or "auto", as its estimate says."""
+        if not isinstance(spawn, int) and spawn not in (AUTO, EVERYONE):
+            raise UsageError(
+                f"spawn is {spawn!r}; expected {AUTO!r}, {EVERYONE!r} or a number of specialists"
+            )
+        if spawn == AUTO and self.spawning is None:
+            raise UsageError(
+                f"this swarm has no {SPAWNING_FILE}; fit one with: aegir train spawning RUN --data DATA, or leave --spawn out"
+            )
+        return SwarmAnnotator(
+            self.swarm,
+            spawning=self.spawning if spawn == AUTO else None,
+            most_specialists=spawn if isinstance(spawn, int) else None,
+            measures_time=self._measures_time,
+        )
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table, and who was woken for it."""
@@ -70,34 +119,85 @@ class SwarmAnnotator:
         self, tables: Sequence[Table], asked: Sequence[Sequence[bool]] | None = None
     ) -> tuple[list[TableScores], Timing]:
         symbols = encode_tables(tables, self.swarm.primary, asked)
-        read = self._read(symbols)
         clock = Clock()
+        routed = self.route(symbols)
+        spawned = [
+            self._spawn(table, routed, span)
+            for table, span in zip(tables, table_spans(tables), strict=True)
+        ]
+        active = self._activation(routed, tables, spawned)
+        router = clock.lap()
+        read = self._read(symbols, routed.scores, active)
+        clock.lap()
         scores = [
-            replace(each, routing=self._routing(read, span), notes=tuple(self._notes(read, span)))
-            for each, span in zip(
+            replace(
+                each,
+                routing=self._routing(read, span),
+                spawned=allowed,
+                notes=tuple(self._notes(read, span)),
+            )
+            for each, span, allowed in zip(
                 self._heads.score_vectors(tables, symbols, read.vectors),
                 table_spans(tables),
+                spawned,
                 strict=True,
             )
         ]
-        return scores, self._timing(read.times, clock.lap())
+        return scores, self._timing(read.times, router, clock.lap())
 
-    def _read(self, symbols: Sequence[Symbols]) -> SwarmReading:
+    def route(self, symbols: Sequence[Symbols]) -> RoutedColumns:
+        """Return what the router sees of all columns, and its scores."""
+        count, swarm = len(symbols), self.swarm
+        hidden = np.zeros((count, swarm.routing_width), np.float32)
+        scores = np.zeros((count, len(swarm.names)), np.float32)
+        for batch in batches_by_length(symbols):
+            part = swarm.route(pad([symbols[i] for i in batch])[0])
+            hidden[batch], scores[batch] = part.hidden, part.scores
+        return RoutedColumns(hidden, scores)
+
+    def _spawn(self, table: Table, routed: RoutedColumns, span: slice) -> Spawned | None:
+        """Return which specialists a table may wake; None if that is not limited."""
+        choice = self._choose(table, RoutedColumns(routed.hidden[span], routed.scores[span]))
+        if choice is None:
+            return None
+        allowed = allowed_specialists(routed.scores[span], choice.count)
+        names = tuple(name for name, on in zip(self.swarm.names, allowed, strict=True) if on)
+        return Spawned(names, len(allowed), choice.reason, choice.complexity)
+
+    def _choose(self, table: Table, routed: RoutedColumns) -> SpawnChoice | None:
+        most = self.most_specialists
+        limit = f"at most {most}"
+        if self.spawning is None:
+            return None if most is None else SpawnChoice(most, limit)
+        choice = self.spawning.choose(self.spawning.complexity(table.columns, routed))
+        if most is not None and (choice.count is ALL or choice.count > most):
+            return replace(choice, count=most, reason=f"{choice.reason}; {limit}")
+        return choice
+
+    def _activation(
+        self, routed: RoutedColumns, tables: Sequence[Table], spawned: Sequence[Spawned | None]
+    ) -> Flags:
+        """Return (columns, N) who is woken: whom the router chooses among those that are allowed."""
+        active = self.swarm.activate(routed.scores)
+        for span, allowed in zip(table_spans(tables), spawned, strict=True):
+            if allowed is not None:
+                active[span] &= [name in allowed.specialists for name in self.swarm.names]
+        return active
+
+    def _read(self, symbols: Sequence[Symbols], scores: F32, active: Flags) -> SwarmReading:
         """Read all columns, those of similar length together; the results are in the order of the columns."""
-        shape = (len(symbols), len(self.swarm.names))
         whole = SwarmReading(
             vectors=np.zeros((len(symbols), self.swarm.vector_width), np.float32),
-            activation_mask=np.zeros(shape, bool),
-            scores=np.zeros(shape, np.float32),
-            dropped=np.zeros(shape, bool),
-            times=SwarmTimes.none(shape[1]),
+            activation_mask=active,
+            scores=scores,
+            dropped=np.zeros(active.shape, bool),
+            times=SwarmTimes.none(active.shape[1]),
         )
         times = whole.times
         for batch in batches_by_length(symbols):
             padded, _ = pad([symbols[i] for i in batch])
-            part = self.swarm.read(padded)
-            for name in ("vectors", "activation_mask", "scores", "dropped"):
-                getattr(whole, name)[batch] = getattr(part, name)
+            part = self.swarm.read(padded, active[batch], scores[batch])
+            whole.vectors[batch], whole.dropped[batch] = part.vectors, part.dropped
             times += part.times
         return replace(whole, times=times)
 
@@ -117,14 +217,14 @@ class SwarmAnnotator:
                 columns = amount(count, "column")
                 yield f"specialist {name!r} gave numbers that are not finite on {columns}; left out"
 
-    def _timing(self, times: SwarmTimes, stage: Lap) -> Timing:
-        """Return the times of a table: the swarm's, then those of table stage and heads."""
+    def _timing(self, times: SwarmTimes, router: Lap, stage: Lap) -> Timing:
+        """Return the times of a table: router and spawning, the swarm's, then those of table stage and heads."""
         specialists = zip(self.swarm.names, times.specialists.tolist(), strict=True)
         return Timing(
-            critical_path=times.critical_path + stage.wall,
-            cost=times.cost + stage.cpu,
+            critical_path=router.wall + times.critical_path + stage.wall,
+            cost=router.cpu + times.cost + stage.cpu,
             steps=(
-                ("router", times.router),
+                ("router", router.wall + times.router),
                 *((f"specialist {name}", seconds) for name, seconds in specialists if seconds),
                 ("primary", times.primary),
                 ("table stage", stage.wall),
@@ -158,9 +258,12 @@ def _shipped() -> SwarmAnnotator:
 
 
 def _load(folder: Path) -> SwarmAnnotator:
-    swarm = SwarmModel.load(folder, find=find_specialist)
+    swarm, estimate = SwarmModel.load(folder, find=find_specialist), folder / SPAWNING_FILE
+    spawning = (
+        SpawnEstimate.load(estimate).check(swarm, str(estimate)) if estimate.exists() else None
+    )
     try:
-        return SwarmAnnotator(swarm)
+        return SwarmAnnotator(swarm, spawning=spawning)
     except UsageError as error:
         raise UsageError(
             f"the primary of {folder} cannot annotate ({error}); save the swarm with the facts of a calibrated network"

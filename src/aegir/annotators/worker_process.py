@@ -30,7 +30,7 @@ from aegir.annotators.annotate import Failure
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.reviewing import Offer, Reviewed
-from aegir.answers.routing import RouterScore, Timing
+from aegir.answers.routing import RouterScore, Spawned, Timing
 from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.tables.reader_process import close_idle_readers
 
@@ -110,6 +110,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
     return _plain(outcome) | {
         "columns": [_plain_column(column) for column in outcome.columns],
         "timing": outcome.timing and asdict(outcome.timing),
+        "spawned": outcome.spawned and asdict(outcome.spawned),
     }
 
 
@@ -125,6 +126,7 @@ def outcome_from_json(data: dict[str, Any]) -> Outcome:
             "preview": tuple(map(tuple, data["preview"])),
             "profiles": tuple(_profile(profile) for profile in data["profiles"]),
             "timing": data["timing"] and _timing(data["timing"]),
+            "spawned": data["spawned"] and _spawned(data["spawned"]),
         }
     )
 
@@ -160,6 +162,10 @@ def _column(data: dict[str, Any]) -> ColumnAnnotation:
 
 def _timing(data: dict[str, Any]) -> Timing:
     return Timing(**data | {"steps": tuple((name, seconds) for name, seconds in data["steps"])})
+
+
+def _spawned(data: dict[str, Any]) -> Spawned:
+    return Spawned(**data | {"specialists": tuple(data["specialists"])})
 
 
 def _profile(data: list[Any]) -> ColumnProfile:

@@ -29,9 +29,12 @@ from aegir.answers.reviewing import (
 )
 from aegir.answers.routing import (
     Routing,
+    Spawned,
     Timing,
     routing_as_dict,
     routing_from_dict,
+    spawned_as_dict,
+    spawned_from_dict,
     timing_as_dict,
     timing_from_dict,
 )
@@ -111,6 +114,8 @@ class TableAnnotation:
     """How long the table took; None where it was not measured."""
     profiles: tuple[ColumnProfile, ...] = field(default=(), compare=False, repr=False)
     """Figures of the sampled values of each column, for formats that state expectations."""
+    spawned: Spawned | None = None
+    """Which specialists of a swarm the table was allowed to wake; None where that was not limited."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
@@ -123,6 +128,7 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
         "annotator": annotation.annotator,
         "columns": [_column_as_dict(column) for column in annotation.columns],
         "warnings": list(annotation.warnings),
+        **spawned_as_dict(annotation.spawned),
         **timing_as_dict(annotation.timing),
     }
 
@@ -144,6 +150,7 @@ def annotation_from_dict(
             annotator=_text(data["annotator"]),
             warnings=tuple(_text(warning) for warning in data["warnings"]),
             timing=timing_from_dict(data),
+            spawned=spawned_from_dict(data),
         )
     except KeyError as missing:
         raise UsageError(

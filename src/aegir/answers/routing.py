@@ -1,6 +1,6 @@
-"""What an answer says about the specialists of a swarm: whom the router woke for a column, and how long a table took.
+"""What an answer says about the specialists of a swarm: how many a table might wake, whom the router woke for a column, times.
 
-Both are optional: only the annotator `swarm` has specialists, and times are measured only when asked for, because they
+All are optional: only the annotator `swarm` has specialists, and times are measured only when asked for, because they
 differ from run to run. docs/answers.md explains every field.
 """
 
@@ -32,6 +32,19 @@ class Timing:
     """CPU seconds of everything together."""
     steps: tuple[tuple[str, float], ...]
     """The seconds of each step, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned:
+    """Which specialists a table was allowed to wake; of these the router chose for every column."""
+
+    specialists: tuple[str, ...]
+    """In the order of the swarm."""
+    of: int
+    """How many the swarm has."""
+    reason: str
+    complexity: float | None = None
+    """The estimate that set the number; None where it was set by hand."""
 
 
 Routing = tuple[RouterScore, ...]
@@ -80,6 +93,32 @@ def timing_from_dict(data: Mapping[str, Any]) -> Timing | None:
     given = data["timing"]
     steps = tuple((name, float(seconds)) for name, seconds in given["steps"].items())
     return Timing(float(given["critical_path"]), float(given["cost"]), steps)
+
+
+def spawned_as_dict(spawned: Spawned | None) -> dict[str, object]:
+    """The key that tells which specialists a table was allowed; none if all were."""
+    if spawned is None:
+        return {}
+    complexity = spawned.complexity
+    return {
+        "spawned": {
+            "allowed": len(spawned.specialists),
+            "of": spawned.of,
+            "specialists": list(spawned.specialists),
+            "complexity": None if complexity is None else round(complexity, SCORE_DECIMALS),
+            "reason": spawned.reason,
+        }
+    }
+
+
+def spawned_from_dict(data: Mapping[str, Any]) -> Spawned | None:
+    """What `spawned_as_dict` was given, up to rounding."""
+    if "spawned" not in data:
+        return None
+    given = data["spawned"]
+    complexity = None if given["complexity"] is None else float(given["complexity"])
+    specialists = tuple(map(str, given["specialists"]))
+    return Spawned(specialists, int(given["of"]), str(given["reason"]), complexity)
 
 
 def woken_first(routing: Sequence[RouterScore]) -> list[RouterScore]:

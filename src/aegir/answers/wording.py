@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.reviewing import Offer
-from aegir.answers.routing import RouterScore, Timing, woken_first
+from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
 from aegir.tables.amounts import amount
 
 SURE, UNSURE = 0.8, 0.5
@@ -61,7 +61,13 @@ def shown_routing(annotation: TableAnnotation) -> str:
     counts = Counter(each.specialist for routing in routed for each in routing if each.woken)
     woken = ", ".join(f"{name} {count}" for name, count in counts.most_common()) or "no specialist"
     times = f"; {shown_timing(annotation.timing)}" if annotation.timing else ""
-    return f"woken: {woken} of {amount(len(routed), 'column')}{times}"
+    spawned = f"; {shown_spawned(annotation.spawned)}" if annotation.spawned else ""
+    return f"woken: {woken} of {amount(len(routed), 'column')}{spawned}{times}"
+
+
+def shown_spawned(spawned: Spawned) -> str:
+    """How many specialists a table was allowed to wake, and why."""
+    return f"{len(spawned.specialists)} of {amount(spawned.of, 'specialist')} allowed ({spawned.reason})"
 
 
 def shown_timing(timing: Timing) -> str:

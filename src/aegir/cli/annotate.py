@@ -21,6 +21,7 @@ from aegir.cli.options import (
     annotator_options,
     memory_from,
     memory_option,
+    spawn_option,
     tables_option,
     threshold_options,
 )
@@ -88,6 +89,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Measure how long each table takes (annotator swarm); such output differs from run to run.",
 )
+@spawn_option
 @click.option(
     "--embed",
     is_flag=True,
@@ -131,6 +133,7 @@ def annotate(
     memory: str | None,
     no_memory: bool,
     timing: bool,
+    spawn: str | int | None,
     embed: bool,
     effort: str | None,
     within: str | None,
@@ -171,6 +174,7 @@ def annotate(
         precision=precision,
         custom_types=not no_custom,
         timing=timing,
+        spawn=spawn,
         say=tell,
     )
     noun = "source" if any(isinstance(each, DatabaseUrl) for each in kept) else "file"

@@ -192,6 +192,10 @@ VERBS = {
         "train_search:search_figures",
         "Search held-out tables with several efforts; say what is right, and at which cost.",
     ),
+    "train spawning": (
+        "train_spawning:spawning",
+        "Learn how many specialists a table is worth, from every number of them on held-out tables.",
+    ),
     "train specialist": (
         "train_specialist:specialist",
         "Train a small network for one domain, to be a frozen specialist of a swarm.",

@@ -101,6 +101,30 @@ def memory_from(option: str | None) -> "ReviewMemory | None":
     return load_memory(option)
 
 
+def _read_spawn(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | int | None:
+    del context, parameter
+    if value is None or value in ("auto", "all"):
+        return value
+    if not (value.isascii() and value.isdigit()):
+        raise click.BadParameter(
+            f"{value!r} is no number of specialists; expected auto, all, 0, 1, …"
+        )
+    return int(value)
+
+
+def spawn_option(verb: Verb) -> Verb:
+    """--spawn."""
+    return click.option(
+        "--spawn",
+        metavar="auto|all|N",
+        callback=_read_spawn,
+        help="Specialists that a table may wake (annotator swarm): as its complexity asks for, all that the router "
+        "chooses, or at most N [default: auto, if the swarm has an estimate].",
+    )(verb)
+
+
 def source_option(verb: Verb) -> Verb:
     """--data-source."""
     return click.option(
