@@ -12,6 +12,7 @@ from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import data_option, training_packages
 from aegir.cli.train_bytes import TrainingProgress
+from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
     from aegir.training.parl.config import ParlTraining
@@ -190,12 +191,23 @@ def parl_hard(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
 @click.option(
     "--json", "as_json", is_flag=True, help="One object per variant, with activation per type."
 )
-def parl_compare(runs: tuple[Path, ...], hard: Path | None, as_json: bool) -> None:
+@click.option(
+    "--plots",
+    type=PathName(file_okay=False),
+    help="Draw activation per type, rewards, lambdas and times into this folder, as SVG.",
+)
+def parl_compare(
+    runs: tuple[Path, ...], hard: Path | None, as_json: bool, plots: Path | None
+) -> None:
     """Compare finished runs on held-out tables: F1, routing, time; mean and spread over seeds."""
     with training_packages():
-        from aegir.training.parl.evidence import compare_runs, load_hard_types
+        from aegir.training.parl.evidence import compare_runs, load_hard_types, names_of_runs
+        from aegir.training.parl.evidence_plots import save_plots
 
     rows = compare_runs(runs, load_hard_types(hard) if hard else None)
+    if plots:
+        drawn = save_plots(plots, rows, names_of_runs(runs))
+        tell(f"{amount(len(drawn), 'plot')} in {plots}")
     if as_json:
         for row in rows:
             click.echo(json.dumps(asdict(row)))

@@ -3,6 +3,7 @@
     line_plot("r_parallel", {"useful": (x, y)}, x_label="share on", y_label="reward")
     bar_plot("gradient norm", {"perf": 0.4, "parallel": 0.2})
     interval_plot("value", {"policy": (0.7, 0.8, 0.9), "static": (0.6, 0.7, 0.8)})
+    heat_plot("activation", ("price", "Date"), ("time", "money"), [[0.1, 0.9], [0.8, 0.0]])
     thin(x, y, places=300)                       # as many points as so many pixels can show, extremes kept
 
 The result is one `<svg>` element as text, for an HTML page or a file of its own. The same numbers give the same text, so
@@ -25,6 +26,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
 LEGEND_LINE = 18
 LEAST_ROOM = 60
 """Pixels between two intervals, at least, so that names and values do not touch."""
+CELL_WIDTH, CELL_HEIGHT = 56, 16
+"""Of a square of a heat map."""
 HALF_DIGIT = 3.2
 """Half of the width of a digit of a label, in pixels."""
 # Wong 2011: distinguishable for colour-blind people.
@@ -167,6 +170,29 @@ def interval_plot(
             y = y_axis.place(value)
             drawn.append(f'<circle cx="{middle:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
             drawn.append(_text(middle + 8, y + 4, f"{value:.3g}", anchor="start"))
+    return frame.svg(title, drawn)
+
+
+def heat_plot(
+    title: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]
+) -> str:
+    """One square per row and column, white for 0 and blue for 1; a value that is not finite stays grey."""
+    left, top = 8 + 7 * max(map(len, rows), default=0), TOP + 24
+    frame = _Frame(left + CELL_WIDTH * len(columns) + RIGHT, top + CELL_HEIGHT * len(rows) + 8)
+    drawn = [_text(frame.width / 2, 20, title, size=14, weight="bold")]
+    for number, name in enumerate(columns):
+        drawn.append(_text(left + CELL_WIDTH * (number + 0.5), top - 6, name))
+    for place, (name, row) in enumerate(zip(rows, values, strict=True)):
+        y = top + CELL_HEIGHT * place
+        drawn.append(_text(left - 6, y + CELL_HEIGHT - 5, name, anchor="end"))
+        for number, value in enumerate(row):
+            known = math.isfinite(value)
+            colour = COLOURS[0] if known else "#999999"
+            depth = min(max(value, 0.0), 1.0) if known else 0.4
+            drawn.append(
+                f'<rect x="{left + CELL_WIDTH * number}" y="{y}" width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}" '
+                f'fill="{colour}" fill-opacity="{depth:.2f}"><title>{escape(name)}: {value:.2f}</title></rect>'
+            )
     return frame.svg(title, drawn)
 
 

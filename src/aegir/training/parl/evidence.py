@@ -123,6 +123,14 @@ def compare_runs(runs: Sequence[Path], hard: HardTypes | None = None) -> list[Co
     return [_over_seeds(list(some)) for _, some in groupby(ordered, lambda each: each.name)]
 
 
+def names_of_runs(runs: Sequence[Path]) -> dict[str, Path]:
+    """Return the first run of every variant, by the variant's name."""
+    found: dict[str, Path] = {}
+    for run in runs:
+        found.setdefault(str(_summary(run)["name"]), run)
+    return found
+
+
 def judge_runs(runs: Sequence[Path], hard: HardTypes | None = None) -> Judged:
     """Judge the folds of one name and seed together."""
     answers, summaries = _answers(runs), [_summary(run) for run in runs]
