@@ -13,6 +13,7 @@ from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.decide import decide
 from aegir.annotators.mixing import with_none
 from aegir.annotators.ngrams.annotator import NgramsAnnotator
+from aegir.annotators.ngrams.column_inputs import hash_values
 from aegir.annotators.rules.judge import Verdict, judge_columns
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
@@ -363,9 +364,10 @@ def _with_blank_column(labelled: LabelledTable) -> LabelledTable:
 def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
     """What the linear stages and the networks of a model say, as training keeps it."""
     some = [table.labelled.table for table in tables]
-    verdicts = judge_columns([column for table in some for column in table.columns])
-    _, context, _ = annotator._read_linear(some)
-    probabilities = annotator._read_networks(some, verdicts)
+    columns = [column for table in some for column in table.columns]
+    rows = hash_values(columns, annotator._joint.index)
+    _, context, _ = annotator._read_linear(some, rows)
+    probabilities = annotator._read_networks(some, judge_columns(columns), rows)
     template = answers_about(tables, 0)
     logits = {
         part: np.log(with_none(probabilities[part])) for part in ("types", "relations", "fine")
