@@ -363,9 +363,10 @@ def _with_blank_column(labelled: LabelledTable) -> LabelledTable:
 def answers_of_ngrams(annotator: NgramsAnnotator, tables: list[TrainingTable]):
     """What the linear stages and the networks of a model say, as training keeps it."""
     some = [table.labelled.table for table in tables]
-    verdicts = judge_columns([column for table in some for column in table.columns])
-    _, context, _ = annotator._read_linear(some)
-    probabilities = annotator.ask_networks(some, verdicts)
+    columns = [column for table in some for column in table.columns]
+    rows = annotator._networks.hash_values(columns)
+    _, context, _ = annotator._read_linear(some, rows)
+    probabilities = annotator.ask_networks(some, judge_columns(columns))
     template = answers_about(tables, 0)
     logits = {
         part: np.log(with_none(probabilities[part])) for part in ("types", "relations", "fine")
