@@ -3,8 +3,9 @@
     columns --in batches--> router --by table--> which specialists are allowed (spawning.py), which are woken for a column
             --in batches--> specialists, fusion, primary --> vectors --> table stage and heads --> P
 
-Batches hold columns of all tables that are scored together: a specialist reads its columns of many tables at once. Table stage, heads and calibration are those of the primary (byte_model.py). Specialists are byte networks, or n-gram
-networks (ngrams/specialist.py): those of the swarm's folder, or those that ship if it has no file of them.
+Batches hold columns of all tables that are scored together: a specialist reads its columns of many tables at once. Table
+stage, heads and calibration are those of the primary (byte_model.py). Specialists are byte networks, or n-gram networks
+(ngrams/specialist.py): those of the swarm's folder, or those that ship if it has no file of them.
 
 Promises
   - a table's scores, how many specialists it was allowed and who was woken for its columns depend on that table alone, bit

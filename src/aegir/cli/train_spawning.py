@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--path-cost",
     type=click.FloatRange(0),
-    help="What doubling the critical path costs [default: the highest at which answers are not worse than with all].",
+    help="What doubling the critical path costs [default: the one with the most right answers, if not worse than with all].",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and draws.")
 @click.option(

@@ -159,7 +159,8 @@ class Counting:
     """A specialist that counts how often it is called, and for how many columns."""
 
     def __init__(self, specialist: SpecialistModel) -> None:
-        self.specialist, self.rows = specialist, []
+        self.specialist = specialist
+        self.rows: list[int] = []
         self.state_shapes, self.vector_width = specialist.state_shapes, specialist.vector_width
 
     def contribute(self, symbols: Symbols) -> Contribution:
@@ -228,6 +229,7 @@ def test_an_answer_says_how_many_were_allowed_and_why(estimate: SpawnEstimate, s
     answer = decide(CITIES, scores, "swarm")
     record = annotation_as_dict(answer)
     told = record["spawned"]
+    assert isinstance(told, dict)
     assert told["allowed"] == len(told["specialists"]) == len(answer.spawned.specialists)
     assert told["of"] == 3
     assert told["complexity"] == round(answer.spawned.complexity, 4)

@@ -146,5 +146,7 @@ def _work(outcomes: Outcomes, at: int) -> tuple[StageTimes, Floats]:
     ]
     helpers = np.array(read).T.reshape(tables, -1) * outcomes.specialist_seconds  # (T, N)
     symbols = outcomes.symbols.astype(np.float64)
-    alone: Floats = np.bincount(outcomes.table, symbols, tables) * outcomes.primary_seconds
+    alone = np.asarray(
+        np.bincount(outcomes.table, symbols, tables) * outcomes.primary_seconds, np.float64
+    )
     return compute_stage_times(alone[:, None], helpers[:, None]), alone
