@@ -14,7 +14,7 @@ matrix products (rows are the steps of the chunk, S the state before it; < and <
 
 Only S is passed from chunk to chunk; everything else is computed for every chunk, row and head at once.
 
-Promises: both give the same up to rounding; a row's result does not depend on the other rows, bit for bit.
+Promises: all give the same up to rounding; a row's result does not depend on the other rows, bit for bit.
 Limit: log w must be above about -1 (it is above -0.607 here), so that 1 / G stays within float32's precision.
 """
 
@@ -31,11 +31,7 @@ SIZES = np.array((4, 8, 16))
 CHUNK = int(SIZES[-1])
 HALF = CHUNK // 2
 _TRIANGLES = {
-    size: np.repeat([np.tri(size, k=-1), np.tri(size)], 2, axis=0)
-    .reshape(2, 2, size, size)
-    .swapaxes(1, 2)
-    .reshape(2 * size, 2 * size)
-    .astype(np.float32)
+    size: np.block([[np.tri(size, k=-1)] * 2, [np.tri(size)] * 2]).astype(np.float32)
     for size in SIZES.tolist()
 }
 """(2C, 2C) the mask of [a~; r~] [b~; k~]^T for each length."""

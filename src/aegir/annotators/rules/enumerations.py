@@ -58,16 +58,17 @@ def enumeration_of(value: str) -> str | None:
 
 def is_payment(value: str) -> bool:
     """Return whether a value lists means of payment and nothing else: `Invoice 2031-1000` does not."""
-    if not is_payment_word(_FIRST_PART.match(value)):  # most texts are refused by their first word
+    if not _begins_as_payment(value):  # which refuses most texts
         return False
     parts = [part for part in _SEPARATOR.split(value.casefold()) if part]
     content = {part.strip(".:()!") for part in parts} - _FILLERS
     return content <= _PAYMENT_WORDS and not content <= _ONLY_WITH_OTHERS
 
 
-def is_payment_word(first: re.Match[str] | None) -> bool:
-    """Return whether the first part of a list may be one of means of payment; so may no part at all."""
-    if first is None:
+def _begins_as_payment(value: str) -> bool:
+    """Return whether the first part of a list may be one of means of payment."""
+    first = _FIRST_PART.match(value)
+    if first is None:  # it begins with a separator
         return True
     word = first[0].casefold().strip(".:()!")
     return word in _PAYMENT_WORDS or word in _FILLERS
