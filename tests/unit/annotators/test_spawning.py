@@ -285,6 +285,16 @@ def test_a_file_of_something_else_is_refused_with_one_sentence(
         SpawnEstimate.load(path).check(swarm, str(path))
 
 
+def test_the_swarm_that_ships_has_an_estimate_and_can_do_without():
+    shipped = load_swarm_annotator()
+    assert shipped.spawning is not None
+    (scores,) = shipped.score([CITIES])
+    assert scores.spawned is not None
+    assert scores.spawned.complexity is not None
+    (free,) = shipped.spawning_at("all").score([CITIES])
+    assert free.spawned is None
+
+
 def test_an_estimate_of_other_features_is_refused(estimate: SpawnEstimate, swarm: SwarmModel):
     renamed = replace(estimate, features=(*estimate.features[:-1], "something"))
     with pytest.raises(UsageError, match="was fitted on other features"):
