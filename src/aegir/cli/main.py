@@ -190,7 +190,7 @@ VERBS = {
     ),
     "train search-figures": (
         "train_search:search_figures",
-        "Search held-out tables with several efforts; say what is right, and at which cost.",
+        "Search the held-out tables of fold runs with several efforts; say what is right, and at which cost.",
     ),
     "train spawning": (
         "train_spawning:spawning",

@@ -30,7 +30,6 @@ from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.ngrams.annotator import load_ngrams
 from aegir.annotators.part_of_table import Part
 from aegir.annotators.scores import Annotator, TableScores, table_spans
-from aegir.annotators.swarm import load_swarm_annotator
 from aegir.arrays import Bools, Floats
 from aegir.dispatch.choices import FREE, Choices, choose_workers
 from aegir.dispatch.exploration import Exploration
@@ -39,7 +38,7 @@ from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.routed_table import RoutedTable, Step
 from aegir.dispatch.static_table import Role, RoutingTable, load_table
 from aegir.errors import AegirError
-from aegir.search.annotator import SearchAnnotator
+from aegir.search.annotator import SearchAnnotator, load_whole_swarm
 from aegir.search.effort import EFFORTS, Plan
 from aegir.tables.table import Table
 
@@ -54,9 +53,7 @@ class SearchWorker:
 
     def __init__(self, name: str, combined: CombinedAnnotator) -> None:
         self.name = name
-        self._search = SearchAnnotator(
-            combined, Plan.of(SEARCHES[name]), swarm=load_swarm_annotator
-        )
+        self._search = SearchAnnotator(combined, Plan.of(SEARCHES[name]), swarm=load_whole_swarm)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""

@@ -187,6 +187,11 @@ def _with_paths(scores: TableScores, trails: Sequence[Trail]) -> tuple[Explanati
     )
 
 
+def load_whole_swarm() -> Annotator:
+    """Return the swarm that ships, with as many specialists as its router wakes: who searches does not save on them."""
+    return load_swarm_annotator().spawning_at("all")
+
+
 def load_search(
     model: Path | None = None,
     effort: float = EFFORTS["high"],
@@ -194,4 +199,4 @@ def load_search(
 ) -> SearchAnnotator:
     """Return the annotator over the shipped models; the swarm is loaded when it is first asked."""
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
-    return SearchAnnotator(combined, Plan.of(effort), swarm=load_swarm_annotator, within=within)
+    return SearchAnnotator(combined, Plan.of(effort), swarm=load_whole_swarm, within=within)

@@ -310,7 +310,7 @@ def test_the_option_limits_specialists_and_refuses_what_cannot_be(folder: Path, 
     for options, sentence in (
         ((*model, "--spawn", "auto"), "this swarm has no spawning.json"),
         ((*model, "--spawn", "few"), "'few' is no number of specialists"),
-        (("--spawn", "1"), "the annotator 'combined' has no specialists"),
+        (("--spawn", "1"), "the annotator 'dispatch' has no specialists"),
     ):
         refused = run("annotate", str(table), *options)
         assert refused.code == 2

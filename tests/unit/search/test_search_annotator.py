@@ -12,10 +12,9 @@ from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.mixing import with_none
 from aegir.annotators.ngrams.annotator import load_ngrams
 from aegir.annotators.scores import TableScores
-from aegir.annotators.swarm import load_swarm_annotator
 from aegir.dispatch.dispatcher import load_dispatcher
 from aegir.errors import UsageError
-from aegir.search.annotator import Clock, SearchAnnotator, load_search
+from aegir.search.annotator import Clock, SearchAnnotator, load_search, load_whole_swarm
 from aegir.search.deep import Trail, describe_path, search_table
 from aegir.search.effort import Plan
 from aegir.search.witnesses import unread_cells
@@ -48,14 +47,14 @@ def test_normal_effort_gives_the_dispatchers_answers_bit_for_bit(tables, combine
 
 
 def test_a_search_depends_on_its_table_alone(tables, combined):
-    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_swarm_annotator)
+    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_whole_swarm)
     together = search.score(tables)
     alone = [search.score([table])[0] for table in tables]
     assert all(map(equal, together, alone))
 
 
 def test_high_effort_searches_only_ambiguous_columns_and_shows_the_path(tables, combined):
-    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_swarm_annotator)
+    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_whole_swarm)
     scores = search.score(tables)
     searched = [
         (each, column)
