@@ -28,7 +28,6 @@ from aegir.annotators.mixing import with_none
 from aegir.annotators.ngrams.annotator import load_ngrams
 from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Annotator, Explanation, TableScores, table_spans
-from aegir.annotators.swarm import load_swarm_annotator
 from aegir.arrays import Bools
 from aegir.errors import UsageError
 from aegir.search.deep import Trail, describe_path, search_table
@@ -189,6 +188,8 @@ def _with_paths(scores: TableScores, trails: Sequence[Trail]) -> tuple[Explanati
 
 def load_whole_swarm() -> Annotator:
     """Return the swarm that ships, with as many specialists as its router wakes: who searches does not save on them."""
+    from aegir.annotators.swarm import load_swarm_annotator  # 20 ms that most runs can do without
+
     return load_swarm_annotator().spawning_at("all")
 
 
