@@ -54,8 +54,9 @@ def _dispatch(model: Path | None) -> Annotator:
     return dispatcher
 
 
-def _search(model: Path | None) -> Annotator:
-    annotator: Annotator = import_module("aegir.search.annotator").load_search(model)
+def _search(model: Path | None, effort: str = "high") -> Annotator:
+    parsed = import_module("aegir.search.effort").parse_effort(effort)
+    annotator: Annotator = import_module("aegir.search.annotator").load_search(model, parsed)
     return annotator
 
 
@@ -71,7 +72,13 @@ ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
 
 
 def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
-    """Return the annotator of that name, with the weights in `model` or those that ship with Aegir."""
+    """Return the annotator of that name, with the weights in `model` or those that ship with Aegir.
+
+    `search@high` is a search with this effort, `search@0.75` one with a number.
+    """
+    kind, sign, effort = name.partition("@")
+    if sign and kind == "search":
+        return _search(model, effort)
     if name not in ANNOTATORS:
         near = get_close_matches(name, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"

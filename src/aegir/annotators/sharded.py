@@ -44,6 +44,7 @@ def annotating_settings(
     precision: float | None,
     custom_types: bool = False,
     timing: bool = False,
+    spawn: str | int | None = None,
     memory: str | None = None,
     rows: int = ROWS,
     seed: int = 0,
@@ -56,6 +57,7 @@ def annotating_settings(
         "precision": precision,
         "custom_types": custom_types,
         "timing": timing,
+        "spawn": spawn,
         "memory": memory,
         "rows": rows,
         "seed": seed,
@@ -70,7 +72,7 @@ def file_item(path: str) -> list[Any]:
 def table_item(table: Table) -> list[Any]:
     """A table itself."""
     columns = [(column.name, column.values) for column in table.columns]
-    return ["table", table.name, [columns, table.subject]]
+    return ["table", table.name, [columns, table.subject, table.title]]
 
 
 def asking(engine: Engine, job: Job) -> AnnotateAll:
@@ -108,6 +110,7 @@ def open_workers(
         annotator,
         custom_types=settings["custom_types"],
         timing=settings["timing"],
+        spawn=settings["spawn"],
         say=_ignore,  # the sender has told it
     )
     thresholds = choose_thresholds(chosen, settings["min_confidence"], settings["precision"])
@@ -139,9 +142,9 @@ def _read(name: str) -> object:
         except UsageError as error:
             return Failure(title, str(error), UsageError)
         return title
-    columns, subject = content
+    columns, subject, own_title = content
     parsed = tuple(Column(header, tuple(values)) for header, values in columns)
-    return Table(title, parsed, subject=subject)
+    return Table(title, parsed, subject=subject, title=own_title)
 
 
 def _named(outcome: Outcome, names: Mapping[str, str]) -> Outcome:

@@ -19,6 +19,7 @@ from aegir.cli.options import (
     NO_DATABASE,
     PathName,
     annotator_options,
+    effort_options,
     memory_from,
     memory_option,
     spawn_option,
@@ -29,14 +30,15 @@ from aegir.cli.output import write_annotations
 from aegir.cli.routing import (
     RoutingReport,
     choose_annotator,
-    effort_options,
     llm_from,
     llm_options,
     routing_options,
     tell_usage,
 )
 from aegir.cli.terminal import tell, track
+from aegir.dispatch.dispatcher import DispatchAnnotator
 from aegir.errors import AegirError, UsageError
+from aegir.search.annotator import SearchAnnotator
 from aegir.tables.amounts import amount
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
@@ -162,7 +164,7 @@ def annotate(
     llm = llm_from(llm_endpoint, llm_model, llm_price)
     check_engine(engine, address)
     if engine != LOCAL:
-        _check_shareable(kept, routed or llm is not None)
+        _check_shareable(kept, routed or llm is not None, within)
     wanted = choose_annotator(
         annotator, model, routing, policy, llm, routed=routed, effort=effort, within=within
     )
@@ -198,17 +200,18 @@ def annotate(
                 len(kept),
                 address,
                 workers,
-                dispatched=not isinstance(wanted, str),
+                dispatched=isinstance(wanted, DispatchAnnotator),
                 routing=routing,
                 policy=policy,
                 reviewed=reviews is not None,
                 memory=memory,
-                annotator=annotator,
+                annotator=annotator if effort is None else f"{SearchAnnotator.name}@{effort}",
                 model=model,
                 min_confidence=min_confidence,
                 precision=precision,
                 custom_types=not no_custom,
                 timing=timing,
+                spawn=spawn,
                 rows=rows,
                 seed=seed,
             )
@@ -233,8 +236,14 @@ def annotate(
     run.report(out)
 
 
-def _check_shareable(files: Sequence[str | DatabaseUrl], by_one_process: bool) -> None:
+def _check_shareable(
+    files: Sequence[str | DatabaseUrl], by_one_process: bool, within: str | None
+) -> None:
     """Raise `UsageError` for what a cluster cannot do: sources that only this process can read, decisions to show."""
+    if within is not None:
+        raise UsageError(
+            "--within needs the clock of one machine; leave it or --engine ray out, or use --effort"
+        )
     if by_one_process:
         raise UsageError(
             "--explain-routing, --log-decisions and --llm-endpoint need one process; leave them or --engine ray out"

@@ -45,7 +45,21 @@ def annotator_options(verb: Verb) -> Verb:
         "--annotator",
         metavar="NAME",
         default="dispatch",
-        help="dispatch (default), combined, search, swarm, byte_model, ngrams or rules.",
+        help="dispatch (default), combined, search (or search@low, search@0.75, …), swarm, byte_model, ngrams or rules.",
+    )(verb)
+
+
+def effort_options(verb: Verb) -> Verb:
+    """--effort and --within."""
+    verb = click.option(
+        "--within",
+        metavar="TIME",
+        help="Search each table for at most this long, such as 200ms: the best answer that is there by then.",
+    )(verb)
+    return click.option(
+        "--effort",
+        metavar="NAME|NUMBER",
+        help="How far unsure columns are searched: low, normal (default), high, or a number from 0 to 1.",
     )(verb)
 
 

@@ -52,20 +52,6 @@ def routing_options(verb: Verb) -> Verb:
     )(verb)
 
 
-def effort_options(verb: Verb) -> Verb:
-    """--effort and --within."""
-    verb = click.option(
-        "--within",
-        metavar="TIME",
-        help="Search each table for at most this long, such as 200ms: the best answer that is there by then.",
-    )(verb)
-    return click.option(
-        "--effort",
-        metavar="NAME|NUMBER",
-        help="How far unsure columns are searched: low, normal (default), high, or a number from 0 to 1.",
-    )(verb)
-
-
 def llm_options(verb: Verb) -> Verb:
     """--llm-endpoint, --llm-model and --llm-price."""
     verb = click.option(

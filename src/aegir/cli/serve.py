@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import PathName, annotator_options, memory_option
+from aegir.cli.options import PathName, annotator_options, effort_options, memory_option
 from aegir.cli.terminal import tell
 from aegir.errors import UsageError
 from aegir.memory.location import default_location
@@ -91,6 +91,7 @@ DEFAULTS = Limits()
     help="Longest time at work for a request.",
 )
 @annotator_options
+@effort_options
 @click.option(
     "--log-decisions",
     metavar="FILE|URL",
@@ -113,6 +114,8 @@ def serve(
     max_seconds: float,
     annotator: str,
     model: Path | None,
+    effort: str | None,
+    within: str | None,
     log_decisions: str | None,
     memory: str | None,
     runs: Path | None,
@@ -155,7 +158,7 @@ def serve(
         from aegir.cli.routing import choose_annotator
 
         routed = log_decisions is not None
-        chosen = choose_annotator(annotator, model, routed=routed)
+        chosen = choose_annotator(annotator, model, routed=routed, effort=effort, within=within)
         return prepare(chosen, model, custom_types=False)[0]
 
     def announce(address: str) -> None:

@@ -85,7 +85,7 @@ def parse_effort(text: str) -> float:
         effort = math.nan
     if not 0 <= effort <= 1:
         raise UsageError(
-            f"--effort is {text!r}; expected low, normal, high or a number from 0 to 1"
+            f"the effort is {text!r}; expected low, normal, high or a number from 0 to 1"
         )
     return effort
 

@@ -47,25 +47,31 @@ class Readings:
         self._networks, self._table, self._verdicts = networks, table, verdicts
         self._first = self._read(table)
         self._total, self._count = dict(self._first), 1
+        self._read_again = np.zeros(len(table.columns), bool)
 
     def unread(self, reading: int) -> Bools:
         """(columns,) which columns have cells that this reading, counted from 1, would be the first to read."""
         return np.array([bool(unread_cells(each, reading)) for each in self._table.columns], bool)
 
     def read(self, reading: int, searched: Bools) -> Logs:
-        """Read other cells of the searched columns; return what all readings together add to log probabilities."""
+        """Read other cells of the searched columns; return what all readings together add to log probabilities.
+
+        Nothing is added to a column that was not read again, though its neighbours were.
+        """
         columns = tuple(
             replace(column, values=cells)
             if search and (cells := unread_cells(column, reading))
             else column
             for column, search in zip(self._table.columns, searched, strict=True)
         )
+        self._read_again |= searched & self.unread(reading)
         found = self._read(replace(self._table, columns=columns))
         self._total = {part: self._total[part] + found[part] for part in PARTS}
         self._count += 1
         share = np.float32(1 / self._count)
         return {
             part: READINGS_WEIGHT
+            * self._read_again[:, None]
             * (np.log(self._total[part] * share + FLOOR) - np.log(self._first[part] + FLOOR))
             for part in PARTS
         }

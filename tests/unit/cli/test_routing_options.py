@@ -141,3 +141,20 @@ def test_a_language_model_that_is_not_there_costs_no_answer(tmp_path: Path):
     assert done.said == [
         "aegir: m: 3 calls, 2 repeated, 1 failure, 0 tokens sent, 0 received, cost 0"
     ]
+
+
+def test_effort_is_refused_where_it_means_nothing(tmp_path: Path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,Oslo\n2,Rome\n")
+    for options, sentence in (
+        (("--effort", "most"), "the effort is 'most'; expected low, normal, high or a number"),
+        (("--within", "0ms"), "--within is '0ms'; expected a time above 0, such as 200ms"),
+        (("--effort", "high", "--annotator", "rules"), "'rules' has no effort to choose"),
+        (("--within", "1s", "--explain-routing"), "--within decides itself who reads a column"),
+    ):
+        refused = run("annotate", str(table), *options)
+        assert refused.code == 2
+        assert sentence in refused.err
+    searched = run("annotate", str(table), "--effort", "low", "--json")
+    assert searched.code == 0
+    assert '"annotator": "search"' in searched.out

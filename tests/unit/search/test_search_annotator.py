@@ -11,6 +11,7 @@ from aegir.annotators.byte_model import load_byte_model
 from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.mixing import with_none
 from aegir.annotators.ngrams.annotator import load_ngrams
+from aegir.annotators.registry import load_annotator
 from aegir.annotators.scores import TableScores
 from aegir.dispatch.dispatcher import load_dispatcher
 from aegir.errors import UsageError
@@ -133,8 +134,10 @@ def test_a_search_ends_when_a_step_tells_nothing_new(combined):
 
 
 def test_python_and_command_line_names_lead_to_a_search():
-    answers = annotate(EXAMPLES / "books.csv", annotator="search", memory=False)
+    answers = annotate(EXAMPLES / "books.csv", annotator="search@low", memory=False)
     assert answers.tables[0].annotator == "search"
+    with pytest.raises(UsageError, match="the effort is 'most'"):
+        load_annotator("search@most")
     with pytest.raises(UsageError, match="expected a number from 0 to 1"):
         load_search(effort=2.0)
     with pytest.raises(UsageError, match="expected more than 0"):
