@@ -6,7 +6,7 @@
     A = together_weight * together + order_weight * order
 
     s_i(a) = log P_i(a) + (n - 1)^-crowding * (sum over later j, b: A(a, b) q_j(b) + sum over earlier j, b: A(b, a) q_j(b))
-    q_i = P_i(any name) * softmax(s_i)                      ROUNDS times, beginning with q = P
+    q_i = P_i(any name) * softmax(s_i)                      at most ROUNDS times, beginning with q = P
 
 This is mean field inference in a fully connected pairwise model (Wainwright and Jordan 2008, section 5). Of two columns that read
 like telephone numbers the later one becomes a fax number, because tables seldom have two telephones and have the fax behind.
@@ -31,6 +31,8 @@ from aegir.model.dense import rows_times
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 
 ROUNDS = 4
+SETTLED = 1e-3
+"""Rounds end early when no probability has moved further than this."""
 FLOOR = np.float32(1e-6)
 IMPOSSIBLE = np.float32(-1e4)
 """The log probability of what cannot be; nothing that stands beside it makes up for it."""
@@ -120,7 +122,9 @@ class Pairs:
             earlier = np.cumsum(believed, axis=0, dtype=np.float32) - believed
             later = believed.sum(axis=0, dtype=np.float32) - believed - earlier
             scores = alone + scale * rows_times(np.hstack([later, earlier]), self._matrix)
-            believed = some * softmax(scores)
+            before, believed = believed, some * softmax(scores)
+            if np.abs(believed - before).max() < SETTLED:
+                break
         temperature = 1 + strength * (self.weights.temperature - 1)
         return np.asarray(softmax(scores / np.float32(temperature)) * some, np.float32)
 
