@@ -74,10 +74,10 @@ ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
 def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
     """Return the annotator of that name, with the weights in `model` or those that ship with Aegir.
 
-    `search@high` is a search with this effort, `search@0.75` one with a number.
+    `search@high` is a search with this effort, `search@0.75` one with a number; routing tables call it `swarm@high`.
     """
     kind, sign, effort = name.partition("@")
-    if sign and kind == "search":
+    if sign and kind in ("search", "swarm"):
         return _search(model, effort)
     if name not in ANNOTATORS:
         near = get_close_matches(name, ANNOTATORS, 1)

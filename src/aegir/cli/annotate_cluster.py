@@ -36,15 +36,19 @@ def annotate_over_cluster(
     kept = annotating_settings(
         **settings, memory=(memory or default_location()) if reviewed else None
     )
-    job = _make_job(kept, dispatched, routing, policy)
+    job = annotating_job(kept, dispatched, routing, policy)
     with open_ray(address, workers) as ray:
         items = (file_item(str(file)) for file in files)
         yield from map(outcome_from_json, ray.map(job, items, count, at_once=FILES_AT_ONCE))
 
 
-def _make_job(
-    settings: dict[str, Any], dispatched: bool, routing: Path | None, policy: Path | None
+def annotating_job(
+    settings: dict[str, Any],
+    dispatched: bool,
+    routing: Path | None = None,
+    policy: Path | None = None,
 ) -> Job:
+    """What a node does with these settings of `annotating_settings`; the policy may be that of the environment."""
     memory, home = settings["memory"], user_folder()
     files = [
         settings["model"],

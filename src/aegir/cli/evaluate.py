@@ -19,13 +19,14 @@ from aegir.annotators.annotate import prepare
 from aegir.annotators.evaluation import AnnotateAll, Evaluation
 from aegir.annotators.evaluation import evaluate as evaluate_task
 from aegir.annotators.open_evaluation import OpenEvaluation, evaluate_open
-from aegir.annotators.sharded import OPEN, annotating_settings, asking
+from aegir.annotators.sharded import annotating_settings, asking
 from aegir.answers.printable import escape_controls
-from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
+from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import PathName, annotator_options, threshold_options
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
+from aegir.dispatch.dispatcher import DispatchAnnotator
 from aegir.errors import CheckFailed, UsageError
 from aegir.tables.amounts import amount
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
@@ -92,11 +93,14 @@ def evaluate(
     with ExitStack() as ended_after:
         ask: AnnotateAll | None = None
         if engine != LOCAL:
+            from aegir.cli.annotate_cluster import annotating_job
+
             settings = annotating_settings(
                 annotator, model, min_confidence=min_confidence, precision=precision
             )
             ray = ended_after.enter_context(open_ray(address))
-            ask = asking(ray, make_job(OPEN, settings, [model]))
+            dispatched = annotator == DispatchAnnotator.name
+            ask = asking(ray, annotating_job(settings, dispatched))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
             name, figure = "the share of right types", result.type.right

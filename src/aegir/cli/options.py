@@ -59,7 +59,7 @@ def effort_options(verb: Verb) -> Verb:
     return click.option(
         "--effort",
         metavar="NAME|NUMBER",
-        help="How far unsure columns are searched: low, normal (default), high, or a number from 0 to 1.",
+        help="How far unsure columns are searched: low, normal (default; high for --annotator search), high, or a number from 0 to 1.",
     )(verb)
 
 

@@ -150,6 +150,8 @@ def _choose_search(
     name: str, model: Path | None, effort: str | None, within: str | None, routed: bool
 ) -> SearchAnnotator:
     option = "--effort" if effort is not None else "--within"
+    if "@" in name:
+        raise UsageError(f"--annotator {name} says its effort already; leave {option} out")
     if name not in (DispatchAnnotator.name, SearchAnnotator.name):
         raise UsageError(
             f"the annotator {name!r} has no effort to choose; leave {option} or --annotator out"
@@ -159,9 +161,13 @@ def _choose_search(
             f"{option} decides itself who reads a column; leave out --routing, --policy, --llm-endpoint, "
             "--explain-routing and --log-decisions, or name swarm@high as a worker in a routing table"
         )
+    if policy_file(None) is not None:
+        tell(f"{option} decides who reads a column; the policy of {POLICY_FILE} is not asked")
     usual = "high" if name == SearchAnnotator.name else "normal"
     return load_search(
-        model, parse_effort(effort or usual), None if within is None else parse_seconds(within)
+        model,
+        parse_effort(usual if effort is None else effort),
+        None if within is None else parse_seconds(within),
     )
 
 

@@ -260,5 +260,7 @@ def load_dispatcher(
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
     table = load_table(routing, FEATURES, (*OWN_WORKERS, *SEARCHES, *(others or {})))
     named = {worker for rule in table.rules for worker in table.roles[rule.role].chain}
+    if policy is not None and policy.policy is not None:
+        named.update(policy.policy.actions)
     searches = {name: SearchWorker(name, combined) for name in SEARCHES if name in named}
     return DispatchAnnotator(combined, table, policy=policy, others={**searches, **(others or {})})

@@ -14,6 +14,7 @@ Promises
   - whoever is asked at some effort is asked at every higher one.
 """
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,15 +32,23 @@ from aegir.annotators.scores import Annotator, Explanation, TableScores, table_s
 from aegir.arrays import Bools
 from aegir.errors import UsageError
 from aegir.search.deep import Trail, describe_path, search_table
-from aegir.search.effort import EFFORTS, Plan
+from aegir.search.effort import FEW, LONGEST, Plan, parse_effort
 from aegir.search.witnesses import Networks
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
 SECONDS = {"wake": 0.003, "reading": 0.002, "swarm": 0.006}
-"""What a step is taken to need per column before it was measured."""
+"""What a step is taken to need per column that is read, before it was measured."""
 MEMORY = 0.3
 """How far a new measurement moves what a step is taken to need."""
+FORGETTING = 0.1
+"""How far that moves back with every table, so that one slow step does not stop such steps for ever."""
+
+
+Correct = Callable[
+    [Sequence[Table], Sequence[TableScores], Sequence[Verdict]], Sequence[TableScores]
+]
+"""What is done to the scores of tables at last, given the rules' verdicts."""
 
 
 @dataclass(slots=True)
@@ -58,19 +67,20 @@ class Clock:
     def start(self) -> None:
         """Begin with a table."""
         self.cut, self._running = "", None
+        for step, usual in SECONDS.items():
+            self.needs[step] += FORGETTING * (usual - self.needs[step])
         self._end = self.now() + (self.within or 0.0)
 
-    def columns_in_time(self, step: str) -> int | None:
-        """Return how many columns a step can take on; None for any number."""
+    def columns_in_time(self, step: str) -> float:
+        """Return how many columns a step can read."""
         if self.within is None:
-            return None
+            return math.inf
         self.stop()
-        return max(int((self._end - self.now()) / self.needs[step]), 0)
+        return max((self._end - self.now()) / self.needs[step], 0.0)
 
     def may_go_on(self, step: str, columns: int) -> bool:
         """Return whether a step about some columns would end in time, and begin to measure it."""
-        fits = self.columns_in_time(step)
-        if fits is not None and columns > fits:
+        if columns > self.columns_in_time(step):
             self.cut = self.cut or step
             return False
         self._running = (step, columns, self.now())
@@ -100,8 +110,10 @@ class SearchAnnotator:
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
         """`swarm` gives the annotator that high effort asks; `within` are seconds for each table, from its first pass on."""
-        if within is not None and within <= 0:
-            raise UsageError(f"the time for a table is {within} s; expected more than 0")
+        if within is not None and not 0 < within <= LONGEST:
+            raise UsageError(
+                f"the time for a table is {within} s; expected more than 0, and a day at most"
+            )
         if plan.readings and not isinstance(combined.ngrams, Networks):
             raise UsageError("these n-grams cannot read a column again; use an effort up to normal")
         self.combined, self.plan, self.swarm = combined, plan, swarm
@@ -110,20 +122,31 @@ class SearchAnnotator:
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
-        groups = [tables] if self._clock.within is None else [[table] for table in tables]
-        return [scores for group in groups for scores in self._score(group)]
+        return self._score(tables, self.combined.correct)
 
     def score_uncorrected(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return the same before rules and pairs, for a caller that applies them."""
-        return self._search(tables)[1]
+        return self._score(tables, lambda _tables, found, _verdicts: found)
 
-    def _score(self, tables: Sequence[Table]) -> list[TableScores]:
-        verdicts, found, trails, notes = self._search(tables)
-        corrected = self.combined.correct(tables, found, verdicts)
-        return [
-            replace(scores, explanations=_with_paths(scores, own), notes=(*scores.notes, *notes))
-            for scores, own in zip(corrected, trails, strict=True)
-        ]
+    def _score(self, tables: Sequence[Table], correct: Correct) -> list[TableScores]:
+        result: list[TableScores] = []
+        for group in self._groups(tables):
+            verdicts, found, trails, notes = self._search(group)
+            result += [
+                replace(
+                    scores, explanations=_with_paths(scores, own), notes=(*scores.notes, *notes)
+                )
+                for scores, own in zip(correct(group, found, verdicts), trails, strict=True)
+            ]
+        return result
+
+    def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:
+        """Return the tables that are searched at a time: all of them, or under a limit each by itself."""
+        if self._clock.within is None:
+            return [tables]
+        if self.plan.asks_swarm and self.swarm is not None:
+            self.swarm()  # is loaded before the clock runs
+        return [[table] for table in tables]
 
     def _search(
         self, tables: Sequence[Table]
@@ -135,8 +158,10 @@ class SearchAnnotator:
         woken, left_out = self._choose(cheap)
         found = cheap
         asked = sum(int(each.sum()) for each in woken)
-        if asked and clock.may_go_on("wake", asked):
-            found = self.combined.wake(tables, cheap, woken, plan.context)
+        # Under a limit few columns are read beside the woken ones: a whole table takes as long for one as for all.
+        context = plan.context if clock.within is None else FEW
+        if asked and clock.may_go_on("wake", asked + FEW):
+            found = self.combined.wake(tables, cheap, woken, context)
             clock.stop()
         trails = [[Trail() for _ in table.columns] for table in tables]
         if plan.readings:
@@ -153,12 +178,12 @@ class SearchAnnotator:
         """Return (columns,) per table which columns the byte network reads, and how many there is no time for."""
         sure = [with_none(each.types).max(axis=1, initial=0.0) for each in cheap]
         woken = [each < self.plan.woken_below for each in sure]
-        fits = self._clock.columns_in_time("wake")
+        fits = self._clock.columns_in_time("wake") - FEW
         wanted = sum(int(each.sum()) for each in woken)
-        if fits is None or wanted <= fits:
+        if wanted <= fits:
             return woken, 0
         # One table at a time under a limit: its least sure columns come first.
-        order = np.argsort(sure[0], kind="stable")[:fits]
+        order = np.argsort(sure[0], kind="stable")[: max(int(fits), 0)]
         chosen = np.zeros_like(woken[0])
         chosen[order] = woken[0][order]
         return [chosen], wanted - int(chosen.sum())
@@ -195,9 +220,10 @@ def load_whole_swarm() -> Annotator:
 
 def load_search(
     model: Path | None = None,
-    effort: float = EFFORTS["high"],
+    effort: float | str = "high",
     within: float | None = None,
 ) -> SearchAnnotator:
     """Return the annotator over the shipped models; the swarm is loaded when it is first asked."""
+    effort = parse_effort(effort) if isinstance(effort, str) else effort
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
     return SearchAnnotator(combined, Plan.of(effort), swarm=load_whole_swarm, within=within)

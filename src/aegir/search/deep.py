@@ -19,7 +19,7 @@ from aegir.search.effort import Plan
 from aegir.search.witnesses import FLOOR, Logs, Networks, Readings, ask_swarm
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
-from aegir.vocabulary.hierarchy import kind_of, tree_path_of
+from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
 
 NOTHING_NEW = 0.005
@@ -135,10 +135,7 @@ def describe_path(scores: TableScores, column: int) -> str:
     if scores.fine is not None:
         named = int(scores.fine[column].argmax())
         if scores.fine[column, named] >= LIKELY:
-            fine = float(scores.fine[column, named])
-            above = [name for name, _ in steps] or [tree_path_of(FINE_NAMES[named])[0]]
-            steps = steps or [(above[0], fine)]
-            steps.append((FINE_NAMES[named], fine))
-    return (
-        " > ".join(f"{name} {sure:.2f}" for name, sure in steps) or f"none of the types {none:.2f}"
-    )
+            steps.append((FINE_NAMES[named], float(scores.fine[column, named])))
+    if not steps or steps[0][0] in FINE_NAMES:
+        steps.insert(0, ("none of the types", none))
+    return " > ".join(f"{name} {sure:.2f}" for name, sure in steps)

@@ -3,12 +3,7 @@
     parse_effort("high")            1.0                 parse_seconds("200ms")          0.2
     Plan.of(1.0)                    which columns are searched, beside how many others, in how many steps
 
-| effort | first pass | byte network asked, beside | deep search |
-|---|---|---|---|
-| `low`, 0 | rules, n-grams, pairs | for no column | none |
-| `normal`, 0.5 | the same | below 0.7, beside 2 others | none |
-| 0.75 | the same | below 0.85, beside 2 others | below 0.9: 2 further readings |
-| `high`, 1 | the same | for every column, with the whole table | below 0.9: 3 further readings, then the swarm |
+docs/search.md has a table of what each effort asks for.
 
 Effort only adds: whoever is asked at some effort is asked at every higher one.
 """
@@ -32,6 +27,8 @@ MOST_READINGS = 3
 """Further readings of a column; a fourth one gained nothing on held-out tables."""
 SWARM_FROM = 0.9
 """Effort from which the swarm is asked."""
+LONGEST = 86_400.0
+"""Seconds that a table may be given."""
 _SECONDS = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s)\s*")
 
 
@@ -54,9 +51,7 @@ class Plan:
     def of(cls, effort: float) -> Self:
         """Return the plan of an effort from 0 to 1."""
         if not 0 <= effort <= 1:
-            raise UsageError(
-                f"the effort is {effort}; expected a number from 0 to 1, low, normal or high"
-            )
+            raise UsageError(f"the effort is {effort}; expected a number from 0 to 1")
         more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
         return cls(
             effort,
@@ -94,6 +89,8 @@ def parse_seconds(text: str) -> float:
     """Return the seconds that `200ms` or `1.5s` stand for."""
     found = _SECONDS.fullmatch(text)
     seconds = float(found[1]) * (0.001 if found[2] == "ms" else 1) if found else 0.0
-    if seconds <= 0:
-        raise UsageError(f"--within is {text!r}; expected a time above 0, such as 200ms or 1.5s")
+    if not 0 < seconds <= LONGEST:
+        raise UsageError(
+            f"--within is {text[:40]!r}; expected a time above 0 and up to a day, such as 200ms or 1.5s"
+        )
     return seconds

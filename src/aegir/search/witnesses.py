@@ -4,7 +4,7 @@
     Swarm       a primary and its specialists, on the whole table:                 log P += w (1 - web) log S
 
 N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says, which gained nothing on tables of the web. The weights are small because
-the first pass has heard most of it: they gained most on held-out tables (docs/search.md), and not much.
+the first pass has heard most of it: they gained most on held-out tables (docs/log.md), and not much.
 
 Promise: what a witness says of a table depends on that table alone, bit for bit.
 """
@@ -24,6 +24,8 @@ from aegir.tables.table import Column, Table
 
 READINGS_WEIGHT, SWARM_WEIGHT = np.float32(0.6), np.float32(0.2)
 FLOOR = np.float32(1e-5)
+DEALT = 4
+"""Parts of the cells that the first reading left; a fourth further reading gained nothing and is not made."""
 PARTS = ("types", "fine")
 Logs = dict[str, F32]
 """Part of the answer to (columns, names and none) what is added to log probabilities."""
@@ -46,8 +48,8 @@ class Readings:
     def __init__(self, networks: Networks, table: Table, verdicts: Sequence[Verdict]) -> None:
         self._networks, self._table, self._verdicts = networks, table, verdicts
         self._first = self._read(table)
-        self._total, self._count = dict(self._first), 1
-        self._read_again = np.zeros(len(table.columns), bool)
+        self._total = dict(self._first)
+        self._count = np.ones((len(table.columns), 1), np.float32)
 
     def unread(self, reading: int) -> Bools:
         """(columns,) which columns have cells that this reading, counted from 1, would be the first to read."""
@@ -64,15 +66,13 @@ class Readings:
             else column
             for column, search in zip(self._table.columns, searched, strict=True)
         )
-        self._read_again |= searched & self.unread(reading)
+        read = (searched & self.unread(reading))[:, None]
         found = self._read(replace(self._table, columns=columns))
-        self._total = {part: self._total[part] + found[part] for part in PARTS}
-        self._count += 1
-        share = np.float32(1 / self._count)
+        self._total = {part: self._total[part] + read * found[part] for part in PARTS}
+        self._count += read
         return {
             part: READINGS_WEIGHT
-            * self._read_again[:, None]
-            * (np.log(self._total[part] * share + FLOOR) - np.log(self._first[part] + FLOOR))
+            * (np.log(self._total[part] / self._count + FLOOR) - np.log(self._first[part] + FLOOR))
             for part in PARTS
         }
 
@@ -81,17 +81,17 @@ class Readings:
         return {part: with_none(found[part]) for part in PARTS}
 
 
-def unread_cells(column: Column, reading: int, readings: int = 4) -> tuple[str, ...]:
-    """Return the cells of one further reading, from 1; none if the first reading had all of them.
+def unread_cells(column: Column, reading: int) -> tuple[str, ...]:
+    """Return at most CELLS cells of one further reading, from 1; none if the first reading had all of them.
 
-    The cells beside those of the first reading are dealt out to `readings` readings in turn.
+    The cells beside those of the first reading are dealt out to DEALT readings in turn.
     """
     cells = column.present
     read = {place * len(cells) // CELLS for place in range(CELLS)}
     rest = [cell for place, cell in enumerate(cells) if place not in read]
     if len(cells) <= CELLS or not rest:
         return ()
-    return Column(column.name, tuple(rest[reading - 1 :: readings])).spread(CELLS)
+    return Column(column.name, tuple(rest[reading - 1 :: DEALT])).spread(CELLS)
 
 
 def ask_swarm(swarm: Annotator, table: Table, web: float) -> Logs:

@@ -53,7 +53,8 @@ class EffortFigures:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    table: int
+    table: tuple[int, int]
+    """Fold and place of its table."""
     web: bool
     types: Accepted | None
     relations: Accepted | None
@@ -67,7 +68,7 @@ def measure_efforts(
 ) -> list[EffortFigures]:
     """Search every fold's tables with every effort; `swarms` has those that have not seen a fold, by its name."""
     rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
-    columns = [each for fold in folds for each in _columns(fold)]
+    columns = [each for number, fold in enumerate(folds) for each in _columns(fold, number)]
     said, seconds = {}, {}
     for name, effort, pairs in rows:
         parts, spent = [], 0.0
@@ -116,9 +117,9 @@ def _without_pairs(combined: CombinedAnnotator) -> CombinedAnnotator:
         network.facts = before
 
 
-def _columns(fold: Fold) -> list[_Column]:
+def _columns(fold: Fold, fold_number: int) -> list[_Column]:
     return [
-        _Column(number, _is_web(table), labels.types, labels.relations)
+        _Column((fold_number, number), _is_web(table), labels.types, labels.relations)
         for number, table in enumerate(fold.tables)
         for labels in table.labels
     ]
@@ -153,7 +154,7 @@ def _hardest_types(
     folds: Sequence[Fold], columns: Sequence[_Column], said: Sequence[tuple[str, str]]
 ) -> Bools:
     """(columns,) which web columns are of the quarter of types with the lowest F1 on the other folds."""
-    fold_of = np.repeat(np.arange(len(folds)), [len(_columns(fold)) for fold in folds])
+    fold_of = np.array([column.table[0] for column in columns])
     web = np.array([column.web and bool(column.types) for column in columns])
     hard = np.zeros(len(columns), bool)
     for number in range(len(folds)):
@@ -196,15 +197,11 @@ def _gain(
     columns: Sequence[_Column], difference: np.ndarray, used: Bools, draws: int = 1000
 ) -> tuple[float, float, float]:
     """Return the mean difference over the used columns, and its 95 % interval over redrawn tables."""
-    sums: Counter[int] = Counter()
-    counts: Counter[int] = Counter()
-    table, last = -1, None
-    for place, column in enumerate(columns):
-        if column.table != last:
-            table, last = table + 1, column.table
-        if used[place]:
-            sums[table] += difference[place]
-            counts[table] += 1
+    sums: Counter[tuple[int, int]] = Counter()
+    counts: Counter[tuple[int, int]] = Counter()
+    for place in np.flatnonzero(used).tolist():
+        sums[columns[place].table] += difference[place]
+        counts[columns[place].table] += 1
     numbers = sorted(counts)
     total = np.array([sums[number] for number in numbers])
     count = np.array([counts[number] for number in numbers])

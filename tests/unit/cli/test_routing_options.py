@@ -148,7 +148,13 @@ def test_effort_is_refused_where_it_means_nothing(tmp_path: Path):
     table.write_text("a,b\n1,Oslo\n2,Rome\n")
     for options, sentence in (
         (("--effort", "most"), "the effort is 'most'; expected low, normal, high or a number"),
-        (("--within", "0ms"), "--within is '0ms'; expected a time above 0, such as 200ms"),
+        (
+            ("--within", "0ms"),
+            "--within is '0ms'; expected a time above 0 and up to a day, such as 200ms",
+        ),
+        (("--within", "9" * 400 + "s"), "expected a time above 0 and up to a day"),
+        (("--effort", ""), "the effort is ''; expected low"),
+        (("--effort", "low", "--annotator", "search@high"), "search@high says its effort already"),
         (("--effort", "high", "--annotator", "rules"), "'rules' has no effort to choose"),
         (("--within", "1s", "--explain-routing"), "--within decides itself who reads a column"),
     ):

@@ -1,5 +1,6 @@
 """A search on the models that ship: what effort adds, what it must not change, and what a time limit does."""
 
+import math
 from itertools import count
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from aegir.errors import UsageError
 from aegir.search.annotator import Clock, SearchAnnotator, load_search, load_whole_swarm
 from aegir.search.deep import Trail, describe_path, search_table
 from aegir.search.effort import Plan
-from aegir.search.witnesses import unread_cells
+from aegir.search.witnesses import Readings, unread_cells
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
 
@@ -81,8 +82,8 @@ def test_with_little_time_the_least_sure_columns_come_first(tables, combined):
     _, cheap = combined.read_cheaply(tables[1:2])
     sure = with_none(cheap[0].types).max(axis=1)
     search = SearchAnnotator(combined, Plan.of(1.0), within=1.0, now=lambda: 0.0)
-    search._clock.needs["wake"] = 0.6  # one column fits
     search._clock.start()
+    search._clock.needs["wake"] = 0.3  # three columns fit: one, and two beside it
     (woken,), left_out = search._choose(cheap)
     assert woken.sum() == 1
     assert left_out > 0
@@ -95,17 +96,20 @@ def test_with_enough_time_a_limit_changes_nothing(tables, combined):
 
 
 def test_the_clock_learns_how_long_steps_take():
-    seconds = iter([0.0, 0.0, 0.0, 4.0, 4.0, 4.0])
-    clock = Clock(10.0, lambda: next(seconds), {"reading": 1.0})
+    seconds = iter([0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0])
+    clock = Clock(10.0, lambda: next(seconds))
     clock.start()
+    clock.needs["reading"] = 1.0
     assert clock.may_go_on("reading", 2)  # began at 0
     clock.stop()  # at 4: two seconds per column, so 1 + 0.3 (2 - 1)
     assert clock.needs["reading"] == pytest.approx(1.3)
     assert not clock.may_go_on("reading", 5)  # 6.5 seconds would be needed, 6 are left
     assert clock.cut == "reading"
+    clock.start()  # a tenth of the way back to the usual 0.002
+    assert clock.needs["reading"] == pytest.approx(1.3 - 0.1 * (1.3 - 0.002))
 
 
-def test_every_cell_beyond_the_first_reading_is_read_once():
+def test_further_readings_share_the_cells_that_the_first_one_left():
     cells = tuple(str(number) for number in range(30))
     column = Column("n", cells)
     further = [cell for reading in (1, 2, 3, 4) for cell in unread_cells(column, reading)]
@@ -140,8 +144,35 @@ def test_python_and_command_line_names_lead_to_a_search():
         load_annotator("search@most")
     with pytest.raises(UsageError, match="expected a number from 0 to 1"):
         load_search(effort=2.0)
-    with pytest.raises(UsageError, match="expected more than 0"):
-        load_search(within=0.0)
+    for within in (0.0, math.nan, math.inf):
+        with pytest.raises(UsageError, match="expected more than 0"):
+            load_search(within=within)
+
+
+def test_a_column_counts_only_its_own_readings():
+    class Counting:
+        """Says 0.5 for the first column at first and 0.9 in its further reading, and the same for the second."""
+
+        calls = 0
+
+        def ask_networks(self, tables, verdicts):
+            sure = 0.5 if Counting.calls == 0 else 0.9
+            Counting.calls += 1
+            return {part: np.full((2, 1), sure, np.float32) for part in ("types", "fine")}
+
+    table = Table("t", tuple(Column(name, tuple(map(str, range(100)))) for name in "ab"))
+    readings = Readings(Counting(), table, [])
+    first = readings.read(1, np.array([True, True]))["types"][0, 0]
+    # log((0.5 + 0.9) / 2) - log(0.5), times 0.6
+    assert first == pytest.approx(0.6 * math.log(0.7 / 0.5), abs=1e-4)
+    later = readings.read(2, np.array([False, True]))["types"]
+    assert later[0, 0] == pytest.approx(first)
+    assert later[1, 0] == pytest.approx(0.6 * math.log((0.5 + 0.9 + 0.9) / 3 / 0.5), abs=1e-4)
+
+
+def test_several_tables_under_a_limit_are_searched_one_by_one(tables, combined):
+    search = SearchAnnotator(combined, Plan.of(0.75), within=3600.0)
+    assert len(search.score_uncorrected(tables)) == len(tables)
 
 
 def test_a_routing_table_may_name_a_search_as_a_worker(tmp_path, tables):
