@@ -9,7 +9,7 @@
     q_i = P_i(any name) * softmax(s_i)                      at most ROUNDS times, beginning with q = P
 
 This is mean field inference in a fully connected pairwise model (Wainwright and Jordan 2008, section 5). Of two columns that read
-like telephone numbers the later one becomes a fax number, because tables seldom have two telephones and have the fax behind.
+like a title, the one that a price follows is the product's name, if that is how labelled tables have it.
 
 Promises
   - a table's result depends on that table alone, bit for bit;
