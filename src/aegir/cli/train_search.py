@@ -66,10 +66,10 @@ def search_figures(
     if as_json:
         say(json.dumps([asdict(each) for each in figures], indent=1))
         return
-    say(_table(figures))
+    say(*_table(figures))
 
 
-def _table(figures: "list[EffortFigures]") -> str:
+def _table(figures: "list[EffortFigures]") -> list[str]:
     lines = [
         f"{'effort':<22} {'web types':>9} {'gain, 95 %':>24} {'hardest':>8} {'relations':>9} {'everyday':>8} {'CPU ms':>7}"
     ]
@@ -81,8 +81,8 @@ def _table(figures: "list[EffortFigures]") -> str:
             f"{each.everyday_types:>8.4f} {1000 * each.seconds:>7.2f}"
         )
     types, relations, everyday, hardest = figures[0].columns
-    lines.append(
-        f"\n{types} web columns with a type, {hardest} of them of the hardest quarter of the types; {relations} with a "
+    said = (
+        f"{types} web columns with a type, {hardest} of them of the hardest quarter of the types; {relations} with a "
         f"relation; {everyday} everyday columns"
     )
-    return "\n".join(lines)
+    return [*lines, "", said]

@@ -66,7 +66,7 @@ class Readings:
             else column
             for column, search in zip(self._table.columns, searched, strict=True)
         )
-        read = (searched & self.unread(reading))[:, None]
+        read = (searched & self.unread(reading)).astype(np.float32)[:, None]
         found = self._read(replace(self._table, columns=columns))
         self._total = {part: self._total[part] + read * found[part] for part in PARTS}
         self._count += read
