@@ -111,8 +111,7 @@ class _MemberReader:
             )
         try:
             opened = self._archive.open(member)
-        # NotImplementedError is how zipfile reports an unknown compression method.
-        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+        except BROKEN_ZIP as error:
             raise UnreadableTable(f"{request.label} cannot be unpacked ({error})") from error
         with opened:
             stream = ByteStream(cast(BinaryIO, opened))
