@@ -1,15 +1,13 @@
 """`aegir runs`: look at training runs."""
 
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from aegir.cli.options import PathName
+from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.terminal import say, tell
-from aegir.errors import UsageError
-from aegir.files import replace_file
 from aegir.health.report import Unwell
 from aegir.health.run_health import check_run
 from aegir.health.run_page import render_run_page
@@ -55,12 +53,7 @@ def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
 
 @click.command("show", epilog="Example: aegir runs show runs/tiny --out tiny.html")
 @click.argument("run", type=PathName())
-@click.option(
-    "--out",
-    "-o",
-    type=PathName(dir_okay=False),
-    help="Write the page to this file, not to stdout.",
-)
+@page_option
 @click.option(
     "--json",
     "as_json",
@@ -72,19 +65,11 @@ def show(run: Path, out: Path | None, as_json: bool) -> None:
 
     RUN is a folder with metrics.jsonl, written by any program; it may still be running. The page needs nothing beside it.
     """
-    out = None if out == Path("-") else out
-    if out is None and not as_json and sys.stdout.isatty():
-        raise UsageError(
-            "the page would be printed to the terminal; give --out page.html, or --json"
-        )
+    out = page_target(out, as_json, "page.html")
     summary = read_run(RunFolder(run))
     for note in summary.notes[:NOTES_TOLD]:
         tell(note)
     if len(summary.notes) > NOTES_TOLD:
         tell(f"and {len(summary.notes) - NOTES_TOLD} more notes like these")
     text = json.dumps(summary.as_dict()) + "\n" if as_json else render_run_page(summary)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        replace_file(out, text.encode())
-        tell(f"{run} is drawn in {out}")
+    write_page(out, text, str(run))

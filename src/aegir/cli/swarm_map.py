@@ -1,7 +1,6 @@
 """`aegir swarm map`: the swarm on one page."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,23 +9,18 @@ import click
 from aegir.annotators.annotate import ROWS, Failure, annotate_sources, prepare
 from aegir.answers.annotation import TableAnnotation
 from aegir.cli.options import PathName
+from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.swarm import open_pool
 from aegir.cli.terminal import tell, track
 from aegir.dispatch.bench_tables import shipped_tables
 from aegir.errors import UsageError
-from aegir.files import replace_file
 from aegir.swarm.pool.map_page import render_pool_map
 from aegir.swarm.pool.survey import survey
 from aegir.tables.discovery import find_table_files
 
 
 @click.command("map", epilog="Example: aegir swarm map --out map.html --tables examples")
-@click.option(
-    "--out",
-    "-o",
-    type=PathName(dir_okay=False),
-    help="Write the page to this file, not to stdout.",
-)
+@page_option
 @click.option(
     "--tables",
     type=PathName(),
@@ -41,20 +35,12 @@ def draw_map(out: Path | None, tables: Path | None, model: Path | None, as_json:
 
     The page needs nothing beside it.
     """
-    out = None if out == Path("-") else out
-    if out is None and not as_json and sys.stdout.isatty():
-        raise UsageError(
-            "the page would be printed to the terminal; give --out map.html, or --json"
-        )
+    out = page_target(out, as_json, "map.html")
     shown = survey(open_pool(), _answers(tables, model))
     if not shown.tables:
         raise UsageError(f"{tables} has no table that can be read; give other --tables")
     text = json.dumps(shown.as_dict()) + "\n" if as_json else render_pool_map(shown)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        replace_file(out, text.encode())
-        tell(f"the swarm is drawn in {out}")
+    write_page(out, text, "the swarm")
 
 
 def _answers(tables: Path | None, model: Path | None) -> Iterator[TableAnnotation]:

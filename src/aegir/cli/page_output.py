@@ -1,0 +1,44 @@
+"""Where a verb that draws an HTML page puts it: a file, or stdout if that is no terminal."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from aegir.cli.options import PathName
+from aegir.cli.terminal import tell
+from aegir.errors import UsageError
+from aegir.files import replace_file
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def page_option(verb: Verb) -> Verb:
+    """--out."""
+    return click.option(
+        "--out",
+        "-o",
+        type=PathName(dir_okay=False),
+        help="Write the page to this file, not to stdout.",
+    )(verb)
+
+
+def page_target(out: Path | None, as_json: bool, example: str) -> Path | None:
+    """The file a page goes to, None for stdout; raise if it would be printed to a terminal."""
+    out = None if out == Path("-") else out
+    if out is None and not as_json and sys.stdout.isatty():
+        raise UsageError(
+            f"the page would be printed to the terminal; give --out {example}, or --json"
+        )
+    return out
+
+
+def write_page(out: Path | None, text: str, drawn: str) -> None:
+    """Write a page, or its figures, to stdout, or to a file and say what is drawn there."""
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        replace_file(out, text.encode())
+        tell(f"{drawn} is drawn in {out}")
