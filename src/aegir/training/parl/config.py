@@ -37,7 +37,7 @@ from aegir.training.byte_network.losses import LossWeights
 LEARNT, ALWAYS, RANDOM, OFF, AVERAGE = "learnt", "always", "random", "off", "average"
 KINDS = (LEARNT, ALWAYS, RANDOM, OFF, AVERAGE)
 NO_STATES = "none"
-ADVANTAGES, CREDITS = ("leave-one-out", "group"), ("column", "table")
+ADVANTAGES, CREDITS = ("leave-one-out", "group"), ("column", "table", "difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,8 @@ class RlSettings:
     advantages: str = "leave-one-out"
     """"group" also divides by the standard deviation within a group."""
     credit: str = "column"
-    """"column" compares a column's score with its other rollouts, "table" the whole table's reward."""
+    """"column" compares a column's score with its other rollouts, "table" the whole table's reward; "difference" does as
+    "column" for labels, and gives an activation what it was measured to gain."""
     clip_start: float = 0.2
     clip_end: float = 0.1
     policy: float = 1.0

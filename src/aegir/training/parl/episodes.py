@@ -82,7 +82,7 @@ def build_episodes(
     def all_of(values: Sequence[npt.NDArray[np.generic]], fill: float) -> npt.NDArray[np.generic]:
         return np.concatenate([tables.spread(each, fill) for each in values])
 
-    routed = [_executed(rollout, width) for rollout in rollouts]
+    routed = [rollout.executed(width) for rollout in rollouts]
     labels = [np.where(each.abstained, NO_CHOICE, each.labels) for each in rollouts]
     actions = [
         np.concatenate([on.astype(np.int64), label[:, None]], axis=1)
@@ -166,12 +166,6 @@ def _work(model: object) -> float:
 
 def _weights(module: nn.Module) -> float:
     return float(sum(parameter.numel() for parameter in module.parameters()) / MILLION)
-
-
-def _executed(rollout: Rollout, width: int) -> Bools:
-    if rollout.activations is None:
-        return np.zeros((len(rollout.labels), width), bool)
-    return rollout.activations.executed
 
 
 def _cut(rollout: Rollout) -> Ints:

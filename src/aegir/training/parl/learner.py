@@ -118,7 +118,7 @@ class SwarmLearner:
         known: Known | None,
         step: int,
     ) -> Update:
-        """Take the optimiser steps of one step of reinforcement learning; advantages are (rollouts, columns)."""
+        """Take the optimiser steps of one step of reinforcement learning; advantages are (rollouts, columns, tokens)."""
         rl, progress = self.config.rl, step / self.config.rl.steps
         form = PpoForm(LinearSchedule(rl.clip_start, rl.clip_end)(progress))
         mask = self._mask(tables.batch, rollouts[0])
@@ -145,11 +145,11 @@ class SwarmLearner:
         loss = compute_policy_loss(
             np.concatenate(now),
             np.concatenate([rollout.log_probabilities for rollout in rollouts]),
-            advantages.ravel(),
+            np.concatenate(advantages),
             form,
             mask=np.tile(mask, (len(rollouts), 1)),
             weights=np.concatenate([each.weights for each in weights]),
-            missing=~np.isfinite(advantages).ravel(),
+            missing=~np.isfinite(np.concatenate(advantages)),
         )
         figures = {name: float(np.mean(values)) for name, values in sums.items()}
         if self.reference is not None:

@@ -135,7 +135,8 @@ def _learn_by_reward(state: RunState) -> None:
         perf = rewards.rate([rate_columns(batch, each, rl.wrong_cost) for each in rollouts], tables)
         parallel, finished = rewards.parallel(episodes, tables), rewards.finish(episodes, tables)
         breakdown = rewards.combined.combine(perf.tables, parallel, finished, step / rl.steps)
-        advantages = rewards.advantages(perf, breakdown, work.longer, tables)
+        read_by = [each.executed(len(names)) for each in rollouts]
+        advantages = rewards.advantages(perf, breakdown, work.longer, tables, gains.values, read_by)
         # 10: the token-level clipped update of primary, router and fusion
         update = state.learner.update(tables, rollouts, advantages, known, step)
         state.mixtures["rl"].update(draws, rewards.successes(perf, len(draws)))

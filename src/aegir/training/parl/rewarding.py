@@ -4,12 +4,21 @@
     perf = rewards.rate(ratings, tables)                                  # r_perf: raters -> ensemble -> columns, tables
     parallel, finish = rewards.parallel(episodes, tables), rewards.finish(episodes, tables)
     breakdown = rewards.combined.combine(perf.tables, parallel, finish, progress)          # with annealed lambdas
-    advantages = rewards.advantages(perf, breakdown, longer_path, tables)                  # (rollouts, columns)
+    advantages = rewards.advantages(perf, breakdown, longer_path, tables)                  # (rollouts, columns, tokens)
 
     reward of a column = its r_perf + lambda_parallel r_parallel + lambda_finish r_finish - path_cost * longer path
 
 where the last three are those of its table. It is compared with the other rollouts of the same column (credit "column"), or
-the table's mean is compared with the table's other rollouts (credit "table"). The longer path is the critical path of the
+the table's mean is compared with the table's other rollouts (credit "table"), and every token of a column, its activations
+and its label, gets the result. Credit "difference" gives an activation what it was measured to do instead:
+
+    advantage of specialist i on a column = others + active * (gain_i - least_gain)       if i was switched off to see
+                                          = others                                        if not
+
+with `others` the comparison of what the columns of a table share, and `active` the number of the column's specialists, one
+of which is drawn to be measured. In expectation over that draw and over the policy, the second part has the gradient of
+the expected gain (difference rewards: Wolpert and Tumer 2001, arXiv:cs/9908014; Foerster et al. 2018, arXiv:1705.08926),
+without the noise of the other activations and of the drawn label. The longer path is the critical path of the
 table over that of the primary alone, minus 1, in estimated work: measured seconds differ from run to run, and a run that
 is resumed must equal one that was not. Advantages are divided by their running standard deviation.
 """
@@ -20,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import Floats
+from aegir.arrays import Bools, Floats
 from aegir.episode import NO_CHOICE, EpisodeBatch
 from aegir.raters.ensemble import RewardEnsemble
 from aegir.rewards.combined import CombinedReward, RewardBreakdown
@@ -55,7 +64,9 @@ class ParlRewards:
         self.ensemble = RewardEnsemble(RATERS, method="mean", min_raters=1)
         lambdas = SmoothLambdas() if settings.smooth_lambdas else StagedLambdas()
         self.combined = CombinedReward(lambdas=lambdas)
-        self.normalizer = RunningNormalizer(half_life=HALF_LIFE, clip=5.0, centre=False)
+        self.normalizer, self.gain_normalizer = (
+            RunningNormalizer(half_life=HALF_LIFE, clip=5.0, centre=False) for _ in range(2)
+        )
 
     def rate(self, ratings: Sequence[Floats], tables: Tables) -> Performance:
         """Return r_perf from ratings (raters, columns) of every rollout."""
@@ -94,21 +105,43 @@ class ParlRewards:
         ).reward
 
     def advantages(
-        self, perf: Performance, breakdown: RewardBreakdown, longer: Floats, tables: Tables
+        self,
+        perf: Performance,
+        breakdown: RewardBreakdown,
+        longer: Floats,
+        tables: Tables,
+        gains: Sequence[Floats],
+        executed: Sequence[Bools],
     ) -> Floats:
-        """Return (rollouts, columns); nan where a table has no reward. `longer` (episodes,) is the longer path."""
+        """Return (rollouts, columns, N + 1), of N activations and the label; nan where a table has no reward.
+
+        `longer` (episodes,) is the longer path; `gains` and `executed` (columns, N) of every rollout are what was measured
+        and who read.
+        """
         shared = breakdown.total - self.settings.path_cost * longer  # (episodes,)
         count, (table, _) = len(perf.columns), locate_columns(tables.batch.tables)
         rewards = shared.reshape(count, -1)[:, table]
-        if self.settings.credit == "column":
-            own = np.nan_to_num(perf.columns, nan=0.0)
-            rewards = rewards - perf.tables.reshape(count, -1)[:, table] + own
-        groups = np.tile(np.arange(rewards.shape[1]), count)
+        others = rewards - perf.tables.reshape(count, -1)[:, table]
+        if self.settings.credit != "table":
+            rewards = others + np.nan_to_num(perf.columns, nan=0.0)
+        of_label = self.normalizer.update_and_normalize(self._compare(rewards))[..., None]
+        of_routing = np.repeat(of_label, gains[0].shape[1], axis=2)
+        if self.settings.credit == "difference" and of_routing.size:
+            above = np.stack(gains) - self.settings.parallel.least_gain
+            active = np.stack(executed).sum(axis=2, keepdims=True)
+            measured = np.nan_to_num(active * above, nan=0.0)
+            of_routing = self.gain_normalizer.update_and_normalize(
+                self._compare(others)[..., None] + measured
+            )
+        return np.concatenate([of_routing, of_label], axis=2)
+
+    def _compare(self, rewards: Floats) -> Floats:
+        """Return rewards (rollouts, columns) above those of the same column in the other rollouts."""
+        groups = np.tile(np.arange(rewards.shape[1]), len(rewards))
         compare = (
             group_advantages if self.settings.advantages == "group" else leave_one_out_advantages
         )
-        advantages = compare(rewards.ravel(), groups).reshape(rewards.shape)
-        return self.normalizer.update_and_normalize(advantages)
+        return compare(rewards.ravel(), groups).reshape(rewards.shape)
 
     def successes(self, perf: Performance, tables: int) -> Floats:
         """Return (tables,) the mean r_perf of each table over its rollouts, within 0 and 1, for a curriculum."""
@@ -128,6 +161,7 @@ class ParlRewards:
             "ensemble": self.ensemble.state_dict(),
             "combined": self.combined.state_dict(),
             "normalizer": self.normalizer.state_dict(),
+            "gain_normalizer": self.gain_normalizer.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -135,3 +169,4 @@ class ParlRewards:
         self.ensemble.load_state_dict(state["ensemble"])
         self.combined.load_state_dict(state["combined"])
         self.normalizer.load_state_dict(state["normalizer"])
+        self.gain_normalizer.load_state_dict(state["gain_normalizer"])

@@ -56,6 +56,12 @@ class Rollout:
         """(columns,)"""
         return np.asarray(self.labels == self.label_probabilities.shape[1] - 1)
 
+    def executed(self, specialists: int) -> Bools:
+        """(columns, specialists) who read what; nobody if specialists are not used."""
+        if self.activations is None:
+            return np.zeros((len(self.labels), specialists), bool)
+        return self.activations.executed
+
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def answer_columns(

@@ -9,6 +9,7 @@ import torch
 
 from aegir.nets.annotator import TableBatch
 from aegir.rewards.combined import combine_rewards
+from aegir.rewards.parallelism import ParallelWeights
 from aegir.training.parl.config import RlSettings
 from aegir.training.parl.episodes import Tables
 from aegir.training.parl.rewarding import ParlRewards, Performance
@@ -29,8 +30,15 @@ def advantages(settings: RlSettings, columns: list[list[float]], longer: list[fl
     means = np.concatenate([[np.nanmean(row[:2]), row[2]] for row in perf])
     nothing = np.zeros(len(means))
     breakdown = combine_rewards(means, nothing, nothing, (0.0, 0.0))
-    rewards = ParlRewards(settings)
-    return rewards.advantages(Performance(perf, means), breakdown, np.array(longer), two_tables())
+    found = ParlRewards(settings).advantages(
+        Performance(perf, means),
+        breakdown,
+        np.array(longer),
+        two_tables(),
+        [np.full((3, 0), NAN)] * len(perf),
+        [np.zeros((3, 0), bool)] * len(perf),
+    )
+    return found[..., 0]
 
 
 def test_a_column_is_compared_with_its_other_rollouts():
@@ -63,6 +71,41 @@ def test_a_table_without_labels_has_no_advantage_and_a_column_without_one_no_sco
     found = advantages(RlSettings(path_cost=0), [[1, NAN, NAN], [0, NAN, NAN]], [0] * 4)
     assert found[:, :2].tolist() == [[1, 0], [-1, 0]]
     assert np.isnan(found[:, 2]).all()
+
+
+def routed(settings: RlSettings, gains: list[list[list[float]]], on: list[list[list[int]]]) -> Any:
+    """Two rollouts of equal scores, with two specialists."""
+    perf, means = np.zeros((2, 3)), np.zeros(4)
+    breakdown = combine_rewards(means, np.zeros(4), np.zeros(4), (0.0, 0.0))
+    return ParlRewards(settings).advantages(
+        Performance(perf, means),
+        breakdown,
+        np.array([1.0, 0, 0, 0]),
+        two_tables(),
+        [np.array(each) for each in gains],
+        [np.array(each, bool) for each in on],
+    )
+
+
+def test_credit_of_columns_gives_activations_and_label_the_same_advantage():
+    nothing = [[[NAN, NAN]] * 3] * 2
+    found = routed(RlSettings(path_cost=0.1), nothing, [[[1, 1]] * 3] * 2)
+    assert found[0, 0] == pytest.approx([-0.1] * 3)
+    assert found[1, 0] == pytest.approx([0.1] * 3)
+
+
+def test_credit_of_differences_gives_an_activation_what_it_was_measured_to_gain():
+    # the first column has two specialists, the second of which gained 0.3: 2 * (0.3 - 0.1); the second column has one,
+    # which gained nothing: -0.1; the longer path of the first table in the first rollout costs its columns 0.1 more
+    settings = RlSettings(
+        path_cost=0.1, credit="difference", parallel=ParallelWeights(least_gain=0.1)
+    )
+    gains = [[[NAN, 0.3], [0.0, NAN], [NAN, NAN]], [[NAN, NAN]] * 3]
+    on = [[[1, 1], [1, 0], [0, 0]], [[0, 0]] * 3]
+    found = routed(settings, gains, on)
+    assert found[0, :, :2] == pytest.approx(np.array([[-0.1, 0.3], [-0.2, -0.1], [0, 0]]))
+    assert found[1, :, :2] == pytest.approx(np.array([[0.1, 0.1], [0.1, 0.1], [0, 0]]))
+    assert found[0, :, 2] == pytest.approx([-0.1, -0.1, 0])
 
 
 def test_r_perf_is_the_mean_of_the_raters_that_have_an_opinion():
