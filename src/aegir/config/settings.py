@@ -4,7 +4,8 @@
 
 The dataclass of defaults is the schema: a key must be the name of a field, its value of the kind of the default,
 and a field that is itself a dataclass is a section. A mapping field takes any keys. A key that does not exist is
-refused with the nearest one that does.
+refused with the nearest one that does. `base = "other.toml"` in the first lines begins with the settings of another file, named
+from the folder of this one; sections are joined key by key.
 
     def __post_init__(self) -> None:                     a dataclass of settings refuses numbers that cannot work
         check_numbers(self, "learning_rate", above=0)
@@ -26,8 +27,8 @@ Settings = TypeVar("Settings")
 
 
 def read_settings(path: Path, defaults: Settings) -> Settings:
-    """The settings in a TOML file."""
-    return settings_from(read_toml(path), defaults, str(path))
+    """The settings in a TOML file, on top of those of its base."""
+    return settings_from(_with_base(path, ()), defaults, str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -38,6 +39,28 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML file: {error}") from None
+
+
+def _with_base(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """What a TOML file and its bases say; `above` are the files that led here."""
+    if path.resolve() in above:
+        raise UsageError(f"{path} is a base of itself; take `base` out of one of the files")
+    given = read_toml(path)
+    base = given.pop("base", None)
+    if base is None:
+        return given
+    if not isinstance(base, str):
+        raise UsageError(f"'base' in {path} is {base!r}; expected the name of a TOML file")
+    return _joined(_with_base(path.parent / base, (*above, path.resolve())), given)
+
+
+def _joined(base: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    joined = dict(base)
+    for key, value in given.items():
+        below = joined.get(key)
+        both = isinstance(below, dict) and isinstance(value, dict)
+        joined[key] = _joined(below, value) if both else value
+    return joined
 
 
 def settings_from(given: Mapping[str, Any], defaults: Settings, path: str) -> Settings:

@@ -84,3 +84,26 @@ def test_files_that_are_missing_or_no_toml_are_named(tmp_path: Path) -> None:
         (tmp_path / "bad.toml").write_bytes(content)
         with pytest.raises(UsageError, match=r"bad\.toml is no TOML file: "):
             read_settings(tmp_path / "bad.toml", Car())
+
+
+def test_a_file_begins_with_the_settings_of_its_base(tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text('name = "Elin"\n[engine]\npower = 3\ngears = 6\n')
+    (tmp_path / "fast.toml").write_text(
+        'base = "plain.toml"\nfast = true\n[engine]\npower = 9\n[extras]\nradio = 2\n'
+    )
+    found = read_settings(tmp_path / "fast.toml", Car())
+    assert found == Car("Elin", True, (2, 3), Engine(9.0, 6), {"radio": 2})
+
+
+@pytest.mark.parametrize(
+    ("base", "sentence"),
+    [
+        ("3", "'base' in .*car.toml is 3; expected the name of a TOML file"),
+        ('"no.toml"', "cannot read .*no.toml: No such file"),
+        ('"car.toml"', "car.toml is a base of itself"),
+    ],
+)
+def test_a_base_that_cannot_be_used_is_named(tmp_path: Path, base: str, sentence: str) -> None:
+    (tmp_path / "car.toml").write_text(f"base = {base}\n")
+    with pytest.raises(UsageError, match=sentence):
+        read_settings(tmp_path / "car.toml", Car())
