@@ -1,7 +1,8 @@
 """Reads the columns of a table together: which names stand beside each other, and which of them comes first.
 
     C(a, b)         how often a column of name a stands before one of name b, in labelled tables
-    together(a, b)  log (r + damping) / (1 + damping), r how much oftener a and b share a table than if drawn alone
+    together(a, b)  log (r + damping) / (1 + damping), r how much oftener a and b share a table than if drawn alone;
+                    a name beside itself has a damping of its own, because some names are repeated often and most never
     order(a, b)     log of how much oftener a stands before b than in half of these cases
     A = together_weight * together + order_weight * order
 
@@ -50,6 +51,8 @@ class PairWeights:
     """From 0, every other column counts in full, to 1, their mean counts."""
     damping: float
     """Bounds what is said by names that never stand together: tables of thousands do not prove that they cannot."""
+    same_damping: float
+    """The same for a name beside itself."""
     temperature: float
     """What scores are divided by in the end."""
 
@@ -74,7 +77,7 @@ class Pairs:
     """(2 names, names): messages from later columns, then from earlier ones."""
 
     def __post_init__(self) -> None:
-        together, order = log_ratios(self.counts, self.weights.damping)
+        together, order = log_ratios(self.counts, self.weights.damping, self.weights.same_damping)
         together *= np.float32(self.weights.together)
         order *= np.float32(self.weights.order)
         both = together + order
@@ -86,7 +89,8 @@ class Pairs:
         place = {name: i for i, name in enumerate(names)}
         counts = np.zeros((len(names), len(names)), np.float32)
         try:
-            weights = PairWeights(**given["weights"])
+            fitted = given["weights"]
+            weights = PairWeights(**{"same_damping": fitted["damping"], **fitted})
             for before, row in given["counts"].items():
                 for after, count in row.items():
                     counts[place[before], place[after]] = count
@@ -151,12 +155,13 @@ class PairModel:
         return {"types": self.types.as_json(), "relations": self.relations.as_json()}
 
 
-def log_ratios(counts: F32, damping: float) -> tuple[F32, F32]:
+def log_ratios(counts: F32, damping: float, same_damping: float) -> tuple[F32, F32]:
     """Return (names, names) `together` and `order` of counted pairs; 0 for names that were never seen."""
     both = (counts + counts.T).astype(np.float64)
     often = both.sum(axis=1)
     expected = np.outer(often, often) / max(often.sum(), 1e-9)
     ratio = np.divide(both, expected, out=np.ones_like(both), where=expected > 0)
-    together = np.log((ratio + damping) / (1 + damping))
+    dampings = np.where(np.eye(len(ratio), dtype=bool), same_damping, damping)
+    together = np.log((ratio + dampings) / (1 + dampings))
     order = np.log((counts + HALF_A_PAIR) / (both / 2 + HALF_A_PAIR))
     return together.astype(np.float32), order.astype(np.float32)

@@ -20,12 +20,13 @@ from aegir.training.held_out import column_names
 from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 NAMES: Mapping[str, Sequence[str]] = {"types": TYPE_NAMES, "relations": RELATION_NAMES}
-START = PairWeights(together=0.6, order=0.6, crowding=0.5, damping=2.0, temperature=1.0)
+START = PairWeights(0.6, 0.6, crowding=0.5, damping=2.0, same_damping=2.0, temperature=1.0)
 GRID: Mapping[str, tuple[float, ...]] = {
     "together": (0.0, 0.15, 0.3, 0.6, 1.0),
     "order": (0.0, 0.3, 0.6, 1.0),
     "crowding": (0.0, 0.25, 0.5, 0.75, 1.0),
     "damping": (0.5, 1.0, 2.0, 4.0, 8.0),
+    "same_damping": (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0),
     "temperature": (0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5),
 }
 SWEEPS = 2

@@ -13,7 +13,7 @@ from aegir.errors import UsageError
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
 NAMES = ("telephone", "fax", "city")
-WEIGHTS = PairWeights(together=1.0, order=1.0, crowding=0.5, damping=1.0, temperature=1.0)
+WEIGHTS = PairWeights(1.0, 1.0, crowding=0.5, damping=1.0, same_damping=1.0, temperature=1.0)
 COUNTS = np.array([[0, 20, 30], [0, 0, 10], [0, 0, 0]], np.float32)
 """Twenty tables have a telephone before a fax number, none two telephones."""
 
@@ -30,8 +30,9 @@ def test_of_two_columns_like_telephones_the_later_one_becomes_the_fax():
 def test_ratios_are_those_of_counts_worked_out_by_hand():
     # Two names that share 4 tables, a first in 3 of them; a pair of equal names never occurs.
     # S = [[0, 4], [4, 0]], each name is in 4 pairs of 8, so E = 4 * 4 / 8 = 2 everywhere and r is 0 or 2.
-    together, order = log_ratios(np.array([[0, 3], [1, 0]], np.float32), damping=1.0)
-    assert together == pytest.approx(np.log([[1 / 2, 3 / 2], [3 / 2, 1 / 2]]), abs=1e-6)
+    # Dampings 1 for different names and 1/4 for equal ones: log (2 + 1) / 2 and log (0 + 1/4) / (5/4).
+    together, order = log_ratios(np.array([[0, 3], [1, 0]], np.float32), 1.0, same_damping=0.25)
+    assert together == pytest.approx(np.log([[1 / 5, 3 / 2], [3 / 2, 1 / 5]]), abs=1e-6)
     # order: (3 + 1/2) / (2 + 1/2) and (1 + 1/2) / (2 + 1/2)
     assert order == pytest.approx(np.log([[1, 1.4], [0.6, 1]]), abs=1e-6)
 
@@ -39,7 +40,7 @@ def test_ratios_are_those_of_counts_worked_out_by_hand():
 def test_one_round_adds_the_messages_of_the_other_columns(monkeypatch):
     monkeypatch.setattr("aegir.annotators.pairs.ROUNDS", 1)
     counts = np.array([[0, 3], [1, 0]], np.float32)
-    model = Pairs(("a", "b"), counts, PairWeights(1.0, 0.0, 0.0, 1.0, 1.0))
+    model = Pairs(("a", "b"), counts, PairWeights(1.0, 0.0, 0.0, 1.0, 1.0, 1.0))
     before = np.array([[0.5, 0.5], [1.0, 0.0]], np.float32)
     # The first column hears of an a behind it: log(1/2) for being a itself, log(3/2) for being b, so odds 1 : 3.
     found = model.apply(before)
@@ -91,4 +92,4 @@ def test_pairs_survive_json_and_refuse_what_is_damaged():
     with pytest.raises(UsageError, match="negative or not finite"):
         PairModel.from_json({**data, "types": negative})
     with pytest.raises(UsageError, match="temperature of the pairs"):
-        PairWeights(1.0, 1.0, 0.5, 1.0, 0.0)
+        PairWeights(1.0, 1.0, 0.5, 1.0, 1.0, 0.0)
