@@ -30,6 +30,7 @@ from aegir.answers.differences import (
 )
 from aegir.cli.options import (
     NO_DATABASE,
+    NumberRange,
     PathName,
     annotator_options,
     memory_from,
@@ -72,7 +73,7 @@ ANY = "any"
 )
 @click.option(
     "--confidence-drop",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=NumberRange(0, 1, min_open=True),
     default=CONFIDENCE_DROP,
     show_default=True,
     help="How far confidence must fall to be listed.",

@@ -23,7 +23,7 @@ from aegir.annotators.sharded import annotating_settings, asking
 from aegir.answers.printable import escape_controls
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
-from aegir.cli.options import PathName, annotator_options, threshold_options
+from aegir.cli.options import NumberRange, PathName, annotator_options, threshold_options
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
 from aegir.dispatch.dispatcher import DispatchAnnotator
@@ -47,7 +47,7 @@ NAMES_LISTED = 5
 @threshold_options(default=0.0)
 @click.option(
     "--at-least",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     help="Exit with 3 when micro F1 (cta, cpa) or the share of right types (open) is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")

@@ -1,5 +1,6 @@
 """Options that several verbs share, so that they are spelt and explained alike; paths as options."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,18 @@ class PathName(click.Path):
         if value == "":
             self.fail("the name is empty.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class NumberRange(click.FloatRange):
+    """A number as an option; nan, which is in no range but compares as if it were, is refused."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
 
 
 def annotator_options(verb: Verb) -> Verb:
@@ -74,7 +87,7 @@ def threshold_options(default: float) -> Callable[[Verb], Verb]:
         )(verb)
         return click.option(
             "--min-confidence",
-            type=click.FloatRange(0, 1),
+            type=NumberRange(0, 1),
             default=default,
             show_default=True,
             help="Abstain below this confidence.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aegir.answers.printable import escape_surrogates
-from aegir.cli.options import PathName, source_option
+from aegir.cli.options import NumberRange, PathName, source_option
 from aegir.cli.terminal import say, tell
 from aegir.episode import Episode, EpisodeBatch
 from aegir.errors import UsageError
@@ -42,7 +42,7 @@ plots_option = click.option(
 @click.option(
     "--explore",
     "epsilon",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=NumberRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     help="Share of decisions drawn uniformly instead of by the static table.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.options import PathName, Verb, source_option
+from aegir.cli.options import NumberRange, PathName, Verb, source_option
 from aegir.cli.rl_data import make_folder, plots_option, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.errors import CheckFailed, UsageError
@@ -47,7 +47,7 @@ def training_options(verb: Verb) -> Verb:
         ),
         click.option(
             "--held-out",
-            type=click.FloatRange(0, 0.9),
+            type=NumberRange(0, 0.9),
             default=HELD_OUT,
             show_default=True,
             help="Share of groups (tables) kept from training, for eval-offline.",
@@ -105,13 +105,13 @@ def train_bc(
 @click.option(
     "--alpha",
     "alphas",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     multiple=True,
     help="Weight of the conservative term; several may be given. Default: 0, 0.1, 0.5 and 2.",
 )
 @click.option(
     "--gamma",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     default=LearningSettings().gamma,
     show_default=True,
     help="Discount between the decisions of a chain.",

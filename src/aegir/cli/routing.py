@@ -17,7 +17,7 @@ from aegir.annotators.llm.annotator import LlmAnnotator
 from aegir.annotators.llm.client import LlmSettings
 from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.cli.options import PathName
+from aegir.cli.options import NumberRange, PathName
 from aegir.cli.terminal import tell
 from aegir.dispatch.corrections import record_review
 from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
@@ -57,7 +57,7 @@ def llm_options(verb: Verb) -> Verb:
     verb = click.option(
         "--llm-price",
         nargs=2,
-        type=click.FloatRange(0),
+        type=NumberRange(0),
         default=(0.0, 0.0),
         metavar="IN OUT",
         help="What a million tokens cost, sent and received, for the account at the end.",

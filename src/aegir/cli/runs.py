@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import NumberRange, PathName
 from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.terminal import say, tell
 from aegir.health.report import Unwell
@@ -22,7 +22,7 @@ NOTES_TOLD = 5
 @click.argument("run", type=PathName())
 @click.option(
     "--false-alarm-every",
-    type=click.FloatRange(min=1, min_open=True),
+    type=NumberRange(min=1, min_open=True),
     default=100_000,
     show_default=True,
     metavar="STEPS",

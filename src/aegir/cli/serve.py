@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import PathName, annotator_options, effort_options, memory_option
+from aegir.cli.options import (
+    NumberRange,
+    PathName,
+    annotator_options,
+    effort_options,
+    memory_option,
+)
 from aegir.cli.terminal import tell
 from aegir.errors import UsageError
 from aegir.memory.location import default_location
@@ -85,7 +91,7 @@ DEFAULTS = Limits()
 )
 @click.option(
     "--max-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=NumberRange(0, min_open=True),
     default=DEFAULTS.seconds,
     show_default=True,
     help="Longest time at work for a request.",

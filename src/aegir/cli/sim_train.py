@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from aegir.cli.options import PathName
+from aegir.cli.options import NumberRange, PathName
 from aegir.cli.rl_data import save_log, write_text
 from aegir.cli.sim_progress import SimProgress
 from aegir.cli.terminal import say, tell
@@ -115,7 +115,7 @@ def collect(
 @click.option(
     "--explore",
     "epsilon",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=NumberRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     help="Share of decisions drawn uniformly instead of by the static table.",

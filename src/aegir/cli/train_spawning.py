@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aegir.annotators.spawning import SPAWNING_FILE
-from aegir.cli.options import PathName
+from aegir.cli.options import NumberRange, PathName
 from aegir.cli.terminal import say, tell, track
 from aegir.cli.train import training_packages
 from aegir.offline.store import DecisionStore
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--path-cost",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     help="What doubling the critical path costs [default: the one with the most right answers, if not worse than with all].",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and draws.")
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--epsilon",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     default=0.3,
     show_default=True,
     help="Share of the logged decisions that is drawn uniformly.",

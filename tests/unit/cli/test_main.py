@@ -48,6 +48,12 @@ def test_an_empty_path_is_refused(arguments: tuple[str, ...]):
     assert done.said[-1].endswith("the name is empty.")
 
 
+def test_nan_is_in_no_range():
+    done = run("train", "spawning", "runs/parl", "--data", "data", "--epsilon", "nan")
+    assert (done.code, done.out) == (2, "")
+    assert "'--epsilon': nan is no number" in done.err
+
+
 def test_a_near_miss_is_suggested():
     assert "annotate" in run("annotat").err.splitlines()[-1]
 
