@@ -187,7 +187,7 @@ def build_policy(
         answers=config.swarm.answers,
         workers=config.swarm.workers or None,
     )
-    return Policy(swarm)
+    return Policy(swarm, config.routing.temperature)
 
 
 def take_over(policy: Policy, corpus: Corpus, start: Start) -> TakenOver:

@@ -69,11 +69,13 @@ class RoutingSettings:
     """"average" trains the primary alone and averages its probabilities with those of the specialists."""
     rate: float = 0.4
     """Of "random": the probability of every activation."""
+    temperature: float = 1.0
+    """Of "learnt": below 1, activations are drawn closer to what the threshold decides, where a score is near neither end."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UsageError(f"kind is {self.kind!r}; expected one of {', '.join(KINDS)}")
-        check_numbers(self, "rate", above=0, at_most=1)
+        check_numbers(self, "rate", "temperature", above=0, at_most=1)
 
     @property
     def calls_specialists(self) -> bool:

@@ -4,6 +4,10 @@
     Policy.label_logits(vectors, tables)                                        types, and an abstention
     draw_labels(log_probabilities, random)
 
+A score is how strongly a specialist is heard, and on above one half. Activations are drawn with the probability
+sigmoid(logit(score) / temperature): with a temperature below 1 closer to what the threshold decides, so that heads learn
+from what users will get, and a specialist of score 0.6 is not left out in two columns of five.
+
 A cap is applied to what was drawn, table by table: the highest scores stay. Log probabilities are of what was drawn; the
 propensity is the probability of what was executed. With p the scores of a table, and S the executed set,
 
@@ -35,9 +39,9 @@ FIRST_ABSTENTION = -3.0
 class Policy(nn.Module):  # type: ignore[misc]
     """The swarm, and a head for abstaining that only training uses."""
 
-    def __init__(self, swarm: SwarmOrchestrator) -> None:
+    def __init__(self, swarm: SwarmOrchestrator, temperature: float = 1.0) -> None:
         super().__init__()
-        self.swarm = swarm
+        self.swarm, self.temperature = swarm, temperature
         primary: ByteColumnModel = swarm.primary_model
         self.abstain = Head(primary.network.architecture.column_width, 1)
         nn.init.zeros_(self.abstain.weight)
@@ -48,6 +52,10 @@ class Policy(nn.Module):  # type: ignore[misc]
         """The byte network that is trained."""
         model: ByteColumnModel = self.swarm.primary_model
         return model
+
+    def routing_logits(self, hidden: Tensor) -> Tensor:
+        """Return logits (columns, N) of the activations as they are drawn: the router's over the temperature."""
+        return self.swarm.router.logits(hidden) / self.temperature
 
     def label_logits(self, embedded: Tensor) -> Tensor:
         """Return logits (columns, types + 2) of embedded columns: types, none of them, and an abstention."""
@@ -89,8 +97,11 @@ def draw_activations(
 def activation_chances(scores: Floats, routing: RoutingSettings) -> Floats:
     """Return the probability (columns, N) of each activation before a cap."""
     fixed = {ALWAYS: 1.0, RANDOM: routing.rate}
-    if routing.kind == LEARNT:
+    if routing.kind == LEARNT and routing.temperature == 1:
         return scores
+    if routing.kind == LEARNT:
+        on, off = scores ** (1 / routing.temperature), (1 - scores) ** (1 / routing.temperature)
+        return on / (on + off)
     return np.full(scores.shape, fixed.get(routing.kind, 0.0))
 
 

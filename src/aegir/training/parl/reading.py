@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from aegir.episode import TimedStep
 from aegir.model.byte_encoding import PAD
@@ -134,8 +135,8 @@ def read_columns(
                 known=known.parts[number] if known else None,
             )
             now = executed[columns] if drawn is None else drawn[columns]
-            logits.append(swarm.router.logits(hidden))
-            chosen.append(swarm.router.log_probabilities(hidden, now))
+            logits.append(policy.routing_logits(hidden))
+            chosen.append(functional.logsigmoid(torch.where(now, logits[-1], -logits[-1])))
         vectors.append(result["output"])
         outputs.append(result["reading"].detail)
         dropped.append(result["dropped"])

@@ -93,6 +93,12 @@ def test_only_learnt_routing_follows_the_scores(kind: str, chance: float):
     assert activation_chances(scores, LEARNT) is scores
 
 
+def test_a_temperature_draws_closer_to_what_the_threshold_decides():
+    # odds 1, 3 and 1/9 to the power of 2: 1, 9 and 1/81
+    chances = activation_chances(np.array([[0.5, 0.75, 0.1]]), RoutingSettings(temperature=0.5))
+    assert chances[0] == pytest.approx([0.5, 0.9, 1 / 82])
+
+
 def test_labels_are_drawn_with_their_probability():
     logs = np.log(np.tile([0.7, 0.2, 0.1], (4000, 1)))
     drawn = np.bincount(draw_labels(logs, np.random.default_rng(0)), minlength=3) / 4000
