@@ -8,9 +8,10 @@ import torch
 
 from aegir.model.heads import FINE_HEAD, RELATIONS_HEAD, TYPES_HEAD
 from aegir.training.byte_network.batches import Batch
+from aegir.training.parl.config import RoutingSettings
 from aegir.training.parl.episodes import Tables, Workload, build_episodes, compute_work
-from aegir.training.parl.policy import Activations, Policy
-from aegir.training.parl.reading import Known, read_columns, run_activated
+from aegir.training.parl.policy import Activations, Policy, activation_chances
+from aegir.training.parl.reading import Known, read_columns, run_activated, score_columns
 from aegir.training.parl.rollouts import (
     Rollout,
     answer_columns,
@@ -64,6 +65,20 @@ def test_chances_are_probabilities_of_acceptable_outputs_and_missing_without_a_l
     assert not batch.labelled[FINE_HEAD].any()
     assert np.isnan(fine).all()
     assert ((types > 0) & (types < 1)).all()
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.25])
+def test_log_probabilities_are_those_of_the_chances_that_activations_are_drawn_with(
+    made: tuple[Policy, Batch, Tables], monkeypatch: pytest.MonkeyPatch, temperature: float
+):
+    policy, batch, _ = made
+    monkeypatch.setattr(policy, "temperature", temperature)
+    scores = score_columns(policy, batch).double().numpy()
+    chances = activation_chances(scores, RoutingSettings(temperature=temperature))
+    on = np.arange(chances.size).reshape(chances.shape) % 2 == 0
+    rollout, _ = rollout_of(policy, batch, on)
+    expected = np.log(np.where(on, chances, 1 - chances))
+    assert rollout.log_probabilities[:, :-1] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_gain_is_what_one_column_loses_while_the_rest_of_its_table_stays(
