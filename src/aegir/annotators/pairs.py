@@ -89,8 +89,7 @@ class Pairs:
         place = {name: i for i, name in enumerate(names)}
         counts = np.zeros((len(names), len(names)), np.float32)
         try:
-            fitted = given["weights"]
-            weights = PairWeights(**{"same_damping": fitted["damping"], **fitted})
+            weights = PairWeights(**given["weights"])
             for before, row in given["counts"].items():
                 for after, count in row.items():
                     counts[place[before], place[after]] = count
