@@ -63,8 +63,12 @@ def swarm_figures(
 
 
 def _report(figures: "SwarmFigures") -> Iterator[str]:
-    counted = ", ".join(f"{count:,} {part}" for part, count in figures.labelled.items())
-    yield f"{amount(figures.tables, 'held-out table')} with {amount(figures.columns, 'column')}; labelled: {counted}"
+    labelled, *by_part = figures.labelled.items()
+    counted = ", ".join(f"{count:,} {part}" for part, count in by_part)
+    yield (
+        f"{amount(figures.tables, 'held-out table')} with {amount(figures.columns, 'column')}, "
+        f"{labelled[1]:,} of them labelled: {counted}"
+    )
     yield f"specialists, by mean router score: {_order(figures)}"
     parts = list(figures.labelled)
     for woken, rows in figures.numbers.items():

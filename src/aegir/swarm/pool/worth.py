@@ -59,10 +59,12 @@ class SpecialistWorth:
     def of(cls, record: Mapping[str, Any]) -> "SpecialistWorth":
         """Read what `as_dict` made; raise KeyError, TypeError or ValueError for anything else."""
         gain = {str(part): _estimate(each) for part, each in record["gain"].items()}
-        numbers = [float(record[name]) for name in ("usage", "milliseconds", "cost_share")]
-        if OVERALL not in gain or not all(map(math.isfinite, numbers)):
+        usage, spent, share = (
+            float(record[key]) for key in ("usage", "milliseconds", "cost_share")
+        )
+        if OVERALL not in gain or not all(map(math.isfinite, (usage, spent, share))):
             raise ValueError(f"a specialist has no gain {OVERALL!r}, or a figure is not finite")
-        return cls(str(record["name"]), *numbers, gain)
+        return cls(str(record["name"]), usage, spent, share, gain)
 
 
 def read_worth(path: Path) -> tuple[SpecialistWorth, ...]:

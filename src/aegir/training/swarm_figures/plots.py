@@ -32,7 +32,7 @@ def save_plots(folder: Path, figures: SwarmFigures) -> list[Path]:
         plots["worth"] = interval_plot(
             "right with all specialists minus right without one, 95 % intervals",
             {
-                each.name: (100 * gain.low, 100 * gain.value, 100 * gain.high)
+                each.name: (_points(gain.low), _points(gain.value), _points(gain.high))
                 for each in figures.worth
                 for gain in (each.gain[OVERALL],)
             },
@@ -44,6 +44,10 @@ def save_plots(folder: Path, figures: SwarmFigures) -> list[Path]:
     for file, text in zip(files, plots.values(), strict=True):
         replace_file(file, text.encode())
     return files
+
+
+def _points(share: float) -> float:
+    return round(100 * share, 2)
 
 
 def _accuracy(rows: Sequence[NumberFigures]) -> Series:

@@ -88,7 +88,8 @@ def route_columns(swarm: SwarmModel, symbols: Sequence[Symbols]) -> tuple[Routed
 def rank_specialists(scores: F32) -> list[int]:
     """Return the specialists by their mean router score (C, N), highest first, the first among equals; no label is used."""
     totals = [math.fsum(each.tolist()) for each in scores.T]
-    return np.argsort(-np.array(totals, np.float64), kind="stable").tolist()
+    order: list[int] = np.argsort(-np.array(totals, np.float64), kind="stable").tolist()
+    return order
 
 
 def measure_subsets(
