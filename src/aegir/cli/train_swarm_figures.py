@@ -21,7 +21,7 @@ SAID = {"router": "woken by the router", "everyone": "everyone woken"}
 
 @click.command(
     "swarm-figures",
-    epilog="Example: aegir train swarm-figures runs/parl-0 --data data/ --json > figures.json",
+    epilog="Example: aegir train swarm-figures runs/parl-0 --data data/ --plots plots/",
 )
 @click.argument("run", type=PathName(file_okay=False))
 @click.option(

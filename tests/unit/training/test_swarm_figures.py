@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -170,10 +171,10 @@ def test_what_is_no_run_is_refused_with_one_sentence(folder: Path, tmp_path: Pat
     other = write_synthetic_tables(tmp_path / "other_val.jsonl", 3, seed=4)
     tables = read_training_tables([data])
     answers = answers_about(tables, 0)
-    answers.accepted["types"] = answers.accepted["types"][:, :-1]
+    fewer = {**answers.accepted, "types": answers.accepted["types"][:, :-1]}
     changed = tmp_path / "changed"
     (changed / "swarm").mkdir(parents=True)
-    save_answers(changed / ANSWERS, {"web": answers})
+    save_answers(changed / ANSWERS, {"web": replace(answers, accepted=fewer)})
     for run_folder, given, swarm, said in (
         (tmp_path, data, None, "has no swarm; give the folder of a finished run"),
         (folder / "run", other, None, "36 of 36 held-out columns of the run are not in these data"),
