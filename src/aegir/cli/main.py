@@ -204,6 +204,10 @@ VERBS = {
         "train_bytes:supervised",
         "Teach the byte network what columns are: types, fine types, relations, personal data.",
     ),
+    "train swarm-figures": (
+        "train_swarm_figures:swarm_figures",
+        "Measure accuracy, cost and critical path against the number of specialists, and what each is worth.",
+    ),
     "types forget": ("custom_types:forget", "Forget a type that was taught."),
     "types learn": (
         "custom_types:learn",

@@ -8,15 +8,24 @@ from typing import Literal
 import click
 
 from aegir.annotators.gold_labels import within_vocabulary
+from aegir.annotators.swarm import EVERYONE
 from aegir.cli.options import PathName
 from aegir.cli.rl_data import store_option
 from aegir.cli.routing import policy_from, routing_options
-from aegir.cli.terminal import say, track
+from aegir.cli.terminal import say, tell, track
 from aegir.cli.train import training_packages
+from aegir.cli.train_search import fold_swarms_option, load_fold_swarms
 from aegir.dispatch.collecting import TABLES_AT_ONCE, collect
-from aegir.dispatch.dispatcher import OWN_WORKERS, DispatchAnnotator, load_dispatcher
+from aegir.dispatch.dispatcher import (
+    OWN_WORKERS,
+    SEARCHES,
+    DispatchAnnotator,
+    load_dispatcher,
+    named_searches,
+)
 from aegir.dispatch.exploration import Exploration
 from aegir.dispatch.features import FEATURES
+from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.static_table import load_table
 from aegir.episode import Episode
 from aegir.errors import UsageError
@@ -55,6 +64,7 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
     type=PathName(file_okay=False),
     help="With --held-out: the folder of intermediate results of `aegir train ngrams`.",
 )
+@fold_swarms_option
 @store_option
 @click.option(
     "--exploration",
@@ -75,6 +85,7 @@ def collect_decisions(
     runs: tuple[Path, ...],
     data: tuple[Path, ...],
     ngrams: Path | None,
+    swarms: tuple[str, ...],
     store: str,
     exploration: Literal["epsilon", "softmax", "none"],
     how_much: float | None,
@@ -95,7 +106,7 @@ def collect_decisions(
     pairs = (
         [(load_dispatcher(None, routing), _read(tables))]
         if tables is not None
-        else _read_held_out(runs, data, ngrams, routing)
+        else _read_held_out(runs, data, ngrams, swarms, routing, learnt)
     )
     batches: list[tuple[DispatchAnnotator, list[LabelledTable]]] = []
     for dispatcher, labelled in pairs:
@@ -115,18 +126,28 @@ def collect_decisions(
 
 
 def _read_held_out(
-    runs: Sequence[Path], data: Sequence[Path], ngrams: Path | None, routing: Path | None
+    runs: Sequence[Path],
+    data: Sequence[Path],
+    ngrams: Path | None,
+    swarms: Sequence[str],
+    routing: Path | None,
+    policy: LearntPolicy | None,
 ) -> list[tuple[DispatchAnnotator, list[LabelledTable]]]:
     """The tables of each fold run that have labelled types, with the dispatcher that has not seen them."""
     if not data or ngrams is None:
         raise UsageError(
             "--held-out needs --data, the folder of the tables, and --ngrams, that of `aegir train ngrams`"
         )
-    table = load_table(routing, FEATURES, OWN_WORKERS)
+    table = load_table(routing, FEATURES, (*OWN_WORKERS, *SEARCHES))
+    known = {
+        name: swarm.spawning_at(EVERYONE) for name, swarm in load_fold_swarms(swarms, runs).items()
+    }
     with training_packages():
         from aegir.training.held_out_dispatch import load_held_out
 
-        folds = load_held_out(runs, data, ngrams, table)
+        folds = load_held_out(runs, data, ngrams, table, named_searches(table, policy), known)
+    for run in {run.name for run in runs} - {fold.name for fold in folds}:
+        tell(f"the tables of {run} are left out: there is no --swarm that has not seen them")
     return [(fold.dispatcher, list(filter(_has_types, fold.tables))) for fold in folds]
 
 

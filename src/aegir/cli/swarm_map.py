@@ -16,6 +16,7 @@ from aegir.dispatch.bench_tables import shipped_tables
 from aegir.errors import UsageError
 from aegir.swarm.pool.map_page import render_pool_map
 from aegir.swarm.pool.survey import survey
+from aegir.swarm.pool.worth import read_worth
 from aegir.tables.discovery import find_table_files
 
 
@@ -29,14 +30,22 @@ from aegir.tables.discovery import find_table_files
 @click.option(
     "--model", type=PathName(), help="The folder of a swarm, instead of the one that ships."
 )
+@click.option(
+    "--worth",
+    type=PathName(dir_okay=False),
+    help="What `aegir train swarm-figures --json` printed: also show who is worth keeping.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The figures as one JSON object, not a page.")
-def draw_map(out: Path | None, tables: Path | None, model: Path | None, as_json: bool) -> None:
+def draw_map(
+    out: Path | None, tables: Path | None, model: Path | None, worth: Path | None, as_json: bool
+) -> None:
     """Draw who knows what, who is woken for what, and what it costs, on one HTML page.
 
     The page needs nothing beside it.
     """
     out = page_target(out, as_json, "map.html")
-    shown = survey(open_pool(), _answers(tables, model))
+    measured = () if worth is None else read_worth(worth)
+    shown = survey(open_pool(), _answers(tables, model), measured)
     if not shown.tables:
         raise UsageError(f"{tables} has no table that can be read; give other --tables")
     text = json.dumps(shown.as_dict()) + "\n" if as_json else render_pool_map(shown)

@@ -1,13 +1,14 @@
 """`aegir train search-figures`: what effort is worth on tables that no model has seen."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aegir.annotators.swarm import load_swarm_annotator
+from aegir.annotators.swarm import SwarmAnnotator, load_swarm_annotator
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import training_packages
@@ -16,6 +17,27 @@ from aegir.search.effort import parse_effort
 
 if TYPE_CHECKING:
     from aegir.training.search_figures import EffortFigures
+
+fold_swarms_option = click.option(
+    "--swarm",
+    "swarms",
+    multiple=True,
+    metavar="RUN=FOLDER",
+    help="A calibrated swarm that has not seen the tables of this run, by the run's name; may be repeated.",
+)
+
+
+def load_fold_swarms(given: Sequence[str], runs: Sequence[Path]) -> dict[str, SwarmAnnotator]:
+    """Return the swarms that --swarm names, by the name of the run whose tables they have not seen."""
+    known = {}
+    for text in given:
+        name, sign, folder = text.partition("=")
+        if not sign or name not in {run.name for run in runs}:
+            raise UsageError(
+                f"--swarm is {text!r}; expected RUN=FOLDER with the name of a given run"
+            )
+        known[name] = load_swarm_annotator(Path(folder))
+    return known
 
 
 @click.command(
@@ -29,13 +51,7 @@ if TYPE_CHECKING:
     type=PathName(file_okay=False),
     help="The folder of intermediate results of `aegir train ngrams`.",
 )
-@click.option(
-    "--swarm",
-    "swarms",
-    multiple=True,
-    metavar="RUN=FOLDER",
-    help="A calibrated swarm that has not seen the tables of this run, by the run's name; may be repeated.",
-)
+@fold_swarms_option
 @click.option(
     "--efforts", default="0,0.25,0.5,0.75,1", show_default=True, help="Efforts to compare."
 )
@@ -54,14 +70,7 @@ def search_figures(
         from aegir.training.search_figures import measure_efforts
 
     wanted = [parse_effort(text.strip()) for text in efforts.split(",")]
-    known = {}
-    for text in swarms:
-        name, sign, folder = text.partition("=")
-        if not sign or name not in {run.name for run in runs}:
-            raise UsageError(
-                f"--swarm is {text!r}; expected RUN=FOLDER with the name of a given run"
-            )
-        known[name] = load_swarm_annotator(Path(folder))
+    known = load_fold_swarms(swarms, runs)
     figures = measure_efforts(load_held_out(runs, data, ngrams), wanted, known, tell)
     if as_json:
         say(json.dumps([asdict(each) for each in figures], indent=1))

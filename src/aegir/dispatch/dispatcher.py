@@ -51,9 +51,14 @@ SEARCHES = {f"swarm@{name}": effort for name, effort in EFFORTS.items()}
 class SearchWorker:
     """A search as a worker: its answers before rules and pairs, which the dispatcher applies to all workers' answers."""
 
-    def __init__(self, name: str, combined: CombinedAnnotator) -> None:
+    def __init__(
+        self,
+        name: str,
+        combined: CombinedAnnotator,
+        swarm: Callable[[], Annotator] | None = load_whole_swarm,
+    ) -> None:
         self.name = name
-        self._search = SearchAnnotator(combined, Plan.of(SEARCHES[name]), swarm=load_whole_swarm)
+        self._search = SearchAnnotator(combined, Plan.of(SEARCHES[name]), swarm=swarm)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -259,8 +264,13 @@ def load_dispatcher(
     """Return the dispatcher over the shipped models, with this routing table or the one that ships."""
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
     table = load_table(routing, FEATURES, (*OWN_WORKERS, *SEARCHES, *(others or {})))
+    searches = {name: SearchWorker(name, combined) for name in named_searches(table, policy)}
+    return DispatchAnnotator(combined, table, policy=policy, others={**searches, **(others or {})})
+
+
+def named_searches(table: RoutingTable, policy: LearntPolicy | None) -> list[str]:
+    """Return the searches that a routing table or a policy may send columns to."""
     named = {worker for rule in table.rules for worker in table.roles[rule.role].chain}
     if policy is not None and policy.policy is not None:
         named.update(policy.policy.actions)
-    searches = {name: SearchWorker(name, combined) for name in SEARCHES if name in named}
-    return DispatchAnnotator(combined, table, policy=policy, others={**searches, **(others or {})})
+    return [name for name in SEARCHES if name in named]

@@ -17,7 +17,7 @@ Promises
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,25 +202,38 @@ class SwarmModel:
         active = self.activate(scores) if activation is None else activation
         if active.shape != scores.shape:
             raise UsageError(f"activation has shape {active.shape}; expected {scores.shape}")
-        used, lap = active.copy(), clock.lap()
+        dropped, lap = np.zeros_like(active), clock.lap()
         times = SwarmTimes(lap.wall, np.zeros(len(self.specialists)), 0.0, lap.wall, lap.cpu)
         vectors = np.empty((len(symbols), self.vector_width), np.float32)
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
+        with self._threads() as pool:
             for part in _parts(len(symbols)):
-                given = self._run(pool, symbols, part, used)
-                strengths = np.where(used[part], scores[part], np.float32(0))
-                clock.lap()
-                vectors[part] = self._read(symbols[part], given, strengths)
-                times += self._times(given, clock.lap())
-        return SwarmReading(vectors, active, scores, active & ~used, times)
+                asked = self._ask(pool, symbols[part], active[part])
+                read = self.fuse(symbols[part], scores[part], asked)
+                vectors[part], dropped[part] = read.vectors, read.dropped
+                times += read.times
+        return SwarmReading(vectors, active, scores, dropped, times)
 
-    def _run(
-        self, pool: Executor, symbols: Symbols, part: slice, used: Flags
-    ) -> dict[int, "_Routed"]:
-        """Return what specialists gave for their rows of a part; clear `used` where it is not finite."""
+    def ask(self, symbols: Symbols, activation: Flags) -> "AskedSpecialists":
+        """Return what activated specialists (B, N) give for columns (B, T), for `fuse`; all of it is kept in memory."""
+        with self._threads() as pool:
+            return self._ask(pool, symbols, activation)
 
-        def run(number: int) -> _Routed:
-            clock, rows = Clock(), np.flatnonzero(used[part, number]) + part.start
+    def fuse(self, symbols: Symbols, scores: F32, asked: "AskedSpecialists") -> SwarmReading:
+        """Read columns (B, T) with what specialists gave for them; times are without the router's."""
+        clock = Clock()
+        strengths = np.where(asked.used, scores, np.float32(0))
+        vectors = self._read(symbols, asked.given, strengths)
+        times = self._times(asked.given, clock.lap())
+        return SwarmReading(vectors, asked.active, scores, asked.active & ~asked.used, times)
+
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist")
+
+    def _ask(self, pool: Executor, symbols: Symbols, active: Flags) -> "AskedSpecialists":
+        used = active.copy()
+
+        def run(number: int) -> SpecialistOutput:
+            clock, rows = Clock(), np.flatnonzero(active[:, number])
             longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
             given = self.specialists[number].contribute(symbols[rows, :longest])
             finite = _finite(given)
@@ -228,12 +241,13 @@ class SwarmModel:
             states = tuple(state[finite] for state in given.states)
             vectors = None if given.vectors is None else given.vectors[finite]
             answers = None if given.answers is None else given.answers[finite]
-            return _Routed(rows[finite] - part.start, states, vectors, answers, clock.lap())
+            return SpecialistOutput(rows[finite], states, vectors, answers, clock.lap())
 
-        numbers = np.flatnonzero(used[part].any(axis=0)).tolist()
-        return dict(zip(numbers, pool.map(run, numbers), strict=True))
+        numbers = np.flatnonzero(active.any(axis=0)).tolist()
+        given = dict(zip(numbers, pool.map(run, numbers), strict=True))
+        return AskedSpecialists(active, used, given)
 
-    def _times(self, given: Mapping[int, "_Routed"], primary: Lap) -> SwarmTimes:
+    def _times(self, given: Mapping[int, "SpecialistOutput"], primary: Lap) -> SwarmTimes:
         """Return the times of one part: specialists at once, then the primary."""
         specialists = np.zeros(len(self.specialists))
         for number, routed in given.items():
@@ -242,7 +256,9 @@ class SwarmModel:
         cost = primary.cpu + sum(routed.time.cpu for routed in given.values())
         return SwarmTimes(0.0, specialists, primary.wall, longest + primary.wall, cost)
 
-    def _read(self, symbols: Symbols, given: Mapping[int, "_Routed"], strengths: F32) -> F32:
+    def _read(
+        self, symbols: Symbols, given: Mapping[int, "SpecialistOutput"], strengths: F32
+    ) -> F32:
         """Return the primary's vectors, read from the fused states, with the specialists' added and answers behind."""
         start = self.primary.start(len(symbols))
         if given and self._fusions:
@@ -264,7 +280,7 @@ class SwarmModel:
                 answers[routed.rows] += strength * self._answer_gates[number] * routed.answers
         return np.hstack([vectors, answers])
 
-    def _fused(self, given: Mapping[int, "_Routed"], strengths: F32) -> list[F32]:
+    def _fused(self, given: Mapping[int, "SpecialistOutput"], strengths: F32) -> list[F32]:
         """Return the states from which the primary reads, one per layer."""
         agents = np.concatenate([np.ones_like(strengths[:, :1]), strengths], axis=1)
         anyone = np.any(strengths > 0, axis=1)[:, None, None, None]
@@ -279,7 +295,7 @@ class SwarmModel:
             states.append(np.where(anyone, self._gates[layer][:, None, None] * fused, own))
         return states
 
-    def _aligned(self, number: int, layer: int, routed: "_Routed") -> F32:
+    def _aligned(self, number: int, layer: int, routed: "SpecialistOutput") -> F32:
         align = self._alignments[number][layer]
         if routed.states:
             source = routed.states[match_layer(layer, len(self._fusions), len(routed.states))]
@@ -289,7 +305,7 @@ class SwarmModel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Routed:
+class SpecialistOutput:
     """What a specialist gave for its rows, without those that are not finite."""
 
     rows: I64
@@ -297,6 +313,24 @@ class _Routed:
     vectors: F32 | None
     answers: F32 | None
     time: Lap
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSpecialists:
+    """What specialists gave for a batch of columns: it does not depend on who else is asked."""
+
+    active: Flags
+    """(B, N) who was to read which column."""
+    used: Flags
+    """(B, N) the same without what is not finite."""
+    given: Mapping[int, SpecialistOutput]
+    """By the number of the specialist."""
+
+    def only(self, members: Collection[int]) -> "AskedSpecialists":
+        """Return the same without all specialists but these numbers, as if there were no others."""
+        inside = np.isin(np.arange(self.active.shape[1]), list(members))
+        given = {number: each for number, each in self.given.items() if number in members}
+        return AskedSpecialists(self.active & inside, self.used & inside, given)
 
 
 def _check_hash(path: Path | str, digest: str, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""Confidence intervals of means over episodes, with episodes of one group (the columns of a table) counted as dependent.
+"""Confidence intervals of means over episodes or columns, with those of one group (the columns of a table) counted as dependent.
 
     estimate = mean_i ψ_i,    se² = G / (G - 1) · Σ_g ( Σ_{i in g} (ψ_i - estimate) )² / n²        G groups, n episodes
 
@@ -13,7 +13,7 @@ se² = 2 / 1 · (1 + 1) / 4 = 1. In one group there is no interval: nobody knows
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -73,6 +73,15 @@ def estimate_mean(contributions: Floats, groups: Ints, level: float = LEVEL) -> 
         reach = _resampled_quantiles(sums, sizes, level)
         low, high = max(low, reach[0]), max(high, reach[1])
     return Estimate(value, error, value - low * error, value + high * error)
+
+
+def estimate_gain(differences: Floats, tables: Ints, level: float = LEVEL) -> Estimate:
+    """The mean of paired differences (C,) between -1 and 1, such as right with something minus right without it.
+
+    `tables` (C,) are any numbers, equal for columns that depend on each other. Of a single table the interval is -1 to 1.
+    """
+    estimate = estimate_mean(differences, np.unique(tables, return_inverse=True)[1], level)
+    return replace(estimate, low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
 
 
 def _resampled_quantiles(sums: Floats, sizes: Floats, level: float) -> tuple[float, float]:

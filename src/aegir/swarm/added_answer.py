@@ -6,8 +6,8 @@ p are the swarm's probabilities, q those of the specialist among the types of th
 than those the gain is measured on. The probability of the group as a whole is the swarm's: a specialist that says "none of
 these" outside its domain changes nothing there.
 
-The gain is the difference of the shares of columns that are right, with the specialist and without. Its interval is a paired
-percentile bootstrap over tables, because columns of one table are not independent.
+The gain is the difference of the shares of columns that are right, with the specialist and without, column by column. Its interval
+counts the columns of one table as dependent (offline/intervals.py).
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.arrays import F32, I64, Floats
+from aegir.arrays import F32, I64
 from aegir.model.byte_encoding import encode_column
 from aegir.model.heads import ANSWER_PLACES, TYPES_HEAD
 from aegir.model.specialists import SpecialistModel
-from aegir.seeding import Seeds
+from aegir.offline.intervals import estimate_gain
 from aegir.swarm.confusions import TYPES, JudgedColumns
 from aegir.swarm.pool.measuring import read_answers, reading_of
 
 WEIGHTS = tuple(step / 4 for step in range(13))
 """Weights that are tried: 0, which leaves the specialist out, to 3."""
 LEAST_PROBABILITY = 1e-6
-RESAMPLES = 2000
-LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Gain:
     value: float
     low: float
     high: float
-    """Ends of the interval of LEVEL."""
+    """Ends of the 95 % interval."""
     columns: int
     tables: int
     better: int
@@ -78,31 +76,17 @@ def fit_weight(judged: JudgedColumns, answers: F32, members: I64) -> float:
     return WEIGHTS[int(np.argmax(np.round(totals, 9)))]
 
 
-def measure_gain(judged: JudgedColumns, changed: F32, seed: int) -> Gain:
+def measure_gain(judged: JudgedColumns, changed: F32) -> Gain:
     """Return what other probabilities (columns, 83) gain over those of the judged columns."""
     before, after = judged.right, judged.with_probabilities(changed).right
     difference = after.astype(np.float64) - before
-    numbers, place = np.unique(judged.table, return_inverse=True)
-    sums = np.bincount(place, difference, minlength=len(numbers)).astype(np.float64)
-    sizes = np.bincount(place, minlength=len(numbers)).astype(np.float64)
-    low, high = _interval(sums, sizes, seed)
+    gain = estimate_gain(difference, judged.table)
     return Gain(
-        float(difference.mean()),
-        low,
-        high,
+        gain.value,
+        gain.low,
+        gain.high,
         len(difference),
-        len(numbers),
+        len(np.unique(judged.table)),
         int((difference > 0).sum()),
         int((difference < 0).sum()),
     )
-
-
-def _interval(sums: Floats, sizes: Floats, seed: int) -> tuple[float, float]:
-    """Return the interval of sum over size (tables,), by drawing tables with replacement."""
-    random = Seeds(seed).generator("gain")
-    means = np.empty(RESAMPLES)
-    for number in range(RESAMPLES):
-        drawn = random.integers(len(sums), size=len(sums))
-        means[number] = sums[drawn].sum() / sizes[drawn].sum()
-    low, high = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    return float(low), float(high)

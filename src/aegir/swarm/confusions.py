@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aegir.annotators.mixing import with_none
 from aegir.annotators.scores import Annotator
 from aegir.arrays import F32, I64, Bools
 from aegir.errors import UsageError
@@ -94,14 +95,12 @@ def judge(tables: Sequence[LabelledTable], swarm: Annotator) -> JudgedColumns:
     flags = np.zeros((len(columns), len(TYPES)), bool)
     for row, names in zip(flags, accepted, strict=True):
         row[names] = True
-    types = np.array(parts, np.float32)
-    rest = np.clip(1 - types.sum(axis=1, keepdims=True), 0, 1)
     return JudgedColumns(
         tuple(columns),
         flags,
         np.array([names[0] for names in accepted], np.int64),
         np.array(table, np.int64),
-        np.hstack([types, rest]).astype(np.float32),
+        with_none(np.array(parts, np.float32)),
     )
 
 

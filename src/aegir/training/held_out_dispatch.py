@@ -6,11 +6,13 @@
     n-grams         the answers that were kept when the table was held out; nobody can ask these models again
     byte network    the network of the fold run that held the table out, asked as in use: few columns of context
     mixture, rules  fitted on the tables of the other runs
+    searches        n-gram networks that have not seen the table read again; the swarm is one that was given for the fold
 
 Every table belongs to one fold. Its group is what must stay on one side of a split, such as a web site.
 
-Limit: the subject of a table is the one that its labels name, not the one that n-grams would have chosen; it is among the
-context of the byte network, and relations depend on it.
+Limits: the subject of a table is the one that its labels name, not the one that n-grams would have chosen; it is among the
+context of the byte network, and relations depend on it. A search of some columns begins with what n-grams said of them in their
+whole table, where in use they would read these columns alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +26,18 @@ from aegir.annotators.calibration import ByteCalibration
 from aegir.annotators.combined import CombinedAnnotator
 from aegir.annotators.ngrams.annotator import NgramNetworks
 from aegir.annotators.ngrams.network import load_networks
+from aegir.annotators.part_of_table import Part
 from aegir.annotators.rules.judge import Verdict
 from aegir.annotators.scores import Explanation, TableScores
+from aegir.annotators.swarm import SwarmAnnotator
 from aegir.arrays import F32
 from aegir.data.sources import read_training_tables
-from aegir.dispatch.dispatcher import DispatchAnnotator
+from aegir.dispatch.dispatcher import SEARCHES, DispatchAnnotator, SearchWorker
 from aegir.dispatch.static_table import RoutingTable
 from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.run_folder import CONFIG
+from aegir.search.effort import Plan
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 from aegir.training.byte_network.config import read_byte_training
@@ -66,6 +71,7 @@ class KeptNgrams:
     """Answers of n-grams that were kept, by the name of the table."""
 
     model: _Model
+    tables: Mapping[str, Table]
     scores: Mapping[str, TableScores]
     networks: NgramNetworks | None = None
     """Networks that have not seen these tables either, for further readings."""
@@ -79,9 +85,18 @@ class KeptNgrams:
     def score_judged(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
-        """Return the kept answers; the rules' verdicts went into them then."""
+        """Return the kept answers, of a part of a table those about its columns; the rules' verdicts went into them then."""
         del verdicts
-        return [self.scores[table.name] for table in tables]
+        return [self._kept(table) for table in tables]
+
+    def _kept(self, table: Table) -> TableScores:
+        whole = self.tables[table.name]
+        if len(table.columns) == len(whole.columns):
+            return self.scores[table.name]
+        place = {id(column): number for number, column in enumerate(whole.columns)}
+        columns = tuple(place[id(column)] for column in table.columns)
+        part = Part(table, columns, (True,) * len(columns)).of_scores(self.scores[table.name])
+        return replace(part, subject=table.subject)
 
 
 def load_held_out(
@@ -89,8 +104,14 @@ def load_held_out(
     data: Sequence[Path],
     ngrams: Path,
     routing: RoutingTable | None = None,
+    searches: Sequence[str] = (),
+    swarms: Mapping[str, SwarmAnnotator] | None = None,
 ) -> list[Fold]:
-    """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together."""
+    """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together.
+
+    `searches` are workers such as `swarm@high`, `swarms` those that have not seen a fold, by the name of its run. If a search asks
+    a swarm, folds without one are left out.
+    """
     if len(runs) < LEAST_RUNS:
         raise UsageError(
             f"{len(runs)} fold run is given; at least {LEAST_RUNS} are needed, because models are mixed for a "
@@ -101,12 +122,20 @@ def load_held_out(
             raise UsageError(
                 f"{run} has no {ANSWERS}; give the folder of a run made with: aegir train supervised --fold N"
             )
+    swarms = swarms or {}
+    asks_swarm = any(Plan.of(SEARCHES[name]).asks_swarm for name in searches)
+    if asks_swarm and not swarms:
+        raise UsageError(
+            f"{', '.join(searches)} may ask a swarm, and none that has not seen the tables of a run is given; "
+            f"add --swarm {runs[0].name}=FOLDER"
+        )
     answers = [load_answers(run / ANSWERS) for run in runs]
     networks = [_network(run) for run in runs]
     calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
     return [
-        _fold(run, network, held_out, calibrating, routing, ngrams)
+        _fold(run, network, held_out, calibrating, routing, ngrams, searches, swarms.get(run.name))
         for run, network, held_out in zip(runs, networks, answers, strict=True)
+        if run.name in swarms or not asks_swarm
     ]
 
 
@@ -121,6 +150,8 @@ def _fold(
     calibrating: Calibrating,
     routing: RoutingTable | None,
     ngrams: Path,
+    searches: Sequence[str],
+    swarm: SwarmAnnotator | None,
 ) -> Fold:
     own = {
         origin: np.array(
@@ -134,22 +165,40 @@ def _fold(
     others = calibrating.split(own)
     fitted = others.fit(False)
     tables: list[LabelledTable] = []
+    kept: dict[str, Table] = {}
     scores: dict[str, TableScores] = {}
     for origin in held_out:
         for labelled, answer in _tables(others, origin, held_out[origin]):
             tables.append(labelled)
+            kept[labelled.table.name] = labelled.table
             scores[labelled.table.name] = answer
     calibration = ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture)
     network.facts = {"calibration": calibration.as_json()}
     combined = CombinedAnnotator(
         KeptNgrams(
             _Model(others.compatibility, fitted.types_of_fine),
+            kept,
             scores,
             _networks_of(ngrams, held_out),
         ),
         ByteModelAnnotator(network),
     )
-    return Fold(run.name, DispatchAnnotator(combined, routing), tuple(tables))
+    workers = {name: _search(run, name, combined, swarm) for name in searches}
+    return Fold(run.name, DispatchAnnotator(combined, routing, others=workers), tuple(tables))
+
+
+def _search(
+    run: Path, name: str, combined: CombinedAnnotator, swarm: SwarmAnnotator | None
+) -> SearchWorker:
+    """Return a search over models that have not seen the fold."""
+    kept = combined.ngrams
+    assert isinstance(kept, KeptNgrams), "made by the caller"
+    if Plan.of(SEARCHES[name]).readings and kept.networks is None:
+        raise UsageError(
+            f"{name} cannot read the tables of {run} again: the n-gram networks that had them held out were not kept; "
+            "give the --ngrams of the same folds"
+        )
+    return SearchWorker(name, combined, None if swarm is None else lambda: swarm)
 
 
 def _networks_of(ngrams: Path, held_out: Mapping[str, HeldOut]) -> NgramNetworks | None:

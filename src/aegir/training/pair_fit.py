@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from aegir.annotators.mixing import with_none
 from aegir.annotators.pairs import Pairs, PairWeights
 from aegir.annotators.scores import Probabilities
 from aegir.arrays import F32, I64, Bools
@@ -143,7 +144,6 @@ def _loss(
         left = np.maximum(counts - own[table.group], 0) if table.group in own else counts
         found = Pairs(NAMES[head], left, weights).apply(table.probabilities)
         known = table.accepted.any(axis=1)
-        none = np.maximum(1 - found.sum(axis=1, keepdims=True), 0)
-        right = (np.hstack([found, none]) * table.accepted).sum(axis=1)[known]
+        right = (with_none(found) * table.accepted).sum(axis=1)[known]
         total -= float(np.log(right + 1e-6).sum())
     return total

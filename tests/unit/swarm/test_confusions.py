@@ -94,14 +94,14 @@ def test_the_gain_is_paired_and_its_interval_is_over_tables():
     columns = judged([FAX] * 3 + [PHONE] * 7, [PHONE, PHONE] + [FAX] + [PHONE] * 7)
     changed = columns.probabilities.copy()
     changed[0, FAX] = changed[1, FAX] = changed[2, PHONE] = 0.9
-    gain = measure_gain(columns, changed, seed=1)
+    gain = measure_gain(columns, changed)
     assert gain.value == pytest.approx(0.1)
     assert (gain.better, gain.worse, gain.columns, gain.tables) == (2, 1, 10, 10)
     assert gain.low < 0 < gain.high
-    assert measure_gain(columns, changed, seed=1) == gain
+    assert measure_gain(columns, changed) == gain
     one_table = judged([FAX] * 3 + [PHONE] * 7, [PHONE, PHONE] + [FAX] + [PHONE] * 7, [4] * 10)
-    gain = measure_gain(one_table, changed, seed=1)
-    assert gain.low == gain.high == pytest.approx(0.1), "one table says nothing about others"
+    gain = measure_gain(one_table, changed)
+    assert (gain.low, gain.high) == (-1, 1), "one table says nothing about others"
 
 
 class Certain:

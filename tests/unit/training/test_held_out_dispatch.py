@@ -1,35 +1,54 @@
 """Dispatchers over models that have not seen the tables. Tables, answers and networks are made up."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from aegir.annotators.ngrams.annotator import load_ngrams
+from aegir.annotators.swarm import SwarmAnnotator, load_swarm_annotator
 from aegir.data.sources import read_training_tables
 from aegir.dispatch.collecting import collect
 from aegir.dispatch.exploration import Exploration
 from aegir.errors import UsageError
 from aegir.model.network import ByteModel
 from aegir.training import held_out_dispatch
-from aegir.training.held_out_dispatch import NOT_CALIBRATED, Fold, load_held_out
+from aegir.training.held_out_dispatch import NOT_CALIBRATED, Fold, _search, load_held_out
 from byte_models import annotating_checkpoint
 from held_out_answers import write_answers
+from swarm_folders import LAYOUT, save_random_swarm, small_primary
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
 
 
+@dataclass(frozen=True)
+class World:
+    runs: list[Path]
+    data: list[Path]
+    ngrams: Path
+
+    def load(self, *searches: str, swarms: dict[str, SwarmAnnotator] | None = None) -> list[Fold]:
+        """Load the folds; the byte network of both has random weights."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                held_out_dispatch,
+                "_network",
+                lambda _: ByteModel(annotating_checkpoint(dict(NOT_CALIBRATED))),
+            )
+            return load_held_out(self.runs, self.data, self.ngrams, None, searches, swarms)
+
+
 @pytest.fixture(scope="module")
-def folds(tmp_path_factory: pytest.TempPathFactory) -> list[Fold]:
-    """Two folds; the byte network of both has random weights."""
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("held-out")
     web = write_synthetic_tables(folder / "made_up_val.jsonl", 12, seed=1)
     data = [web, write_everyday_tables(folder, 4)]
     ngrams, runs = write_answers(folder, read_training_tables(data))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            held_out_dispatch,
-            "_network",
-            lambda _: ByteModel(annotating_checkpoint(dict(NOT_CALIBRATED))),
-        )
-        return load_held_out(runs, data, ngrams)
+    return World(runs, data, ngrams)
+
+
+@pytest.fixture(scope="module")
+def folds(world: World) -> list[Fold]:
+    return world.load("swarm@normal")
 
 
 def test_every_table_is_in_one_fold_under_a_name_of_its_own(folds: list[Fold]):
@@ -59,6 +78,42 @@ def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
         for worker in ("ngrams", "byte_model")
     }
     assert right["ngrams"] > 0.9 * len(episodes) > 0.5 * len(episodes) > right["byte_model"]
+
+
+def test_kept_answers_are_found_again_for_some_columns_of_a_table(folds: list[Fold]):
+    kept = folds[0].dispatcher.combined.ngrams
+    table = folds[0].tables[0].table
+    (whole,) = kept.score_judged([table], [])
+    some = replace(table, columns=table.columns[1:], subject=None)
+    (part,) = kept.score_judged([some], [])
+    assert (part.types == whole.types[1:]).all()
+    assert (part.relations == whole.relations[1:]).all()
+    assert len(part.explanations) == len(table.columns) - 1
+
+
+def test_searches_are_workers_whose_outcomes_are_logged(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(held_out_dispatch, "_networks_of", lambda *_: load_ngrams())
+    swarm = load_swarm_annotator(save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}))
+    # a fold without a swarm that has not seen it is left out
+    (fold,) = world.load("swarm@high", swarms={"fold-1": swarm})
+    assert fold.name == "fold-1"
+    assert fold.dispatcher.workers == ("byte_model", "combined", "ngrams", "swarm@high")
+    fold.dispatcher.exploration = Exploration("epsilon", 1.0)
+    (episodes,) = collect(fold.dispatcher, fold.tables[:6], "run")
+    assert {episode.decisions[0].action["worker"] for episode in episodes} > {"swarm@high"}
+    right = sum(episode.rewards["accuracy_of.swarm@high"] for episode in episodes)
+    assert 0.5 * len(episodes) < right <= len(episodes)
+
+
+def test_a_search_without_models_that_have_not_seen_the_tables_is_refused(
+    world: World, folds: list[Fold]
+):
+    with pytest.raises(UsageError, match=r"may ask a swarm, and none that has not seen .*fold-0="):
+        world.load("swarm@high")
+    with pytest.raises(UsageError, match="n-gram networks that had them held out were not kept"):
+        _search(Path("fold-0"), "swarm@high", folds[0].dispatcher.combined, None)
 
 
 def test_models_are_mixed_as_fits_the_other_fold(folds: list[Fold]):

@@ -11,13 +11,20 @@ def web(table: tuple[int, int], *types: str) -> _Column:
     return _Column(table, True, types, None)
 
 
-def test_gain_is_the_mean_over_columns_and_tables_are_redrawn_whole():
+def test_gain_is_the_mean_over_columns_and_those_of_a_table_are_dependent():
     columns = [web((0, 0), "Date"), web((0, 0), "Date"), web((1, 0), "price"), web((1, 1), "price")]
     used = np.array([True, True, True, False])
     mean, low, high = _gain(columns, np.array([1.0, 1.0, 0.0, 9.0]), used)
     assert mean == pytest.approx(2 / 3)
-    # Two tables: both drawn are the first (1.0), the second (0.0), or one of each (2 of 3 columns).
-    assert (low, high) == (0.0, 1.0)
+    # Two tables are no basis for an interval, though three columns were used: one degree of freedom reaches beyond -1 and 1.
+    assert (low, high) == (-1.0, 1.0)
+    apart = [web((0, number), "Date") for number in range(40)]
+    together = [web((0, number // 4), "Date") for number in range(40)]
+    difference = np.repeat([1.0, 0.0], 20)
+    all_used = np.ones(40, bool)
+    narrow, wide = (_gain(each, difference, all_used) for each in (apart, together))
+    assert narrow[0] == wide[0] == 0.5
+    assert wide[1] < narrow[1] < 0.5 < narrow[2] < wide[2]
 
 
 def test_the_hardest_types_of_a_fold_are_chosen_on_the_others():
@@ -46,4 +53,4 @@ def test_shares_are_of_the_columns_with_a_label_of_that_part():
     assert (found.web_types, found.web_relations, found.hardest) == (0.5, 1.0, 1.0)
     assert found.everyday_types == 1.0
     assert found.columns == (2, 1, 1, 1)
-    assert found.gain == (0.0, 0.0, 0.0)
+    assert found.gain == (0.0, -1.0, 1.0)  # web columns of one table say nothing about others

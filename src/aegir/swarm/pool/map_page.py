@@ -1,6 +1,7 @@
 """The map of a swarm as one HTML page that needs nothing beside it: `aegir swarm map --out map.html`.
 
-    size, cost, use and worth of every specialist; kinds that each answers rightly; who was woken for which kinds
+    size, cost, use and worth of every specialist; who is worth keeping, if that was measured; kinds that each answers rightly;
+    who was woken for which kinds
 
 Promises: no request is made, no script runs, nothing from a manifest or table is obeyed (answers/safe_html.py); it can be read in
 light and dark, and on paper.
@@ -15,6 +16,7 @@ from aegir.observe.heat_map import HeatMap
 from aegir.swarm.pool.entry import PoolEntry
 from aegir.swarm.pool.survey import PoolMap
 from aegir.swarm.pool.usage import Usage
+from aegir.swarm.pool.worth import GAINS, LOSES, NOT_SHOWN, OVERALL
 from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import KINDS
 
@@ -28,6 +30,9 @@ HEADINGS = (
     "ms per column",
     "worth",
 )
+
+WORTH_HEADINGS = ("points", "95 %", "columns read", "CPU ms per column", "of the cost", "verdict")
+KEEPING = {GAINS: "keep", LOSES: "drop", NOT_SHOWN: "not shown"}
 
 
 def render_pool_map(shown: PoolMap) -> str:
@@ -51,6 +56,7 @@ def render_pool_map(shown: PoolMap) -> str:
         f'<header><h1>The swarm</h1><p class="soft">{names} in the pool · {tables}</p></header>',
         "<main>",
         *_specialists(shown),
+        *_worth(shown),
         *heat_map_section(_known(shown), "Who knows what"),
         *heat_map_section(_woken(shown), "Who is woken"),
         *_refused(shown),
@@ -91,6 +97,34 @@ def _cells(entry: PoolEntry, usage: Usage) -> Iterator[str]:
     yield f"{usage.cold:,}"
     yield f"{1000 * usage.seconds / usage.columns:.2f}" if usage.columns else "–"
     yield "–" if usage.worth is None else f"{usage.worth:+.4f}"
+
+
+def _worth(shown: PoolMap) -> Iterator[str]:
+    """A line per specialist whose worth was measured by leaving it out."""
+    if not shown.worth:
+        return
+    yield '<section class="card"><h2>Who is worth keeping</h2>'
+    yield '<div class="wide" tabindex="0" role="region" aria-label="Who is worth keeping"><table><thead><tr>'
+    yield '<th scope="col">name</th>'
+    yield "".join(f'<th scope="col" class="number">{name}</th>' for name in WORTH_HEADINGS)
+    yield "</tr></thead><tbody>"
+    for each in shown.worth:
+        gain = each.gain[OVERALL]
+        cells = (
+            f"{100 * gain.value:+.2f}",
+            f"{100 * gain.low:+.2f} to {100 * gain.high:+.2f}",
+            f"{each.usage:.0%}",
+            f"{each.milliseconds:.2f}",
+            f"{each.cost_share:.0%}",
+            KEEPING[each.verdict],
+        )
+        row = "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        yield f'<tr><th scope="row">{escape_text(each.name)}</th>{row}</tr>'
+    yield "</tbody></table></div>"
+    yield (
+        '<p class="soft">Points: answers on held-out tables that are right with all specialists and lost without this one, per hundred. '
+        "A specialist that others can stand in for is worth little alone. Measured by <code>aegir train swarm-figures</code>.</p></section>"
+    )
 
 
 def _known(shown: PoolMap) -> HeatMap:

@@ -16,6 +16,7 @@ from aegir.answers.annotation import TableAnnotation
 from aegir.swarm.pool.entry import PoolEntry
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.swarm.pool.usage import Usage
+from aegir.swarm.pool.worth import SpecialistWorth
 from aegir.vocabulary.terms import KINDS
 
 NO_KIND = "no kind"
@@ -46,6 +47,8 @@ class PoolMap:
     """The specialists of the swarm's router, which may be others than those of the pool."""
     waking: Mapping[str, Waking]
     """Kind to who was woken for its columns."""
+    worth: tuple[SpecialistWorth, ...] = ()
+    """What each specialist is worth on held-out tables, if that was measured."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures; JSON."""
@@ -63,11 +66,16 @@ class PoolMap:
                 }
                 for kind, each in self.waking.items()
             },
+            "worth": [each.as_dict() for each in self.worth],
         }
 
 
-def survey(pool: SpecialistPool, answers: Iterable[TableAnnotation]) -> PoolMap:
-    """Return the map of a pool, with who was woken according to these answers."""
+def survey(
+    pool: SpecialistPool,
+    answers: Iterable[TableAnnotation],
+    worth: tuple[SpecialistWorth, ...] = (),
+) -> PoolMap:
+    """Return the map of a pool, with who was woken according to these answers, and what was measured of their worth."""
     counts: dict[str, int] = defaultdict(int)
     woken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     routed: dict[str, None] = {}
@@ -82,4 +90,4 @@ def survey(pool: SpecialistPool, answers: Iterable[TableAnnotation]) -> PoolMap:
                 woken[kind][each.specialist] += each.woken
     order = [kind for kind in (*KINDS, NO_KIND) if kind in counts]
     waking = {kind: Waking(counts[kind], dict(woken[kind])) for kind in order}
-    return PoolMap(pool.entries, pool.usage(), pool.refused, tables, tuple(routed), waking)
+    return PoolMap(pool.entries, pool.usage(), pool.refused, tables, tuple(routed), waking, worth)

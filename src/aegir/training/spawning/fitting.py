@@ -21,7 +21,8 @@ from aegir.errors import CheckFailed
 from aegir.offline.intervals import Estimate, estimate_mean
 from aegir.seeding import Seeds
 from aegir.training.spawning.objective import Objective, column_loss, column_right, table_means
-from aegir.training.spawning.outcomes import HEADS, Outcomes
+from aegir.training.spawning.outcomes import Outcomes
+from aegir.training.swarm_tables import HEADS
 
 COUNTS = (0, 1, 2, 4, None)
 PRICES = (0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)

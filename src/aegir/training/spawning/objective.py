@@ -25,7 +25,8 @@ from aegir.rewards.parallelism import ParallelWeights, compute_r_parallel
 from aegir.rewards.routing import group_rows
 from aegir.rl.critical_path import StageTimes, compute_stage_times
 from aegir.rl.schedules import StagedLambdas
-from aegir.training.spawning.outcomes import HEADS, Outcomes
+from aegir.training.spawning.outcomes import Outcomes
+from aegir.training.swarm_tables import HEADS, mean_by_table, mean_known
 
 LEAST_GAIN = 0.002
 RATERS = ("label", *HEADS)
@@ -69,32 +70,22 @@ def compute_objective(outcomes: Outcomes, counts: Sequence[Count]) -> Objective:
 
 def table_means(outcomes: Outcomes, columns: Floats) -> Floats:
     """Return (T,) the mean of what is known of columns (C,); nan where nothing is."""
-    known, tables = np.isfinite(columns), len(outcomes.tables)
-    total = np.bincount(outcomes.table, np.where(known, columns, 0.0), tables)
-    count = np.bincount(outcomes.table, known, tables)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean_by_table(columns, outcomes.table, len(outcomes.tables))
 
 
 def column_chances(outcomes: Outcomes, at: int) -> Floats:
     """Return (C,) the mean probability of what is right over the labels of a column; nan without."""
-    return _mean_known(outcomes.chances[at])
+    return mean_known(outcomes.chances[at])
 
 
 def column_right(outcomes: Outcomes, at: int) -> Floats:
     """Return (C,) the share of a column's labels that are answered right; nan without."""
-    return _mean_known(outcomes.right[at])
+    return mean_known(outcomes.right[at])
 
 
 def column_loss(outcomes: Outcomes, at: int, floor: float) -> Floats:
     """Return (C,) the mean log loss over the labels of a column; probabilities are at least `floor`."""
-    return _mean_known(-np.log(np.maximum(outcomes.chances[at], floor)))
-
-
-def _mean_known(values: Floats) -> Floats:
-    """Return the mean over the first axis of what is not nan."""
-    known = np.isfinite(values)
-    total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean_known(-np.log(np.maximum(outcomes.chances[at], floor)))
 
 
 def _rate_columns(outcomes: Outcomes, at: int) -> Floats:

@@ -141,7 +141,7 @@ class Growth:
         weight = fit_weight(self.proposal, specialist_types(model, self.proposal), members)
         answers = specialist_types(model, self.judging)
         changed = add_answer(self.judging.probabilities, answers, members, weight)
-        gain = measure_gain(self.judging, changed, self.seed)
+        gain = measure_gain(self.judging, changed)
         kept = weight > 0 and gain.low > 0
         reason = (
             "its gain is above 0"

@@ -20,7 +20,8 @@ from aegir.training.held_out import ANSWERS, save_answers
 from aegir.training.spawning.decisions import spawn_episodes, spawn_policy
 from aegir.training.spawning.fitting import COUNTS, fit_spawning, spearman
 from aegir.training.spawning.objective import compute_objective
-from aegir.training.spawning.outcomes import HEADS, Outcomes, collect_outcomes
+from aegir.training.spawning.outcomes import Outcomes, collect_outcomes
+from aegir.training.swarm_tables import HEADS
 from command_line import run
 from held_out_answers import answers_about
 from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
