@@ -25,7 +25,7 @@ from aegir.training.spawning.outcomes import Outcomes
 from aegir.training.swarm_tables import HEADS
 
 COUNTS = (0, 1, 2, 4, None)
-PRICES = (0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)
+PRICES = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)
 """What doubling the critical path may cost, in units of the reward."""
 MARGIN = 0.005
 """Share of right answers that may be lost against waking everyone, with 95 % confidence."""
