@@ -1,6 +1,7 @@
 """Options about where work is done, and the engine that they ask for.
 
-The environment is read here and nowhere below: RAY_ADDRESS names a running Ray cluster, as Ray's own programs read it.
+The environment is read here and nowhere below: RAY_ADDRESS names a running Ray cluster, as Ray's own programs read it; AEGIR_SWARM,
+the folder of the user's specialists, is handed on to the nodes.
 """
 
 import os
@@ -56,7 +57,10 @@ def open_ray(
 def make_job(function: str, settings: dict[str, Any], files: Iterable[Path | str | None]) -> "Job":
     """A job that sees the user's own folder, and for which these files must look alike everywhere."""
     from aegir.engines.job import Job, sign_files
+    from aegir.swarm.pool.entry import ENVIRONMENT as POOL
 
     home = user_folder()
     environment = {} if home is None else {"AEGIR_HOME": str(home.absolute())}
+    if own := os.environ.get(POOL):
+        environment[POOL] = str(Path(own).absolute())
     return Job(function, settings, files=sign_files(files), environment=environment)

@@ -231,6 +231,12 @@ class SpecialistPool:
         with self._lock:
             return {name: self._usage(name) for name in self._entries}
 
+    @property
+    def has_unsaved_stats(self) -> bool:
+        """Whether anything was noted since `save_stats`."""
+        with self._lock:
+            return bool(self._unsaved)
+
     def save_stats(self) -> None:
         """Add what was noted since the last time to the statistics in the user's folder."""
         if self.folder is None:
