@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from aegir.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aegir.swarm.pool.entry import KindScore, PoolEntry
+    from aegir.swarm.pool.entry import KindScore, PoolEntry, Validation
     from aegir.swarm.pool.spawning import SpawnBudget, Spawning, Woken
     from aegir.swarm.pool.specialist_pool import SpecialistPool
     from aegir.swarm.pool.usage import Usage
@@ -27,6 +27,7 @@ __all__ = [
     "Spawning",
     "SpecialistPool",
     "Usage",
+    "Validation",
     "Woken",
 ]
 __getattr__ = lazy_names(
@@ -38,6 +39,7 @@ __getattr__ = lazy_names(
         "Spawning": "spawning",
         "SpecialistPool": "specialist_pool",
         "Usage": "usage",
+        "Validation": "entry",
         "Woken": "spawning",
     },
 )
