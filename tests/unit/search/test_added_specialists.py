@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
 from aegir.search.added_specialists import AddedSpecialists, could_be_several
-from aegir.search.annotator import SearchAnnotator, load_added
+from aegir.search.annotator import load_added
 from aegir.search.effort import Plan
 from aegir.search.validating import Validator
 from aegir.swarm.pool.changes import add_specialist
@@ -22,55 +21,12 @@ from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import TYPE_NAMES
+from made_up_search import BELIEFS, DATE, FAX, PHONE, search_with
 from pooled_specialists import write_insisting
 
-PHONE, FAX, DATE, TIME = (
-    TYPE_NAMES.index(name) for name in ("telephone", "faxNumber", "Date", "DateTime")
-)
 NUMBERS = ("telephone", "faxNumber")
 VALIDATED = Validation(NUMBERS, 0.25, 0.1, 0.05, 0.2, 90, 30, 12)
-BELIEFS = {
-    "doubt": {PHONE: 0.5, FAX: 0.4},
-    "sure": {PHONE: 0.95, FAX: 0.04},
-    "other": {DATE: 0.5, TIME: 0.4},
-    "half": {PHONE: 0.5, DATE: 0.4, FAX: 0.05},
-}
 TABLE = Table("t", tuple(Column(name, ("1", "2")) for name in BELIEFS))
-
-
-class MadeUp:
-    """Stands in for the annotator below a search: what it believes of a column depends on the column's name alone."""
-
-    operating_points = None
-
-    def __init__(self) -> None:
-        self.ngrams = self
-
-    def ask_networks(self, tables, verdicts):
-        columns = sum(len(table.columns) for table in tables)
-        return {part: np.full((columns, 3), 0.1, np.float32) for part in ("types", "fine")}
-
-    def read_cheaply(self, tables: Sequence[Table]):
-        return [None] * sum(len(table.columns) for table in tables), list(map(_believe, tables))
-
-    def wake(self, tables, cheap, woken, context):
-        return list(cheap)
-
-    def correct(self, tables, found, verdicts):
-        return found
-
-
-def _believe(table: Table) -> TableScores:
-    types = np.zeros((len(table.columns), len(TYPE_NAMES)), np.float32)
-    for row, column in zip(types, table.columns, strict=True):
-        for place, sure in BELIEFS[column.name or "doubt"].items():
-            row[place] = sure
-    nothing = np.zeros((len(types), 108), np.float32)
-    return TableScores(types, nothing, None, (Explanation(),) * len(types))
-
-
-def search_with(added: AddedSpecialists | None, effort: float = 1.0, **settings) -> SearchAnnotator:
-    return SearchAnnotator(MadeUp(), Plan.of(effort), added=added, **settings)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
