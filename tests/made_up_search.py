@@ -59,4 +59,4 @@ def search_with(
     added: AddedSpecialists | None, effort: float = 1.0, **settings: Any
 ) -> SearchAnnotator:
     """A search with these specialists and without a swarm."""
-    return SearchAnnotator(MadeUp(), Plan.of(effort), added=added, **settings)  # type: ignore[arg-type]
+    return SearchAnnotator(MadeUp(), Plan.of(effort), added=added, **settings)
