@@ -8,7 +8,8 @@ from aegir.model.architecture import Architecture
 from aegir.model.checkpoint import Checkpoint
 from aegir.model.swarm_file import save_specialist
 from aegir.swarm.pool.changes import add_specialist
-from aegir.swarm.pool.entry import PoolEntry, load_entry, manifest_files
+from aegir.swarm.pool.entry import PoolEntry, load_entry
+from aegir.swarm.pool.location import manifest_files
 from aegir.swarm.pool.spawning import SpawnBudget
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.vocabulary.terms import TYPE_NAMES

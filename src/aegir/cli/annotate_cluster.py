@@ -14,7 +14,7 @@ from aegir.engines.job import Job
 from aegir.files import user_folder
 from aegir.memory.location import default_location
 from aegir.model.swarm import ENDING
-from aegir.swarm.pool.entry import MANIFEST_ENDING, manifest_files, swarm_folder
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 
 
 def annotate_over_cluster(

@@ -13,6 +13,7 @@ import click
 
 from aegir.errors import UsageError
 from aegir.files import user_folder
+from aegir.swarm.pool.location import ENVIRONMENT as POOL
 
 if TYPE_CHECKING:
     from aegir.engines.job import Job
@@ -57,7 +58,6 @@ def open_ray(
 def make_job(function: str, settings: dict[str, Any], files: Iterable[Path | str | None]) -> "Job":
     """A job that sees the user's own folder, and for which these files must look alike everywhere."""
     from aegir.engines.job import Job, sign_files
-    from aegir.swarm.pool.entry import ENVIRONMENT as POOL
 
     home = user_folder()
     environment = {} if home is None else {"AEGIR_HOME": str(home.absolute())}

@@ -10,8 +10,7 @@
 Only specialists whose gain on labelled tables was above zero are asked (`Validation` in their manifests), each with the weight that was fitted
 after those that were added before it. Their files are checked when the pool is opened: one that was altered or is missing costs a sentence.
 
-Promise: what a specialist says of a table depends on that table and the pool alone, bit for bit; nothing is loaded, and no manifest but the user's
-is read, before somebody is to be asked.
+Promise: what a specialist says of a table depends on that table and the pool alone, bit for bit.
 """
 
 import time
@@ -28,8 +27,9 @@ from aegir.annotators.scores import Probabilities
 from aegir.arrays import I64, Bools
 from aegir.errors import UsageError
 from aegir.swarm.added_answer import add_answer, places_of_types, specialist_types
-from aegir.swarm.pool.entry import PoolEntry, manifest_files, swarm_folder
+from aegir.swarm.pool.entry import PoolEntry
 from aegir.swarm.pool.loading import file_state
+from aegir.swarm.pool.location import swarm_folder
 from aegir.swarm.pool.spawning import Spawning
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.table import Column
@@ -58,8 +58,6 @@ class AddedSpecialists:
         `say` is called with a sentence for each file that cannot be used. Raises UsageError for a file in place of the folder.
         """
         folder = folder if folder is not None else swarm_folder()
-        if not manifest_files(folder):
-            return None
         pool = SpecialistPool.open(folder)
         for sentence in pool.refused.values():
             say(sentence)

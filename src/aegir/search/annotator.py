@@ -35,6 +35,7 @@ from aegir.errors import UsageError
 from aegir.search.deep import Trail, describe_path, search_table
 from aegir.search.effort import FEW, LONGEST, Plan, parse_effort
 from aegir.search.witnesses import Networks
+from aegir.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
@@ -238,9 +239,12 @@ def load_added(
     plan: Plan, folder: Path | None = None, say: Callable[[str], None] = warnings.warn
 ) -> "AddedSpecialists | None":
     """Return the user's specialists that a plan asks; None if it asks none, or there is none to ask."""
-    if not plan.asks_swarm:
+    folder = folder if folder is not None else swarm_folder()
+    if not plan.asks_swarm or not manifest_files(folder):
         return None
-    from aegir.search.added_specialists import AddedSpecialists  # most runs can do without the pool
+    from aegir.search.added_specialists import (
+        AddedSpecialists,
+    )  # 40 ms that most runs can do without
 
     return AddedSpecialists.open(folder, say)
 

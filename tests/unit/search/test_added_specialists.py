@@ -65,7 +65,7 @@ def test_only_high_effort_asks_and_an_empty_pool_costs_nothing(folder, tmp_path,
     (before,) = search_with(None).score([TABLE])
     assert scores.types.tobytes() == before.types.tobytes()
     monkeypatch.setattr(SpecialistPool, "open", None)  # nothing else of a pool is read
-    assert AddedSpecialists.open(tmp_path / "none") is None
+    assert load_added(Plan.of(1.0), tmp_path / "none") is None
     assert not (tmp_path / "none").exists()
 
 

@@ -2,6 +2,7 @@
 
 specialist_pool    who is warm, who is dropped
 spawning           budgets, and what one table has woken
+location           where they are kept; importing it loads nothing else
 entry              what is known about a specialist without loading it: manifests
 loading            weights, memory-mapped and checked against their manifests
 changes            adding, removing, switching off; settings: what is switched off

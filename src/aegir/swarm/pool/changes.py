@@ -18,17 +18,15 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.swarm_file import check_name
 from aegir.swarm.pool.entry import (
-    MANIFEST_ENDING,
     PoolEntry,
     Validation,
     load_entries,
-    manifest_files,
     manifest_of,
     save_entry,
-    swarm_folder,
     weights_of,
 )
 from aegir.swarm.pool.loading import LoadedWeights, load_weights
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 from aegir.swarm.pool.measuring import measure_cost, measure_kinds
 from aegir.swarm.pool.settings import load_disabled, set_disabled
 from aegir.swarm.pool.usage import locked

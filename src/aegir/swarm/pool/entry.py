@@ -2,20 +2,16 @@
 
     places.safetensors   places.specialist.json    {"format", "name", "domain", "family", "weights_sha256", …}
 
-Shipped specialists lie with the swarm that ships; those of the user in $AEGIR_SWARM, else in the folder `swarm` of the user's
-folder ($AEGIR_HOME, else $XDG_DATA_HOME/aegir, else ~/.local/share/aegir).
-
 Promises
   - a manifest is written whole or not at all, and nothing in one is executed;
   - one that lacks something, has a number that cannot be, or is for another vocabulary raises one sentence that names the file.
 
-Not here: whether the weights are those that a manifest describes (loading.py).
+Not here: where manifests are (location.py), whether the weights are those that one describes (loading.py).
 """
 
 import hashlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -24,15 +20,14 @@ from typing import Any, Literal
 
 from aegir.annotators.ngrams.specialist import NGRAMS
 from aegir.errors import UsageError
-from aegir.files import replace_file, user_folder
+from aegir.files import replace_file
 from aegir.model.heads import OUTPUTS
 from aegir.model.swarm import ENDING
 from aegir.model.swarm_file import check_name
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files
 from aegir.vocabulary.terms import KINDS, TYPE_INDEX
 
 FORMAT = "aegir-pool-1"
-MANIFEST_ENDING = ".specialist.json"
-ENVIRONMENT = "AEGIR_SWARM"
 BYTES = "bytes"
 FAMILIES = (BYTES, NGRAMS)
 Origin = Literal["shipped", "user"]
@@ -134,14 +129,6 @@ class PoolEntry:
         return {"validation": None, **_content(self), **own}
 
 
-def swarm_folder() -> Path | None:
-    """Return the folder of the user's specialists, which need not exist; None for a user without a home."""
-    if given := os.environ.get(ENVIRONMENT):
-        return Path(given)
-    home = user_folder()
-    return None if home is None else home / "swarm"
-
-
 def manifest_of(folder: Path, name: str) -> Path:
     """Return the path of a specialist's manifest."""
     return folder / f"{check_name(name)}{MANIFEST_ENDING}"
@@ -150,23 +137,6 @@ def manifest_of(folder: Path, name: str) -> Path:
 def weights_of(folder: Path, name: str) -> Path:
     """Return the path of a specialist's weights."""
     return folder / f"{check_name(name)}{ENDING}"
-
-
-def manifest_files(folder: Path | None) -> list[Path]:
-    """Return the manifests of a folder, sorted; an empty list if there is no folder.
-
-    Raises UsageError for a file in its place, or a folder that may not be read.
-    """
-    try:
-        files = [] if folder is None else list(folder.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be read as the folder of your specialists ({error.strerror}); "
-            f"set {ENVIRONMENT} to a folder"
-        ) from None
-    return sorted(path for path in files if path.name.endswith(MANIFEST_ENDING))
 
 
 @cache

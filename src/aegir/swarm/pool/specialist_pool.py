@@ -36,8 +36,9 @@ from threading import Lock
 from aegir.annotators.swarm import SHIPPED
 from aegir.errors import UsageError
 from aegir.model.specialists import SpecialistModel
-from aegir.swarm.pool.entry import PoolEntry, load_entries, manifest_of, swarm_folder
+from aegir.swarm.pool.entry import PoolEntry, load_entries, manifest_of
 from aegir.swarm.pool.loading import load_model
+from aegir.swarm.pool.location import swarm_folder
 from aegir.swarm.pool.settings import SETTINGS_FILE, load_disabled
 from aegir.swarm.pool.spawning import MEGABYTE, SpawnBudget, Spawning, Woken
 from aegir.swarm.pool.usage import USAGE_FILE, Usage, load_usage, save_usage
