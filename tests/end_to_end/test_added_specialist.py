@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 from pooled_specialists import write_insisting
 
-TABLES = 20
+TABLES = 60
 
 
 def numbers(seed: int) -> list[str]:

@@ -46,7 +46,6 @@ class Validator:
     """With high effort, and those of the pool that it asks already."""
     fitting: Sequence[LabelledTable]
     judging: Sequence[LabelledTable]
-    seed: int = 0
     watch: Watch = iter
     """Yields the numbers it is given and may show how far the work is."""
 
@@ -56,7 +55,6 @@ class Validator:
         pool: Path,
         fitting: Sequence[LabelledTable],
         judging: Sequence[LabelledTable],
-        seed: int = 0,
         watch: Watch = iter,
         say: Callable[[str], None] = warnings.warn,
     ) -> Self:
@@ -64,7 +62,7 @@ class Validator:
         search = load_search(effort="high", pool=pool, say=say)
         if search.added is not None:
             search.added.keeps_stats = False
-        return cls(search, _with_types(fitting), _with_types(judging), seed, watch)
+        return cls(search, _with_types(fitting), _with_types(judging), watch)
 
     def __call__(self, entry: PoolEntry, loaded: LoadedWeights) -> Validation:
         """Return what the specialist of an entry, whose file may be anywhere, is worth."""
@@ -108,7 +106,7 @@ class Validator:
         )
         without = judge(self.judging, self.search, self.watch)
         with_it = judge(self.judging, asked, self.watch)
-        gain = measure_gain(without, with_it.probabilities, self.seed)
+        gain = measure_gain(without, with_it.probabilities)
         return replace(
             entry.validation,
             gain=gain.value,

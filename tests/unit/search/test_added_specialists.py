@@ -159,14 +159,14 @@ def validate(made: Path, fitting: Sequence[str], judging: Sequence[str], name: s
 
 
 def test_a_specialist_that_is_right_is_validated_with_what_it_gains(made):
-    """Telephone is said without it and fax with it: of 12 columns 10 become right and 2 wrong, (10 - 2) / 12."""
-    judging = ["faxNumber"] * 10 + ["telephone"] * 2
+    """Telephone is said without it and fax with it: of 40 columns 30 become right and 10 wrong, (30 - 10) / 40."""
+    judging = ["faxNumber"] * 30 + ["telephone"] * 10
     found = validate(made, ["faxNumber"] * 10, judging)
     assert found.asked
     assert found.types == NUMBERS
-    assert found.gain == pytest.approx(8 / 12)
+    assert found.gain == pytest.approx(20 / 40)
     assert 0 < found.low < found.gain < found.high <= 1
-    assert (found.columns, found.tables, found.doubtful) == (12, 12, 22)
+    assert (found.columns, found.tables, found.doubtful) == (40, 40, 50)
     assert found.weight > 1
 
 

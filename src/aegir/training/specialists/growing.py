@@ -165,7 +165,7 @@ class Growth:
         if entry is None or entry.weights_sha256 != digest:
             fitting, judging = map(self.tables.at, (self.tables.proposal, self.tables.judging))
             watch.say("measuring what a search gains by it")
-            validate = Validator.load(self.pool, fitting, judging, self.seed, say=watch.say)
+            validate = Validator.load(self.pool, fitting, judging, say=watch.say)
             entry = add_specialist(self.file(done.name), self.pool, done.name, judging, validate)
             save_usage(self.pool, {done.name: Usage(gains=1, gain=done.gain.value)})
         self._add(done.name, done.types, done.weight)
