@@ -55,7 +55,7 @@ PUBLIC = {
         "SpawnBudget Spawning SpecialistOutput SpecialistPool SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
         "run_specialists save_swarm_folder"
     ),
-    "aegir.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Woken",
+    "aegir.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Validation Woken",
 }
 
 

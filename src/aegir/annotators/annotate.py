@@ -145,12 +145,12 @@ def prepare(
 ) -> tuple[Annotator, Thresholds]:
     """Load an annotator by name, or take the one given, with the types that the user taught; choose its thresholds.
 
-    `say` is called with a sentence for each taught type that cannot be used. With `timing`, answers say how long each
+    `say` is called with a sentence for each taught type, and each file of the user's pool, that cannot be used. With `timing`, answers say how long each
     table took. `spawn` limits how many specialists of a swarm a table may wake.
     """
     chosen = annotator
     if isinstance(chosen, str):
-        chosen = load_annotator(chosen, None if model is None else Path(model))
+        chosen = load_annotator(chosen, None if model is None else Path(model), say)
     if spawn is not None:
         chosen = with_spawning(chosen, spawn)
     if timing:

@@ -3,6 +3,7 @@
 `dispatch` and `search` stand above this package and are given by their homes, which are imported when they are asked for.
 """
 
+import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
@@ -54,9 +55,11 @@ def _dispatch(model: Path | None) -> Annotator:
     return dispatcher
 
 
-def _search(model: Path | None, effort: str = "high") -> Annotator:
-    parsed = import_module("aegir.search.effort").parse_effort(effort)
-    annotator: Annotator = import_module("aegir.search.annotator").load_search(model, parsed)
+def _search(
+    model: Path | None, effort: str = "high", say: Callable[[str], None] = warnings.warn
+) -> Annotator:
+    load_search = import_module("aegir.search.annotator").load_search
+    annotator: Annotator = load_search(model, effort, say=say)
     return annotator
 
 
@@ -71,14 +74,17 @@ ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
 }
 
 
-def load_annotator(name: str = DEFAULT, model: Path | None = None) -> Annotator:
+def load_annotator(
+    name: str = DEFAULT, model: Path | None = None, say: Callable[[str], None] = warnings.warn
+) -> Annotator:
     """Return the annotator of that name, with the weights in `model` or those that ship with Aegir.
 
-    `search@high` is a search with this effort, `search@0.75` one with a number; routing tables call it `swarm@high`.
+    `search@high` is a search with this effort, `search@0.75` one with a number; routing tables call it `swarm@high`. `say` is
+    called with a sentence for each file of the user's pool that a search would use and cannot.
     """
     kind, sign, effort = name.partition("@")
-    if sign and kind in ("search", "swarm"):
-        return _search(model, effort)
+    if name == "search" or (sign and kind in ("search", "swarm")):
+        return _search(model, effort if sign else "high", say)
     if name not in ANNOTATORS:
         near = get_close_matches(name, ANNOTATORS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"

@@ -95,8 +95,8 @@ def asking(engine: Engine, job: Job) -> AnnotateAll:
 @contextmanager
 def open_annotating(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
     """Load an annotator by its name and start workers that share it."""
-    model = settings["model"]
-    annotator = load_annotator(settings["annotator"], None if model is None else Path(model))
+    model = None if settings["model"] is None else Path(settings["model"])
+    annotator = load_annotator(settings["annotator"], model, say=ignore)
     with open_workers(annotator, settings, workers) as run:
         yield run
 
@@ -111,7 +111,7 @@ def open_workers(
         custom_types=settings["custom_types"],
         timing=settings["timing"],
         spawn=settings["spawn"],
-        say=_ignore,  # the sender has told it
+        say=ignore,  # the sender has told it
     )
     thresholds = choose_thresholds(chosen, settings["min_confidence"], settings["precision"])
     memory = settings["memory"] and load_memory(settings["memory"])
@@ -154,5 +154,5 @@ def _named(outcome: Outcome, names: Mapping[str, str]) -> Outcome:
     return outcome
 
 
-def _ignore(_sentence: str) -> None:
+def ignore(_sentence: str) -> None:
     pass

@@ -13,6 +13,8 @@ from aegir.dispatch.sharded import dispatching_settings
 from aegir.engines.job import Job
 from aegir.files import user_folder
 from aegir.memory.location import default_location
+from aegir.model.swarm import ENDING
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 
 
 def annotate_over_cluster(
@@ -55,8 +57,20 @@ def annotating_job(
         None if memory is None or "://" in memory else memory,
         home / "types" if settings["custom_types"] and home else None,
     ]
+    learnt = policy_file(policy) if dispatched else None
+    if routing or learnt or settings["annotator"].startswith(("search", "swarm@")):
+        files += _specialists()  # a search may ask them
     if not dispatched:
         return make_job(OPEN, settings, files)
-    learnt = policy_file(policy)
     settings = dispatching_settings(settings, routing, learnt)
     return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])
+
+
+def _specialists() -> list[Path]:
+    """The files of the user's pool, without its statistics: nodes may add to them."""
+    manifests = manifest_files(swarm_folder())
+    names = [path.name.removesuffix(MANIFEST_ENDING) for path in manifests]
+    return [
+        *manifests,
+        *(path.with_name(f"{name}{ENDING}") for path, name in zip(manifests, names, strict=True)),
+    ]

@@ -1,6 +1,7 @@
 """Options about where work is done, and the engine that they ask for.
 
-The environment is read here and nowhere below: RAY_ADDRESS names a running Ray cluster, as Ray's own programs read it.
+The environment is read here and nowhere below: RAY_ADDRESS names a running Ray cluster, as Ray's own programs read it; AEGIR_SWARM,
+the folder of the user's specialists, is handed on to the nodes.
 """
 
 import os
@@ -12,6 +13,7 @@ import click
 
 from aegir.errors import UsageError
 from aegir.files import user_folder
+from aegir.swarm.pool.location import ENVIRONMENT as POOL
 
 if TYPE_CHECKING:
     from aegir.engines.job import Job
@@ -59,4 +61,6 @@ def make_job(function: str, settings: dict[str, Any], files: Iterable[Path | str
 
     home = user_folder()
     environment = {} if home is None else {"AEGIR_HOME": str(home.absolute())}
+    if own := os.environ.get(POOL):
+        environment[POOL] = str(Path(own).absolute())
     return Job(function, settings, files=sign_files(files), environment=environment)

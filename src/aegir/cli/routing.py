@@ -137,7 +137,8 @@ def choose_annotator(
     if effort is not None or within is not None:
         return _choose_search(name, model, effort, within, routed or any((routing, policy, llm)))
     if name == DispatchAnnotator.name:
-        return load_dispatcher(model, routing, policy_from(policy), {llm.name: llm} if llm else {})
+        others = {llm.name: llm} if llm else {}
+        return load_dispatcher(model, routing, policy_from(policy), others, say=tell)
     if routed or any(option is not None for option in (routing, policy, llm)):
         raise UsageError(
             f"the annotator {name!r} does not route columns; leave --annotator out, or give "
@@ -168,6 +169,7 @@ def _choose_search(
         model,
         parse_effort(usual if effort is None else effort),
         None if within is None else parse_seconds(within),
+        say=tell,
     )
 
 

@@ -1,25 +1,37 @@
 """`aegir swarm add | list | remove | stats`: the specialists of the user's pool."""
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from aegir.annotators.gold_labels import (
+    count_unknown_names,
+    unknown_names_sentence,
+    within_vocabulary,
+)
 from aegir.cli.options import PathName
-from aegir.cli.terminal import say, tell
+from aegir.cli.terminal import say, tell, track
+from aegir.data.leakage import halve_by_group
 from aegir.errors import UsageError
+from aegir.search.validating import Validator
 from aegir.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
     remove_specialist,
+    shipped_names,
     writable_folder,
 )
-from aegir.swarm.pool.entry import PoolEntry
+from aegir.swarm.pool.entry import PoolEntry, Validation
+from aegir.swarm.pool.loading import LoadedWeights, file_state
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.swarm.pool.usage import Usage
-from aegir.tables.labelled import read_labelled_tables
+from aegir.tables.amounts import amount
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
 
 KINDS_SHOWN = 3
+TYPES_SHOWN = 8
 KNOWN_SHARE = 0.1
 """Share of right answers from which a kind counts as known."""
 
@@ -32,16 +44,23 @@ KNOWN_SHARE = 0.1
 @click.option(
     "--tables",
     type=PathName(dir_okay=False),
-    help="Labelled tables (.jsonl) that it was not trained on, to score it on per kind.",
+    help="Labelled tables (.jsonl) that it was not trained on, to score it on per kind, and to decide whether "
+    "`annotate --effort high` asks it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="What was added as one JSON object.")
 def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> None:
     """Add a specialist to your pool, or switch one that ships on again.
 
     WEIGHTS is a file made by `aegir train specialist`, which is copied, or the name of a specialist that was switched off.
+    With --tables, half of the tables are for the weight of its answers and half for what they gain; if the lower end of the gain is above
+    zero, `aegir annotate --effort high` asks it about columns that could be several of its types.
     """
     folder = writable_folder()
     if not weights.exists():
+        if str(weights) in shipped_names() and (name, tables) != (None, None):
+            raise UsageError(
+                f"{weights} ships with Aegir and is only switched on again; leave --name and --tables out"
+            )
         if not enable_specialist(str(weights), folder):
             raise UsageError(
                 f"there is no file {weights}, and no specialist of that name is switched off; "
@@ -50,9 +69,13 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
         entry = SpecialistPool.open(folder).entry(str(weights))
         tell(f"{entry.name} is switched on again")
     else:
-        labelled = None if tables is None else read_labelled_tables(tables)
-        entry = add_specialist(weights, folder, name, labelled)
+        if tables is None:
+            entry = add_specialist(weights, folder, name)
+        else:
+            labelled = _read_tables(tables)
+            entry = add_specialist(weights, folder, name, labelled, _validator(folder, labelled))
         tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
+        tell_validation(entry.name, entry.validation)
     if as_json:
         click.echo(json.dumps(entry.as_dict()))
 
@@ -60,11 +83,14 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
 @click.command("list", epilog="Example: aegir swarm list --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def list_specialists(as_json: bool) -> None:
-    """List the specialists of the pool, with size, cost and the kinds that they know best."""
+    """List the specialists of the pool, with size, cost and the kinds that they know best.
+
+    A file that is not the one that was added is said to be altered, missing or unreadable.
+    """
     pool = open_pool()
     if as_json:
         for entry in pool.entries:
-            click.echo(json.dumps(entry.as_dict()))
+            click.echo(json.dumps({**entry.as_dict(), "file_state": file_state(entry)}))
         return
     width = max((len(name) for name in pool.names), default=4)
     say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
@@ -72,6 +98,7 @@ def list_specialists(as_json: bool) -> None:
         say(
             f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
             f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"
+            f"{'; asked at high effort' if entry.asked else ''}{_state(entry)}"
         )
 
 
@@ -94,7 +121,7 @@ def remove(name: str, as_json: bool) -> None:
 def stats(as_json: bool) -> None:
     """Say how often the specialists were used, for how long, and what they were worth.
 
-    Counts are of the programs that kept them (`SpecialistPool.save_stats`).
+    Counts are of `aegir annotate` at high effort, and of programs that kept them (`SpecialistPool.save_stats`).
     """
     pool = open_pool()
     usage = pool.usage()
@@ -116,6 +143,59 @@ def open_pool() -> SpecialistPool:
     for sentence in pool.refused.values():
         tell(sentence)
     return pool
+
+
+def tell_validation(name: str, validation: Validation | None) -> None:
+    """Tell whether `annotate --effort high` will ask a specialist, and why."""
+    if validation is None:
+        tell(
+            f"`aegir annotate --effort high` does not ask {name}, because nobody has measured what it gains; add it with --tables"
+        )
+        return
+    measured = (
+        f"{100 * validation.gain:+.2f} points ({100 * validation.low:+.2f} to {100 * validation.high:+.2f}) on "
+        f"{amount(validation.columns, 'column')} of {amount(validation.tables, 'table')}, weight {validation.weight:g}"
+    )
+    if validation.asked:
+        types = ", ".join(validation.types[:TYPES_SHOWN])
+        more = len(validation.types) - TYPES_SHOWN
+        types += f" and {more} more types" if more > 0 else ""
+        tell(
+            f"`aegir annotate --effort high` asks {name} about columns that could be several of {types}: {measured}"
+        )
+    else:
+        figures = f" ({measured})" if validation.columns else ""
+        tell(
+            f"`aegir annotate --effort high` does not ask {name}, because {validation.objection}{figures}"
+        )
+
+
+def _read_tables(path: Path) -> list[LabelledTable]:
+    """Read labelled tables, and tell which names in them are unknown."""
+    tables = [within_vocabulary(labelled) for labelled in read_labelled_tables(path)]
+    if sentence := unknown_names_sentence(count_unknown_names(tables)):
+        tell(sentence)
+    return tables
+
+
+def _validator(
+    folder: Path, tables: Sequence[LabelledTable]
+) -> Callable[[PoolEntry, LoadedWeights], Validation]:
+    """Return what measures a specialist; models are loaded when it is called."""
+
+    def watch(numbers: Sequence[int]) -> Iterator[int]:
+        return track(numbers, "searching tables")
+
+    def validate(entry: PoolEntry, loaded: LoadedWeights) -> Validation:
+        validator = Validator.load(folder, *halve_by_group(tables), watch=watch, say=tell)
+        return validator(entry, loaded)
+
+    return validate
+
+
+def _state(entry: PoolEntry) -> str:
+    state = file_state(entry)
+    return "" if state == "unchanged" else f"; its file is {state}"
 
 
 def _best(entry: PoolEntry) -> str:

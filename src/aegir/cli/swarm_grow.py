@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aegir.annotators.gold_labels import count_unknown_names, unknown_names_sentence
 from aegir.annotators.registry import load_annotator
 from aegir.cli.options import PathName
+from aegir.cli.swarm import tell_validation
 from aegir.cli.terminal import say, tell
 from aegir.cli.train import training_packages
 from aegir.cli.train_bytes import TrainingProgress
@@ -79,6 +81,10 @@ def grow(
     whether a new specialist helps. Leaves with 3 when none was kept.
     """
     tables = read_growth_tables(data, seed)
+    if sentence := unknown_names_sentence(
+        count_unknown_names(table.labelled for table in tables.tables)
+    ):
+        tell(sentence)
     swarm = load_annotator("swarm", model)
     if dry_run:
         groups = propose(judge_part(tables, tables.proposal, swarm))
@@ -151,3 +157,5 @@ def _show_round(done: "GrownRound", before: str = "") -> None:
         f"({100 * gain.low:+.2f} to {100 * gain.high:+.2f}) on {amount(gain.columns, 'column')} of "
         f"{amount(gain.tables, 'table')}; {gain.better} better, {gain.worse} worse; weight {done.weight:g}"
     )
+    if done.kept:
+        tell_validation(done.name, done.validation)

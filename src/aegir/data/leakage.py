@@ -62,6 +62,19 @@ def fold_of_group(groups: Sequence[int], folds: int, seed: int) -> dict[int, int
     return {group: i % folds for i, group in enumerate(ordered)}
 
 
+def halve_by_group(
+    tables: Sequence[LabelledTable], seed: int = 0
+) -> tuple[list[LabelledTable], list[LabelledTable]]:
+    """Return the tables in two parts that share no group, with as many groups each."""
+    groups = group_tables(tables)
+    folds = fold_of_group(groups, 2, seed)
+    first, second = (
+        [table for table, group in zip(tables, groups, strict=True) if folds[group] == part]
+        for part in (0, 1)
+    )
+    return first, second
+
+
 class HeldOutGroups:
     """Tells which other tables, labelled or raw, must not be learnt from while these are held out.
 

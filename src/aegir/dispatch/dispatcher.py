@@ -18,10 +18,12 @@ Promises
 """
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,9 +40,12 @@ from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.dispatch.routed_table import RoutedTable, Step
 from aegir.dispatch.static_table import Role, RoutingTable, load_table
 from aegir.errors import AegirError
-from aegir.search.annotator import SearchAnnotator, load_whole_swarm
+from aegir.search.annotator import SearchAnnotator, load_added, load_whole_swarm
 from aegir.search.effort import EFFORTS, Plan
 from aegir.tables.table import Table
+
+if TYPE_CHECKING:
+    from aegir.search.added_specialists import AddedSpecialists
 
 COMBINED, BYTE_MODEL = "combined", "byte_model"
 OWN_WORKERS = (BYTE_MODEL, COMBINED, FREE)
@@ -56,9 +61,10 @@ class SearchWorker:
         name: str,
         combined: CombinedAnnotator,
         swarm: Callable[[], Annotator] | None = load_whole_swarm,
+        added: "AddedSpecialists | None" = None,
     ) -> None:
         self.name = name
-        self._search = SearchAnnotator(combined, Plan.of(SEARCHES[name]), swarm=swarm)
+        self._search = SearchAnnotator(combined, Plan.of(SEARCHES[name]), swarm=swarm, added=added)
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
@@ -260,11 +266,18 @@ def load_dispatcher(
     routing: Path | None = None,
     policy: LearntPolicy | None = None,
     others: Mapping[str, Annotator] | None = None,
+    say: Callable[[str], None] = warnings.warn,
 ) -> DispatchAnnotator:
-    """Return the dispatcher over the shipped models, with this routing table or the one that ships."""
+    """Return the dispatcher over the shipped models, with this routing table or the one that ships.
+
+    `say` is called with a sentence for each file of the user's pool that a search would use and cannot.
+    """
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
     table = load_table(routing, FEATURES, (*OWN_WORKERS, *SEARCHES, *(others or {})))
-    searches = {name: SearchWorker(name, combined) for name in named_searches(table, policy)}
+    searches = {
+        name: SearchWorker(name, combined, added=load_added(Plan.of(SEARCHES[name]), say=say))
+        for name in named_searches(table, policy)
+    }
     return DispatchAnnotator(combined, table, policy=policy, others={**searches, **(others or {})})
 
 

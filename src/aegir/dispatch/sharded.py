@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aegir.annotators.sharded import open_workers
+from aegir.annotators.sharded import ignore, open_workers
 from aegir.dispatch.dispatcher import load_dispatcher
 from aegir.dispatch.learnt_policy import LearntPolicy
 from aegir.engines.job import RunShard
@@ -28,6 +28,6 @@ def open_dispatching(settings: Mapping[str, Any], workers: int) -> Iterator[RunS
         Path(settings[name]) if settings[name] else None for name in ("model", "routing", "policy")
     )
     learnt = LearntPolicy.load(policy) if policy else None
-    dispatcher = load_dispatcher(model, routing, learnt)
+    dispatcher = load_dispatcher(model, routing, learnt, say=ignore)
     with open_workers(dispatcher, settings, workers) as run:
         yield run

@@ -1,7 +1,8 @@
 """Files of a swarm: one per specialist, and one for router, fusion, alignment and gates.
 
     specialist    a checkpoint (checkpoint.py) whose facts have a manifest under `specialist`:
-                  name, domain, weights_sha256, data (what it was trained on), scores_inside and scores_outside its domain
+                  name, domain, weights_sha256, data (what it was trained on), scores_inside and scores_outside its domain,
+                  types (the column types of its domain)
     swarm         tensors under the parameter names of the torch implementation, float32; metadata: format and settings,
                   with name and SHA-256 of every specialist and the SHA-256 of the primary; `families` names those
                   specialists that are no byte networks, whose files have tensors of their own and no manifest
@@ -36,6 +37,7 @@ from aegir.model.state_fusion import (
     alignment_shapes,
     contributed_shape,
 )
+from aegir.vocabulary.terms import TYPE_INDEX
 
 SWARM_FORMAT = "aegir-swarm-1"
 MANIFEST = "specialist"
@@ -59,9 +61,15 @@ class SpecialistManifest:
     scores_inside: Mapping[str, float] = field(default_factory=dict)
     """Measure to value on columns of its domain."""
     scores_outside: Mapping[str, float] = field(default_factory=dict)
+    types: tuple[str, ...] = ()
+    """The column types of its domain; empty where that is every type, or nobody said."""
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if unknown := [name for name in self.types if name not in TYPE_INDEX]:
+            raise UsageError(
+                f"specialist {self.name!r} is for {unknown[0]!r}, which is no column type of this vocabulary"
+            )
         for scores in (self.scores_inside, self.scores_outside):
             for measure, value in scores.items():
                 if not isinstance(value, int | float) or not math.isfinite(value):
@@ -138,12 +146,13 @@ def save_specialist(
     data: tuple[str, ...] = (),
     scores_inside: Mapping[str, float] | None = None,
     scores_outside: Mapping[str, float] | None = None,
+    types: tuple[str, ...] = (),
 ) -> SpecialistManifest:
     """Write a specialist with its manifest, and return the manifest."""
     stored = rounded(checkpoint)
     sha256 = weights_sha256(stored.architecture, stored.tensors)
     manifest = SpecialistManifest(
-        name, domain, sha256, data, dict(scores_inside or {}), dict(scores_outside or {})
+        name, domain, sha256, data, dict(scores_inside or {}), dict(scores_outside or {}), types
     )
     facts = {**checkpoint.facts, MANIFEST: asdict(manifest)}
     save_checkpoint(path, Checkpoint(checkpoint.architecture, stored.tensors, facts))
@@ -157,7 +166,8 @@ def load_specialist(path: Path, mapped: MappedFile | None = None) -> SpecialistF
     if not isinstance(given, dict):
         raise UsageError(f"{path} is a byte network without a manifest; expected a specialist")
     try:
-        manifest = SpecialistManifest(**{**given, "data": tuple(given.get("data", ()))})
+        listed = {key: tuple(given.get(key, ())) for key in ("data", "types")}
+        manifest = SpecialistManifest(**{**given, **listed})
     except (TypeError, AttributeError) as error:
         raise UsageError(f"{path} has an unusable manifest ({error})") from None
     digest = weights_sha256(checkpoint.architecture, checkpoint.tensors)

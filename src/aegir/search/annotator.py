@@ -2,13 +2,13 @@
 
     first pass   rules and n-grams read every column
     wide         the byte network reads unsure columns, the least sure first if time is short
-    deep         deep.py: columns that stay ambiguous are read again, and the swarm is asked
+    deep         deep.py: columns that stay ambiguous are read again, then the swarm and the user's specialists are asked
     together     rules, then all columns of a web table in pairs (annotators/pairs.py)
 
 At effort `normal` the answers are those of the dispatcher with the table that ships, bit for bit.
 
 Promises
-  - without a time limit a table's scores depend on that table alone, bit for bit;
+  - without a time limit a table's scores depend on that table and the user's pool alone, bit for bit;
   - with one, every table is searched by itself: a step that would not end in time, by how long such steps took before, is left
     out and a note says so; the first pass and the last step are always made;
   - whoever is asked at some effort is asked at every higher one.
@@ -16,10 +16,11 @@ Promises
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -34,10 +35,14 @@ from aegir.errors import UsageError
 from aegir.search.deep import Trail, describe_path, search_table
 from aegir.search.effort import FEW, LONGEST, Plan, parse_effort
 from aegir.search.witnesses import Networks
+from aegir.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.amounts import amount
 from aegir.tables.table import Table
 
-SECONDS = {"wake": 0.003, "reading": 0.002, "swarm": 0.006}
+if TYPE_CHECKING:
+    from aegir.search.added_specialists import AddedSpecialists
+
+SECONDS = {"wake": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
 """What a step is taken to need per column that is read, before it was measured."""
 MEMORY = 0.3
 """How far a new measurement moves what a step is taken to need."""
@@ -106,17 +111,21 @@ class SearchAnnotator:
         plan: Plan,
         *,
         swarm: Callable[[], Annotator] | None = None,
+        added: "AddedSpecialists | None" = None,
         within: float | None = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`swarm` gives the annotator that high effort asks; `within` are seconds for each table, from its first pass on."""
+        """`swarm` gives the annotator that high effort asks, `added` are the user's specialists that it asks.
+
+        `within` are seconds for each table, from its first pass on.
+        """
         if within is not None and not 0 < within <= LONGEST:
             raise UsageError(
                 f"the time for a table is {within} s; expected more than 0, and a day at most"
             )
         if plan.readings and not isinstance(combined.ngrams, Networks):
             raise UsageError("these n-grams cannot read a column again; use an effort up to normal")
-        self.combined, self.plan, self.swarm = combined, plan, swarm
+        self.combined, self.plan, self.swarm, self.added = combined, plan, swarm, added
         self.operating_points = combined.operating_points
         self._clock = Clock(within, now)
 
@@ -133,25 +142,30 @@ class SearchAnnotator:
         for group in self._groups(tables):
             verdicts, found, trails, notes = self._search(group)
             result += [
-                replace(
-                    scores, explanations=_with_paths(scores, own), notes=(*scores.notes, *notes)
+                replace(scores, explanations=_with_paths(scores, own), notes=(*scores.notes, *said))
+                for scores, own, said in zip(
+                    correct(group, found, verdicts), trails, notes, strict=True
                 )
-                for scores, own in zip(correct(group, found, verdicts), trails, strict=True)
             ]
+        if self.added is not None:
+            self.added.save_stats()
         return result
 
     def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:
         """Return the tables that are searched at a time: all of them, or under a limit each by itself."""
         if self._clock.within is None:
             return [tables]
-        if self.plan.asks_swarm and self.swarm is not None:
-            self.swarm()  # is loaded before the clock runs
+        if self.plan.asks_swarm:  # whoever may be asked is loaded before the clock runs
+            if self.swarm is not None:
+                self.swarm()
+            if self.added is not None:
+                self.added.load()
         return [[table] for table in tables]
 
     def _search(
         self, tables: Sequence[Table]
-    ) -> tuple[list[Verdict], list[TableScores], list[list[Trail]], list[str]]:
-        """Return the rules' verdicts, scores before rules, and who was asked about every column."""
+    ) -> tuple[list[Verdict], list[TableScores], list[list[Trail]], list[list[str]]]:
+        """Return the rules' verdicts, scores before rules, who was asked about every column, and notes on every table."""
         clock, plan = self._clock, self.plan
         clock.start()
         verdicts, cheap = self.combined.read_cheaply(tables)
@@ -164,15 +178,25 @@ class SearchAnnotator:
             found = self.combined.wake(tables, cheap, woken, context)
             clock.stop()
         trails = [[Trail() for _ in table.columns] for table in tables]
+        notes: list[list[str]] = [[] for _ in tables]
         if plan.readings:
             networks = cast(Networks, self.combined.ngrams)  # checked when this was made
             for place, (table, span) in enumerate(zip(tables, table_spans(tables), strict=True)):
                 searched = search_table(
-                    table, verdicts[span], found[place], plan, networks, self.swarm, clock.may_go_on
+                    table,
+                    verdicts[span],
+                    found[place],
+                    plan,
+                    networks,
+                    self.swarm,
+                    clock.may_go_on,
+                    self.added,
                 )
                 clock.stop()
                 found[place], trails[place] = searched.scores, searched.trails
-        return verdicts, found, trails, self._notes(left_out)
+                notes[place] += searched.notes
+        limit = self._notes(left_out)
+        return verdicts, found, trails, [each + limit for each in notes]
 
     def _choose(self, cheap: Sequence[TableScores]) -> tuple[list[Bools], int]:
         """Return (columns,) per table which columns the byte network reads, and how many there is no time for."""
@@ -211,6 +235,20 @@ def _with_paths(scores: TableScores, trails: Sequence[Trail]) -> tuple[Explanati
     )
 
 
+def load_added(
+    plan: Plan, folder: Path | None = None, say: Callable[[str], None] = warnings.warn
+) -> "AddedSpecialists | None":
+    """Return the user's specialists that a plan asks; None if it asks none, or there is none to ask."""
+    folder = folder if folder is not None else swarm_folder()
+    if not plan.asks_swarm or not manifest_files(folder):
+        return None
+    from aegir.search.added_specialists import (
+        AddedSpecialists,
+    )  # 40 ms that most runs can do without
+
+    return AddedSpecialists.open(folder, say)
+
+
 def load_whole_swarm() -> Annotator:
     """Return the swarm that ships, with as many specialists as its router wakes: who searches does not save on them."""
     from aegir.annotators.swarm import load_swarm_annotator  # 20 ms that most runs can do without
@@ -222,8 +260,16 @@ def load_search(
     model: Path | None = None,
     effort: float | str = "high",
     within: float | None = None,
+    *,
+    pool: Path | None = None,
+    say: Callable[[str], None] = warnings.warn,
 ) -> SearchAnnotator:
-    """Return the annotator over the shipped models; the swarm is loaded when it is first asked."""
+    """Return the annotator over the shipped models, and the specialists in the user's pool or in the folder `pool`.
+
+    The swarm is loaded when it is first asked. `say` is called with a sentence for each file of the pool that cannot be used.
+    """
     effort = parse_effort(effort) if isinstance(effort, str) else effort
+    plan = Plan.of(effort)
+    added = load_added(plan, pool, say)
     combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
-    return SearchAnnotator(combined, Plan.of(effort), swarm=load_whole_swarm, within=within)
+    return SearchAnnotator(combined, plan, swarm=load_whole_swarm, added=added, within=within)

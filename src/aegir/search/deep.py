@@ -1,6 +1,7 @@
 """Deep search: columns that stay ambiguous go down the type tree, from kind to type to fine type.
 
-    (searched, so far) --further readings, one after the other--> --swarm--> (scores, who was asked, when it ended)
+    (searched, so far) --further readings, one after the other--> --swarm--> --the user's specialists, one after the other-->
+    (scores, who was asked, when it ended)
 
 A column's search ends when its likeliest name is sure, when a step changed nothing, or when the budget is spent. Witnesses see the
 whole table, so what they say of a column is said beside its neighbours. The path through the tree is shown with the answer.
@@ -8,6 +9,7 @@ whole table, so what they say of a column is said beside its neighbours. The pat
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +24,12 @@ from aegir.tables.table import Table
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
 
+if TYPE_CHECKING:
+    from aegir.search.added_specialists import AddedSpecialists
+
 NOTHING_NEW = 0.005
 """A step that changes no probability of a column by more than this has told nothing new."""
-SWARM = "swarm"
+SWARM, SPECIALIST = "swarm", "specialist"
 _KINDS = np.array([kind_of(name) for name in TYPE_NAMES])
 
 
@@ -33,14 +38,16 @@ class Trail:
     """How far the search of a column went."""
 
     readings: int = 0
-    asked_swarm: bool = False
+    asked: list[str] = field(default_factory=list)
+    """The swarm, and specialists by name."""
 
     def __bool__(self) -> bool:
-        return self.readings > 0 or self.asked_swarm
+        return self.readings > 0 or bool(self.asked)
 
     def __str__(self) -> str:
         parts = [amount(self.readings, "further reading")] if self.readings else []
-        return " and ".join(parts + ([SWARM] if self.asked_swarm else []))
+        *first, last = parts + self.asked
+        return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(slots=True)
@@ -50,6 +57,8 @@ class Searched:
     scores: TableScores
     trails: list[Trail]
     """One per column."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences about who could not be asked."""
     _added: dict[str, Logs] = field(default_factory=dict)
     """What each witness added to log probabilities."""
 
@@ -66,6 +75,11 @@ class Searched:
         changed: Bools = np.abs(self.scores.types - before).max(axis=1, initial=0.0) > NOTHING_NEW
         return open_ & changed
 
+    def note_asked(self, name: str, columns: Bools) -> None:
+        """Record who was asked about these columns."""
+        for column in np.flatnonzero(columns).tolist():
+            self.trails[column].asked.append(name)
+
 
 def _put(
     start: Probabilities, part: str, added: Sequence[Logs], rows: Bools, now: Probabilities
@@ -80,10 +94,10 @@ def _put(
     return result
 
 
-def is_ambiguous(scores: TableScores, below: float) -> Bools:
-    """(columns,) which columns have values and no type, nor none, that is as sure as this."""
-    sure = with_none(scores.types).max(axis=1, initial=0.0)
-    return np.asarray((sure < below) & scores.types.any(axis=1), bool)
+def is_ambiguous(types: Probabilities, below: float) -> Bools:
+    """(columns,) which columns have values and no type (columns, 82), nor none, that is as sure as this."""
+    sure = with_none(types).max(axis=1, initial=0.0)
+    return np.asarray((sure < below) & types.any(axis=1), bool)
 
 
 def search_table(
@@ -94,13 +108,14 @@ def search_table(
     networks: Networks,
     swarm: Callable[[], Annotator] | None,
     may_go_on: Callable[[str, int], bool],
+    added: "AddedSpecialists | None" = None,
 ) -> Searched:
     """Search the ambiguous columns of one table as far as the plan allows.
 
     `may_go_on` is asked before each step, with its name and the number of columns it is about.
     """
     searched = Searched(start, [Trail() for _ in table.columns])
-    open_ = is_ambiguous(start, plan.searched_below)
+    open_ = is_ambiguous(start.types, plan.searched_below)
     readings: Readings | None = None
     for number in range(1, plan.readings + 1):
         if not open_.any() or not may_go_on("reading", int(open_.sum())):
@@ -113,14 +128,42 @@ def search_table(
         for column in np.flatnonzero(more).tolist():
             searched.trails[column].readings += 1
         settled = more & ~changed
-        open_ = is_ambiguous(searched.scores, plan.searched_below) & open_ & ~settled
-    open_ = is_ambiguous(searched.scores, plan.searched_below)
+        open_ = is_ambiguous(searched.scores.types, plan.searched_below) & open_ & ~settled
+    open_ = is_ambiguous(searched.scores.types, plan.searched_below)
     asks = plan.asks_swarm and start.web < LIKELY and open_.any()
     if asks and swarm and may_go_on(SWARM, len(table.columns)):
         searched.add(SWARM, ask_swarm(swarm(), table, start.web), open_, start)
-        for column in np.flatnonzero(open_).tolist():
-            searched.trails[column].asked_swarm = True
+        searched.note_asked(SWARM, open_)
+    if plan.asks_swarm and added is not None:
+        _ask_added(searched, table, plan, added, may_go_on)
     return searched
+
+
+def _ask_added(
+    searched: Searched,
+    table: Table,
+    plan: Plan,
+    added: "AddedSpecialists",
+    may_go_on: Callable[[str, int], bool],
+) -> None:
+    """Ask the user's specialists about the columns that are still ambiguous between types that they tell apart."""
+    spawning = added.pool.begin()
+    for entry in added.entries:
+        types = searched.scores.types
+        rows = added.doubtful(entry, types) & is_ambiguous(types, plan.searched_below)
+        if not rows.any():
+            continue
+        if not may_go_on(SPECIALIST, int(rows.sum())):
+            return
+        columns = [table.columns[column] for column in np.flatnonzero(rows).tolist()]
+        answered = added.answer(entry, columns, types[rows], spawning)
+        if answered is None:
+            searched.notes.append(added.why_not(entry))
+            continue
+        changed = types.copy()
+        changed[rows] = answered
+        searched.scores = replace(searched.scores, types=changed)
+        searched.note_asked(entry.name, rows)
 
 
 def describe_path(scores: TableScores, column: int) -> str:

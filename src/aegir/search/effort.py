@@ -26,7 +26,7 @@ SEARCHED_BELOW = 0.9
 MOST_READINGS = 3
 """Further readings of a column; a fourth one gained nothing on held-out tables."""
 SWARM_FROM = 0.9
-"""Effort from which the swarm is asked."""
+"""Effort from which the swarm and the user's specialists are asked."""
 LONGEST = 86_400.0
 """Seconds that a table may be given."""
 _SECONDS = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s)\s*")
@@ -44,6 +44,7 @@ class Plan:
     readings: int
     """Further readings of a column that is searched."""
     asks_swarm: bool
+    """Whether the swarm, and specialists of the user's pool, are asked."""
     searched_below: float = SEARCHED_BELOW
     """Confidence below which a column is searched, and above which its search ends."""
 

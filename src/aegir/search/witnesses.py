@@ -2,6 +2,7 @@
 
     Readings    the n-gram networks again, on cells that nobody has read yet:      log P += w (log N - log N_1)
     Swarm       a primary and its specialists, on the whole table:                 log P += w (1 - web) log S
+    Added       the user's own specialists, among the types that they tell apart:  added_specialists.py
 
 N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says, which gained nothing on tables of the web. The weights are small because
 the first pass has heard most of it: they gained most on held-out tables (docs/log.md), and not much.

@@ -22,6 +22,7 @@ from aegir.model.specialists import SpecialistModel
 from aegir.offline.intervals import estimate_gain
 from aegir.swarm.confusions import TYPES, JudgedColumns
 from aegir.swarm.pool.measuring import read_answers, reading_of
+from aegir.tables.table import Column
 
 WEIGHTS = tuple(step / 4 for step in range(13))
 """Weights that are tried: 0, which leaves the specialist out, to 3."""
@@ -44,9 +45,9 @@ class Gain:
     """Columns that are wrong with it and right without."""
 
 
-def specialist_types(model: SpecialistModel, judged: JudgedColumns) -> F32:
+def specialist_types(model: SpecialistModel, columns: Sequence[Column]) -> F32:
     """Return a specialist's log probabilities (columns, 83) of the types, up to a constant."""
-    symbols = [encode_column(column, reading_of(model)) for column in judged.columns]
+    symbols = [encode_column(column, reading_of(model)) for column in columns]
     return read_answers(model, symbols)[:, ANSWER_PLACES[TYPES_HEAD]]
 
 

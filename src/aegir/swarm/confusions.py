@@ -10,7 +10,7 @@ A column of a type that is called none of the types, or the other way round, is 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +29,7 @@ MOST_TYPES = 8
 LINK_SHARE = 0.1
 LEAST_CONFUSIONS = 2
 """Fewer may be chance: they make no group, and nobody joins one for them."""
-TABLES_AT_ONCE = 64
+TABLES_AT_ONCE = 16
 
 Pair = tuple[str, str]
 """Two types, in the order of the alphabet."""
@@ -56,6 +56,16 @@ class JudgedColumns:
         right: Bools = self.accepted[np.arange(len(said)), said]
         return right
 
+    def among(self, rows: Bools) -> "JudgedColumns":
+        """Return these of the columns alone."""
+        return JudgedColumns(
+            tuple(column for column, keep in zip(self.columns, rows, strict=True) if keep),
+            self.accepted[rows],
+            self.best[rows],
+            self.table[rows],
+            self.probabilities[rows],
+        )
+
     def with_probabilities(self, probabilities: F32) -> "JudgedColumns":
         """Return the same columns with other answers."""
         return replace(self, probabilities=probabilities)
@@ -73,14 +83,21 @@ class ConfusedTypes:
     """Columns of these types."""
 
 
-def judge(tables: Sequence[LabelledTable], swarm: Annotator) -> JudgedColumns:
-    """Return the columns of tables whose types are known, with the swarm's probabilities."""
+def judge(
+    tables: Sequence[LabelledTable],
+    swarm: Annotator,
+    watch: Callable[[Sequence[int]], Iterable[int]] = iter,
+) -> JudgedColumns:
+    """Return the columns of tables whose types are known, with the swarm's probabilities.
+
+    `watch` yields the numbers it is given, one for every TABLES_AT_ONCE tables, and may show how far the work is.
+    """
     places = {name: place for place, name in enumerate(TYPES)}
     columns: list[Column] = []
     accepted: list[list[int]] = []
     table: list[int] = []
     parts: list[F32] = []
-    for start in range(0, len(tables), TABLES_AT_ONCE):
+    for start in watch(range(0, len(tables), TABLES_AT_ONCE)):
         some = tables[start : start + TABLES_AT_ONCE]
         scores = swarm.score([labelled.table for labelled in some])
         for number, (labelled, score) in enumerate(zip(some, scores, strict=True), start):

@@ -45,6 +45,10 @@ def test_a_specialist_is_added_scored_listed_and_removed(pool, weights, tmp_path
     assert added["cost_per_byte"] > 0
     assert sum(each["columns"] for each in added["scores"].values()) == 18, "three per table"
     assert "to undo: aegir swarm remove ours" in done.err
+    assert (
+        "--effort high` does not ask ours, because at least 10 tables are needed" in done.said[-1]
+    )
+    assert (added["asked"], added["validation"]["tables"]) == (False, 3)
     assert names() == [*SHIPPED, "ours"]
     assert re.search(r"^ours +user +0\.\d +[\d.]+  mine things", run("swarm", "list").out, re.M)
     done = run("swarm", "remove", "ours", "--json")
@@ -56,6 +60,7 @@ def test_a_shipped_specialist_is_switched_off_and_on_by_the_commands_that_are_to
     done = run("swarm", "remove", "places")
     assert "is switched off; to undo: aegir swarm add places" in done.err
     assert "places" not in names()
+    refused(run("swarm", "add", "places", "--name", "mine"), "places ships with Aegir", "--name")
     assert "switched on again" in run("swarm", "add", "places").err
     assert names() == SHIPPED
 
@@ -103,6 +108,28 @@ def test_a_damaged_file_of_the_pool_is_said_and_the_rest_still_listed(pool, weig
     assert "mine.specialist.json is no manifest of this version" in done.err
 
 
+def test_a_file_that_was_altered_since_it_was_added_is_listed_as_such(pool, weights):
+    assert "does not ask mine, because nobody has measured" in run("swarm", "add", weights).err
+    file = pool / "mine.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    assert re.search(r"^mine .*mine things; its file is altered$", run("swarm", "list").out, re.M)
+    lines = [json.loads(line) for line in run("swarm", "list", "--json").out.splitlines()]
+    assert [line["file_state"] for line in lines] == ["unchanged"] * len(SHIPPED) + ["altered"]
+
+
+def test_a_file_in_place_of_the_folder_is_refused_by_every_verb_that_needs_it(pool, weights):
+    pool.write_text("no folder")
+    table = pool.with_name("t.csv")
+    table.write_text("a,b\n1,2\n")
+    for words in (
+        ("swarm", "list"),
+        ("swarm", "add", weights),
+        ("annotate", table, "--effort", "high"),
+        ("annotate", table, "--annotator", "search@high"),
+    ):
+        refused(run(*words), "cannot be read as the folder of your specialists", "AEGIR_SWARM")
+
+
 def test_the_map_shows_who_knows_what_and_who_is_woken_on_one_page(pool, tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("name,born\nAnna Berg,1970-02-01\nOle Holm,1981-12-24\n", encoding="utf-8")
@@ -137,6 +164,10 @@ def test_growing_proposes_without_training_and_says_so_when_nothing_is_kept(pool
     done = run("swarm", "grow", "--data", data, "--dry-run", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["proposals"] == []
+    text = data.read_text().replace('"cta": "email"', '"cta": "e-mail"', 1)
+    data.write_text(text)
+    done = run("swarm", "grow", "--data", data, "--dry-run")
+    assert "labels left out, because they are not in the vocabulary: 'e-mail' 1" in done.err
     refused(run("swarm", "grow", "--data", data), "--from CONFIG and --out FOLDER")
     template = write_specialist_settings(tmp_path)
     out = tmp_path / "grown"

@@ -24,8 +24,8 @@ from aegir.swarm.pool.changes import (
     remove_specialist,
     shipped_names,
 )
-from aegir.swarm.pool.entry import load_entry, manifest_of, save_entry, weights_of
-from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.entry import Validation, load_entry, manifest_of, save_entry, weights_of
+from aegir.swarm.pool.loading import file_state, load_weights
 from aegir.swarm.pool.spawning import SpawnBudget
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from byte_models import text_columns
@@ -34,6 +34,16 @@ from ngram_models import random_network
 from pooled_specialists import NAMES, entries_of, make_pool, open_pool, write_weights
 
 SYMBOLS = text_columns([30, 7, 18], 0)
+VALIDATED = {
+    "types": ["Date", "DateTime"],
+    "weight": 0.5,
+    "gain": 0.1,
+    "low": 0.05,
+    "high": 0.2,
+    "columns": 90,
+    "tables": 30,
+    "doubtful": 12,
+}
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +240,14 @@ def test_files_that_cannot_be_used_are_routed_around_with_a_sentence_each(change
         {"name": "../amber"},
         {"family": "trees"},
         {"domain": None, "memory": None},
+        {"memory": 10**15},
+        {"size": 10**400},
+        {"validation": []},
+        {"validation": VALIDATED | {"types": ["Date", "Tide"]}},
+        {"validation": VALIDATED | {"types": ["Date", "Date"]}},
+        {"validation": VALIDATED | {"weight": float("nan")}},
+        {"validation": VALIDATED | {"low": 0.3}},
+        {"validation": {**VALIDATED, "columns": "many"}},
     ],
 )
 def test_a_manifest_with_an_impossible_field_is_refused_with_one_sentence(changed, change):
@@ -407,3 +425,35 @@ def test_an_entry_is_the_same_after_saving_and_loading(changed):
     entry = entries_of(changed)["amber"]
     assert load_entry(save_entry(entry), "user") == entry
     assert np.isfinite(entry.cost_per_byte)
+    assert not entry.asked
+    measured = replace(entry, validation=Validation(**VALIDATED | {"types": ("Date", "DateTime")}))
+    assert load_entry(save_entry(measured), "user") == measured
+    assert measured.asked
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"low": 0.0}, "the lower end of its gain is not above 0"),
+        ({"weight": 0.0}, "right types are likeliest without its answers"),
+        ({"tables": 9}, "at least 10 tables are needed"),
+        ({"types": ("Date",)}, "does not answer with two types"),
+        ({"doubtful": 0}, "no column could be several of its types"),
+    ],
+)
+def test_only_a_specialist_whose_gain_is_sure_is_asked(change, reason):
+    validation = Validation(**VALIDATED | {"types": ("Date", "DateTime")} | change)
+    assert not validation.asked
+    assert reason in validation.objection
+
+
+def test_a_file_that_was_altered_or_lost_since_it_was_added_is_recognised(changed):
+    entries = entries_of(changed)
+    assert {file_state(entry) for entry in entries.values()} == {"unchanged"}
+    content = bytearray(weights_of(changed, "amber").read_bytes())
+    content[-1] ^= 1
+    weights_of(changed, "amber").write_bytes(content)
+    weights_of(changed, "birch").write_bytes(b"")
+    weights_of(changed, "cedar").unlink()
+    states = [file_state(entries[name]) for name in NAMES]
+    assert states == ["altered", "altered", "missing", "unchanged"]

@@ -2,6 +2,7 @@
 
 specialist_pool    who is warm, who is dropped
 spawning           budgets, and what one table has woken
+location           where they are kept; importing it loads nothing else
 entry              what is known about a specialist without loading it: manifests
 loading            weights, memory-mapped and checked against their manifests
 changes            adding, removing, switching off; settings: what is switched off
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from aegir.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aegir.swarm.pool.entry import KindScore, PoolEntry
+    from aegir.swarm.pool.entry import KindScore, PoolEntry, Validation
     from aegir.swarm.pool.spawning import SpawnBudget, Spawning, Woken
     from aegir.swarm.pool.specialist_pool import SpecialistPool
     from aegir.swarm.pool.usage import Usage
@@ -27,6 +28,7 @@ __all__ = [
     "Spawning",
     "SpecialistPool",
     "Usage",
+    "Validation",
     "Woken",
 ]
 __getattr__ = lazy_names(
@@ -38,6 +40,7 @@ __getattr__ = lazy_names(
         "Spawning": "spawning",
         "SpecialistPool": "specialist_pool",
         "Usage": "usage",
+        "Validation": "entry",
         "Woken": "spawning",
     },
 )

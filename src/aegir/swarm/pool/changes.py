@@ -8,7 +8,8 @@ A file is loaded and tried before it is added: what cannot be used is refused wi
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,16 +18,15 @@ from aegir.errors import UsageError
 from aegir.files import replace_file
 from aegir.model.swarm_file import check_name
 from aegir.swarm.pool.entry import (
-    MANIFEST_ENDING,
     PoolEntry,
+    Validation,
     load_entries,
-    manifest_files,
     manifest_of,
     save_entry,
-    swarm_folder,
     weights_of,
 )
-from aegir.swarm.pool.loading import load_weights
+from aegir.swarm.pool.loading import LoadedWeights, load_weights
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 from aegir.swarm.pool.measuring import measure_cost, measure_kinds
 from aegir.swarm.pool.settings import load_disabled, set_disabled
 from aegir.swarm.pool.usage import locked
@@ -34,12 +34,13 @@ from aegir.tables.labelled import LabelledTable
 
 
 def writable_folder(folder: Path | None = None) -> Path:
-    """Return the folder of the user's specialists; raise UsageError for a user without a home."""
+    """Return the folder of the user's specialists; raise UsageError for a user without a home, or a file in its place."""
     folder = folder if folder is not None else swarm_folder()
     if folder is None:
         raise UsageError(
             "there is no home folder to keep specialists in; set AEGIR_SWARM to a folder"
         )
+    manifest_files(folder)
     return folder
 
 
@@ -53,19 +54,24 @@ def add_specialist(
     folder: Path,
     name: str | None = None,
     tables: Iterable[LabelledTable] | None = None,
+    validate: Callable[[PoolEntry, LoadedWeights], Validation] | None = None,
 ) -> PoolEntry:
-    """Copy a specialist into the folder, measured; `tables` are labelled tables to score it on, per kind."""
+    """Copy a specialist into the folder, measured; `tables` are labelled tables to score it on, per kind.
+
+    `validate` measures whether a search is to ask it; the entry that it is given names the file before it is copied.
+    """
     loaded = load_weights(weights)
     name = check_name(name or loaded.name or weights.stem)
     if name in shipped_names():
         raise UsageError(
             f"a specialist {name!r} ships with Aegir; give yours another name with --name"
         )
+    _check_free(name, folder)
     entry = PoolEntry(
         name=name,
         domain=loaded.domain,
         family=loaded.family,
-        file=weights_of(folder, name),
+        file=weights,
         weights_sha256=loaded.weights_sha256,
         file_sha256=loaded.file_sha256,
         size=loaded.size,
@@ -75,14 +81,21 @@ def add_specialist(
         origin="user",
         added=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
+    validation = None if validate is None else validate(entry, loaded)
+    entry = replace(entry, file=weights_of(folder, name), validation=validation)
     with locked(folder):
-        if manifest_of(folder, name).exists():
-            raise UsageError(
-                f"there is a specialist {name!r} in {folder} already; give --name, or first: aegir swarm remove {name}"
-            )
+        _check_free(name, folder)
         replace_file(entry.file, weights.read_bytes())
         save_entry(entry)
     return entry
+
+
+def _check_free(name: str, folder: Path) -> None:
+    """Raise UsageError if there is a specialist of this name in the folder."""
+    if manifest_of(folder, name).exists():
+        raise UsageError(
+            f"there is a specialist {name!r} in {folder} already; give --name, or first: aegir swarm remove {name}"
+        )
 
 
 def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched off"]:

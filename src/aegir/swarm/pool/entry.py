@@ -2,40 +2,41 @@
 
     places.safetensors   places.specialist.json    {"format", "name", "domain", "family", "weights_sha256", …}
 
-Shipped specialists lie with the swarm that ships; those of the user in $AEGIR_SWARM, else in the folder `swarm` of the user's
-folder ($AEGIR_HOME, else $XDG_DATA_HOME/aegir, else ~/.local/share/aegir).
-
 Promises
   - a manifest is written whole or not at all, and nothing in one is executed;
   - one that lacks something, has a number that cannot be, or is for another vocabulary raises one sentence that names the file.
 
-Not here: whether the weights are those that a manifest describes (loading.py).
+Not here: where manifests are (location.py), whether the weights are those that one describes (loading.py).
 """
 
 import hashlib
 import json
 import math
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from aegir.annotators.ngrams.specialist import NGRAMS
 from aegir.errors import UsageError
-from aegir.files import replace_file, user_folder
+from aegir.files import replace_file
 from aegir.model.heads import OUTPUTS
 from aegir.model.swarm import ENDING
 from aegir.model.swarm_file import check_name
-from aegir.vocabulary.terms import KINDS
+from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files
+from aegir.vocabulary.terms import KINDS, TYPE_INDEX
 
 FORMAT = "aegir-pool-1"
-MANIFEST_ENDING = ".specialist.json"
-ENVIRONMENT = "AEGIR_SWARM"
 BYTES = "bytes"
 FAMILIES = (BYTES, NGRAMS)
 Origin = Literal["shipped", "user"]
+LEAST_TABLES = 10
+"""Labelled tables that a weight is fitted on, and as many that a gain is measured on, before anybody is asked."""
+MEMORY_PER_BYTE = 4
+"""Weights take at most this many bytes in memory for each byte of the file: int8 there, float32 here."""
+MOST_WEIGHT = 10.0
+"""Of an answer; a manifest with a larger one was not written by Aegir."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,44 @@ class KindScore:
     """
     none_share: float
     """Share of the columns that it calls none of the types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What a specialist adds to the answers of `aegir annotate --effort high`, measured on labelled tables."""
+
+    types: tuple[str, ...]
+    """The types that it tells apart: it is asked about columns that could be several of them."""
+    weight: float
+    """Of its answer, fitted on other tables than those of the gain; 0 leaves it out."""
+    gain: float
+    """Share of the columns that are right with it, less that without it."""
+    low: float
+    high: float
+    """Ends of the 95 % interval of the gain."""
+    columns: int
+    """Columns that the gain was measured on."""
+    tables: int
+    doubtful: int
+    """Columns of all the tables, also of those that the weight was fitted on, that it was asked about."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether a search asks this specialist."""
+        return not self.objection
+
+    @property
+    def objection(self) -> str:
+        """Why a search does not ask it; empty if it does."""
+        if self.tables < LEAST_TABLES:
+            return f"at least {LEAST_TABLES} tables are needed to fit its weight, and {LEAST_TABLES} others to measure its gain"
+        if len(self.types) < 2:
+            return "it does not answer with two types often enough to tell them apart"
+        if not self.doubtful:
+            return "no column could be several of its types"
+        if not self.weight:
+            return "right types are likeliest without its answers"
+        return "" if self.low > 0 else "the lower end of its gain is not above 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +115,18 @@ class PoolEntry:
     origin: Origin = "user"
     added: str = ""
     """When it was added, in UTC, as ISO 8601 has it."""
+    validation: Validation | None = None
+    """What it is worth in a search; None if nobody has measured it, and then no search asks it."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether `aegir annotate --effort high` asks it."""
+        return self.validation is not None and self.validation.asked
 
     def as_dict(self) -> dict[str, Any]:
         """Return what its manifest has, and where it is; JSON."""
-        return {**_content(self), "file": str(self.file), "origin": self.origin}
-
-
-def swarm_folder() -> Path | None:
-    """Return the folder of the user's specialists, which need not exist; None for a user without a home."""
-    if given := os.environ.get(ENVIRONMENT):
-        return Path(given)
-    home = user_folder()
-    return None if home is None else home / "swarm"
+        own = {"file": str(self.file), "origin": self.origin, "asked": self.asked}
+        return {"validation": None, **_content(self), **own}
 
 
 def manifest_of(folder: Path, name: str) -> Path:
@@ -98,14 +137,6 @@ def manifest_of(folder: Path, name: str) -> Path:
 def weights_of(folder: Path, name: str) -> Path:
     """Return the path of a specialist's weights."""
     return folder / f"{check_name(name)}{ENDING}"
-
-
-def manifest_files(folder: Path | None) -> list[Path]:
-    """Return the manifests of a folder, sorted; an empty list if there is no folder."""
-    try:
-        return sorted(folder.glob(f"*{MANIFEST_ENDING}")) if folder is not None else []
-    except OSError:
-        return []
 
 
 @cache
@@ -137,7 +168,7 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
         )
     try:
         entry = _entry(record, path, origin)
-    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
         raise UsageError(
             f"{path} is no usable manifest ({reason}); add the specialist again"
@@ -163,6 +194,7 @@ def load_entries(
 
 
 def _content(entry: PoolEntry) -> dict[str, Any]:
+    validation = {} if entry.validation is None else {"validation": asdict(entry.validation)}
     return {
         "name": entry.name,
         "domain": entry.domain,
@@ -181,6 +213,7 @@ def _content(entry: PoolEntry) -> dict[str, Any]:
             for kind, score in entry.scores.items()
         },
         "added": entry.added,
+        **validation,
     }
 
 
@@ -188,7 +221,12 @@ def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
     """Raise KeyError, TypeError or ValueError for a record that is no entry."""
     name = check_name(record["name"])
     if record["family"] not in FAMILIES:
-        raise ValueError(f"family {record['family']!r}; expected {' or '.join(FAMILIES)}")
+        raise ValueError(f"family is {record['family']!r}; expected {' or '.join(FAMILIES)}")
+    size, memory = int(_number(record, "size", 1)), int(_number(record, "memory", 1))
+    if memory > MEMORY_PER_BYTE * size:
+        raise ValueError(
+            f"memory is {memory}; weights of a file of {size} bytes take at most {MEMORY_PER_BYTE * size}"
+        )
     return PoolEntry(
         name=name,
         domain=str(record["domain"]),
@@ -196,31 +234,55 @@ def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
         file=weights_of(path.parent, name),
         weights_sha256=_digest(record["weights_sha256"]),
         file_sha256=_digest(record["file_sha256"]),
-        size=int(_number(record["size"], 1)),
-        memory=int(_number(record["memory"], 1)),
-        cost_per_byte=_number(record["cost_per_byte"], 0),
+        size=size,
+        memory=memory,
+        cost_per_byte=_number(record, "cost_per_byte", 0),
         scores={kind: _score(kind, given) for kind, given in record["scores"].items()},
         origin=origin,
         added=str(record["added"]),
+        validation=_validation(record.get("validation")),
+    )
+
+
+def _validation(given: Mapping[str, Any] | None) -> Validation | None:
+    if given is None:
+        return None
+    types = tuple(given["types"])
+    if unknown := [name for name in types if name not in TYPE_INDEX]:
+        raise ValueError(f"unknown type {unknown[0]!r}")
+    if len(set(types)) < len(types):
+        raise ValueError("a type is listed twice")
+    low, high = _number(given, "low", -1, 1), _number(given, "high", -1, 1)
+    if low > high:
+        raise ValueError(f"low is {low}, above high, {high}")
+    return Validation(
+        types,
+        _number(given, "weight", 0, MOST_WEIGHT),
+        _number(given, "gain", -1, 1),
+        low,
+        high,
+        *(int(_number(given, count, 0)) for count in ("columns", "tables", "doubtful")),
     )
 
 
 def _score(kind: str, given: Mapping[str, Any]) -> KindScore:
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r}")
-    right = given["type_right"]
     return KindScore(
-        columns=int(_number(given["columns"], 1)),
-        type_right=None if right is None else _number(right, 0, 1),
-        none_share=_number(given["none_share"], 0, 1),
+        columns=int(_number(given, "columns", 1)),
+        type_right=None if given["type_right"] is None else _number(given, "type_right", 0, 1),
+        none_share=_number(given, "none_share", 0, 1),
     )
 
 
-def _number(value: object, least: float, most: float = math.inf) -> float:
+def _number(record: Mapping[str, Any], key: str, least: float, most: float = math.inf) -> float:
+    """Return a number of a record; raise ValueError unless it is finite and between these two."""
+    value = record[key]
     known = isinstance(value, int | float) and not isinstance(value, bool)
-    if not known or not math.isfinite(value) or not least <= value <= most:  # type: ignore[arg-type,operator]
-        raise ValueError(f"{value!r}; expected a number from {least:g} on")
-    return float(value)  # type: ignore[arg-type]
+    if not known or not least <= value <= most or value == math.inf:
+        limits = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise ValueError(f"{key} is {value!r}; expected a number {limits}")
+    return float(value)
 
 
 def _digest(value: object) -> str:

@@ -8,6 +8,7 @@ are not those of the architecture that it states, or whose manifest states anoth
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from aegir.annotators.ngrams.network import load_networks, network_tensors
 from aegir.annotators.ngrams.specialist import NGRAMS, NgramSpecialist
@@ -18,6 +19,8 @@ from aegir.model.safetensors_file import MappedFile, map_safetensors
 from aegir.model.specialists import ByteSpecialist, SpecialistModel
 from aegir.model.swarm_file import FAMILY, load_specialist
 from aegir.swarm.pool.entry import BYTES, PoolEntry
+
+FileState = Literal["unchanged", "altered", "missing", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class LoadedWeights:
     name: str = ""
     """As its own manifest has it; empty for a family without one."""
     domain: str = ""
+    types: tuple[str, ...] = ()
+    """The column types of its domain; empty where its manifest does not say."""
 
 
 def load_weights(path: Path) -> LoadedWeights:
@@ -59,6 +64,19 @@ def load_model(entry: PoolEntry) -> SpecialistModel:
     return loaded.model
 
 
+def file_state(entry: PoolEntry) -> FileState:
+    """Return whether the file of an entry is the one that was added, by size and SHA-256; its weights are not loaded."""
+    try:
+        if entry.file.stat().st_size != entry.size:
+            return "altered"
+        unchanged = map_safetensors(entry.file).sha256 == entry.file_sha256
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, UsageError):
+        return "unreadable"
+    return "unchanged" if unchanged else "altered"
+
+
 def _load(mapped: MappedFile) -> LoadedWeights:
     if mapped.tensors()[1].get(FAMILY) == NGRAMS:
         return _load_ngrams(mapped)
@@ -73,6 +91,7 @@ def _load(mapped: MappedFile) -> LoadedWeights:
         sum(tensor.nbytes for tensor in loaded.checkpoint.tensors.values()),
         loaded.manifest.name,
         loaded.manifest.domain,
+        loaded.manifest.types,
     )
 
 

@@ -36,8 +36,9 @@ from threading import Lock
 from aegir.annotators.swarm import SHIPPED
 from aegir.errors import UsageError
 from aegir.model.specialists import SpecialistModel
-from aegir.swarm.pool.entry import PoolEntry, load_entries, manifest_of, swarm_folder
+from aegir.swarm.pool.entry import PoolEntry, load_entries, manifest_of
 from aegir.swarm.pool.loading import load_model
+from aegir.swarm.pool.location import swarm_folder
 from aegir.swarm.pool.settings import SETTINGS_FILE, load_disabled
 from aegir.swarm.pool.spawning import MEGABYTE, SpawnBudget, Spawning, Woken
 from aegir.swarm.pool.usage import USAGE_FILE, Usage, load_usage, save_usage
@@ -230,6 +231,12 @@ class SpecialistPool:
         """Return how each specialist was used: what was saved, and what this process has noted since."""
         with self._lock:
             return {name: self._usage(name) for name in self._entries}
+
+    @property
+    def has_unsaved_stats(self) -> bool:
+        """Whether anything was noted since `save_stats`."""
+        with self._lock:
+            return bool(self._unsaved)
 
     def save_stats(self) -> None:
         """Add what was noted since the last time to the statistics in the user's folder."""

@@ -6,6 +6,7 @@
     each round   confusions of the swarm on the proposal tables --> the worst group of types that was not tried yet
                  --> a specialist trained on the learning tables --> its weight, fitted on the proposal tables
                  --> its gain on the judging tables; kept, in the pool and for later rounds, if the lower end is above 0
+                 --> what is kept is validated on the same tables beside a search (search/validating.py), which may ask it or not
 
 Promises
   - the same tables, settings and seed give the same rounds;
@@ -28,6 +29,7 @@ from typing import Any
 from aegir.annotators.scores import Annotator
 from aegir.errors import CheckFailed, UsageError
 from aegir.files import replace_file
+from aegir.search.validating import Validator
 from aegir.swarm.added_answer import (
     Gain,
     add_answer,
@@ -38,7 +40,7 @@ from aegir.swarm.added_answer import (
 )
 from aegir.swarm.confusions import ConfusedTypes, JudgedColumns
 from aegir.swarm.pool.changes import add_specialist
-from aegir.swarm.pool.entry import load_entry, manifest_of
+from aegir.swarm.pool.entry import Validation, load_entry, manifest_of
 from aegir.swarm.pool.loading import load_weights
 from aegir.swarm.pool.usage import Usage, save_usage
 from aegir.training.byte_network.config import EVERY_FOLD
@@ -72,6 +74,8 @@ class GrownRound:
     """None if there is no specialist to measure."""
     kept: bool
     reason: str
+    validation: Validation | None = None
+    """Whether a search asks what was kept; None for what was not."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the round; JSON."""
@@ -119,7 +123,7 @@ class Growth:
         else:
             done = self._judge(name, group)
         if done.kept:
-            self._keep(done)
+            done = replace(done, validation=self._keep(done, watch))
         self.rounds = (*self.rounds, done)
         self._save_rounds()
         return done
@@ -138,8 +142,8 @@ class Growth:
 
     def _judge(self, name: str, group: ConfusedTypes) -> GrownRound:
         model, members = load_weights(self.file(name)).model, places_of_types(group.types)
-        weight = fit_weight(self.proposal, specialist_types(model, self.proposal), members)
-        answers = specialist_types(model, self.judging)
+        weight = fit_weight(self.proposal, specialist_types(model, self.proposal.columns), members)
+        answers = specialist_types(model, self.judging.columns)
         changed = add_answer(self.judging.probabilities, answers, members, weight)
         gain = measure_gain(self.judging, changed)
         kept = weight > 0 and gain.low > 0
@@ -152,23 +156,27 @@ class Growth:
         )
         return GrownRound(name, group.types, group.confusions, weight, gain, kept, reason)
 
-    def _keep(self, done: GrownRound) -> None:
-        """Put a specialist into the pool, unless an earlier run did, and let later rounds use it."""
+    def _keep(self, done: GrownRound, watch: Watcher) -> Validation | None:
+        """Put a specialist into the pool, unless an earlier run did, and let later rounds use it; return whether a search asks it."""
         assert done.gain is not None, "what is kept was measured"
         digest = load_weights(self.file(done.name)).weights_sha256
         manifest = manifest_of(self.pool, done.name)
-        if not manifest.exists() or load_entry(manifest, "user").weights_sha256 != digest:
-            judging = self.tables.at(self.tables.judging)
-            add_specialist(self.file(done.name), self.pool, done.name, judging)
+        entry = load_entry(manifest, "user") if manifest.exists() else None
+        if entry is None or entry.weights_sha256 != digest:
+            fitting, judging = map(self.tables.at, (self.tables.proposal, self.tables.judging))
+            watch.say("measuring what a search gains by it")
+            validate = Validator.load(self.pool, fitting, judging, say=watch.say)
+            entry = add_specialist(self.file(done.name), self.pool, done.name, judging, validate)
             save_usage(self.pool, {done.name: Usage(gains=1, gain=done.gain.value)})
         self._add(done.name, done.types, done.weight)
+        return entry.validation
 
     def _add(self, name: str, types: tuple[str, ...], weight: float) -> None:
         """Add the answer of a specialist that was kept to those of the swarm."""
         model, members = load_weights(self.file(name)).model, places_of_types(types)
 
         def added(judged: JudgedColumns) -> JudgedColumns:
-            answers = specialist_types(model, judged)
+            answers = specialist_types(model, judged.columns)
             return judged.with_probabilities(
                 add_answer(judged.probabilities, answers, members, weight)
             )
@@ -214,7 +222,11 @@ class Growth:
 
 def _round(given: dict[str, Any]) -> GrownRound:
     gain = None if given["gain"] is None else Gain(**given["gain"])
-    return GrownRound(**{**given, "types": tuple(given["types"]), "gain": gain})
+    validation = given.get("validation")
+    if validation is not None:
+        validation = Validation(**{**validation, "types": tuple(validation["types"])})
+    types = tuple(given["types"])
+    return GrownRound(**{**given, "types": types, "gain": gain, "validation": validation})
 
 
 def _split(tables: GrowthTables) -> Split:

@@ -79,6 +79,7 @@ def train_specialist(
         _sources(config),
         scores.inside,
         scores.outside,
+        data.domain.types,
     )
     return TrainedSpecialist(manifest, figures)
 

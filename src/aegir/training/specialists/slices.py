@@ -23,6 +23,7 @@ from aegir.seeding import Seeds
 from aegir.tables.labelled import Accepted, ColumnLabels, LabelledTable
 from aegir.training.specialists.config import ALL, EVERYDAY, SpecialistSettings
 from aegir.vocabulary.hierarchy import kind_of, tree_path_of
+from aegir.vocabulary.terms import TYPE_NAMES
 
 Place = Literal["inside", "outside"]
 FOREIGN = ColumnLabels(types=(), fine=())
@@ -63,6 +64,11 @@ class Domain:
             or kind in self.settings.kinds
             or any(part in self.settings.types for part in below)
         )
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The column types of the domain; empty if that is every type."""
+        return () if self.whole else tuple(filter(self.has, TYPE_NAMES))
 
     def covers(self, source: Source) -> bool:
         """Return whether the domain has columns of such tables."""

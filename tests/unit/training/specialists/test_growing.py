@@ -10,6 +10,9 @@ import pytest
 
 from aegir.annotators.scores import Explanation, TableScores
 from aegir.errors import UsageError
+from aegir.search import validating
+from aegir.search.added_specialists import AddedSpecialists
+from aegir.search.annotator import SearchAnnotator
 from aegir.swarm.confusions import TYPES
 from aegir.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.table import Table
@@ -17,6 +20,7 @@ from aegir.training.specialists.config import SpecialistTraining, read_specialis
 from aegir.training.specialists.growing import Growth
 from aegir.training.specialists.growth_tables import read_growth_tables
 from aegir.vocabulary.hierarchy import kind_of
+from made_up_search import search_with
 
 PHONE, FAX = TYPES.index("telephone"), TYPES.index("faxNumber")
 SETTINGS = """
@@ -111,7 +115,11 @@ def test_no_group_is_on_two_sides_of_the_split(tmp_path):
     assert [len(part) for part in parts] == [90, 30, 30]
 
 
-def test_a_specialist_that_helps_is_kept_and_known_to_later_rounds_and_runs(tmp_path):
+def test_a_specialist_that_helps_is_kept_and_known_to_later_rounds_and_runs(tmp_path, monkeypatch):
+    def load_made_up(effort: str, pool: Path, say: object) -> SearchAnnotator:
+        return search_with(AddedSpecialists.open(pool))
+
+    monkeypatch.setattr(validating, "load_search", load_made_up)
     grown = growth(tmp_path, learnable=True)
     assert [set(each.types) for each in grown.proposals()] == [{"telephone", "faxNumber"}]
     done = grown.run_round(Quiet())
@@ -120,8 +128,12 @@ def test_a_specialist_that_helps_is_kept_and_known_to_later_rounds_and_runs(tmp_
     assert done.gain is not None
     assert done.gain.low > 0.2
     assert done.gain.worse == 0
+    assert done.validation is not None
+    assert done.validation.asked, "a search is in the same doubt"
+    assert set(done.validation.types) == {"telephone", "faxNumber"}
     pool = SpecialistPool.open(tmp_path / "swarm")
     assert pool.get(done.name) is not None
+    assert pool.entry(done.name).validation == done.validation
     assert pool.entry(done.name).domain == "telling apart faxNumber, telephone"
     assert pool.entry(done.name).scores[kind_of("telephone")].columns == 30
     assert pool.usage()[done.name].worth == pytest.approx(done.gain.value)

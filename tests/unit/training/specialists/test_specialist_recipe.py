@@ -61,6 +61,8 @@ def test_the_file_is_a_specialist_with_its_domain_data_and_scores(
     file = load_specialist(folder / "contacts.safetensors")
     assert file.manifest == trained.manifest
     assert file.manifest.name == "contacts"
+    assert {"Person/name", "email", "URL"} <= set(file.manifest.types)
+    assert "Date" not in file.manifest.types
     assert file.manifest.data == ("made_up_train", "distil", "all-MiniLM-L6-v2")
     assert not any(head.startswith("teacher") for head in file.checkpoint.heads)
     frozen = FrozenSpecialist.load(folder / "contacts.safetensors")
