@@ -130,9 +130,9 @@ def search_table(
         settled = more & ~changed
         open_ = is_ambiguous(searched.scores.types, plan.searched_below) & open_ & ~settled
     open_ = is_ambiguous(searched.scores.types, plan.searched_below)
-    asks = plan.asks_swarm and start.web < LIKELY and open_.any()
+    asks = plan.asks_swarm and open_.any()
     if asks and swarm and may_go_on(SWARM, len(table.columns)):
-        searched.add(SWARM, ask_swarm(swarm(), table, start.web), open_, start)
+        searched.add(SWARM, ask_swarm(swarm(), table), open_, start)
         searched.note_asked(SWARM, open_)
     if plan.asks_swarm and added is not None:
         _ask_added(searched, table, plan, added, may_go_on)

@@ -1,10 +1,10 @@
 """Who can be asked about a column that stays ambiguous, and how much an answer counts.
 
     Readings    the n-gram networks again, on cells that nobody has read yet:      log P += w (log N - log N_1)
-    Swarm       a primary and its specialists, on the whole table:                 log P += w (1 - web) log S
+    Swarm       a primary and its specialists, on the whole table:                 log P += w log S
     Added       the user's own specialists, among the types that they tell apart:  added_specialists.py
 
-N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says, which gained nothing on tables of the web. The weights are small because
+N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says. The weights are small because
 the first pass has heard most of it: they gained most on held-out tables (docs/log.md), and not much.
 
 Promise: what a witness says of a table depends on that table alone, bit for bit.
@@ -95,8 +95,7 @@ def unread_cells(column: Column, reading: int) -> tuple[str, ...]:
     return Column(column.name, tuple(rest[reading - 1 :: DEALT])).spread(CELLS)
 
 
-def ask_swarm(swarm: Annotator, table: Table, web: float) -> Logs:
-    """Return what the swarm adds to log probabilities, given the probability that the table is one of the web."""
+def ask_swarm(swarm: Annotator, table: Table) -> Logs:
+    """Return what the swarm adds to log probabilities."""
     (scores,) = swarm.score([table])
-    weight = SWARM_WEIGHT * np.float32(1 - web)
-    return {"types": weight * np.log(with_none(scores.types) + FLOOR)}
+    return {"types": SWARM_WEIGHT * np.log(with_none(scores.types) + FLOOR)}
