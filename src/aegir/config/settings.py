@@ -58,8 +58,10 @@ def _joined(base: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     joined = dict(base)
     for key, value in given.items():
         below = joined.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        joined[key] = _joined(below, value) if both else value
+        if isinstance(below, dict) and isinstance(value, dict):
+            joined[key] = _joined(below, value)
+        else:
+            joined[key] = value
     return joined
 
 
