@@ -131,7 +131,7 @@ def task_of(tables: Sequence[LabelledTable], path: Path) -> Literal["cta", "cpa"
 
 
 def _check(name: str, figure: float | None, at_least: float | None) -> None:
-    if at_least is not None and not (figure is not None and figure >= at_least):  # not even for nan
+    if at_least is not None and (figure is None or figure < at_least):
         shown = "not known" if figure is None else f"{figure:.4f}"
         raise CheckFailed(f"{name} is {shown}, below {at_least} (--at-least)")
 

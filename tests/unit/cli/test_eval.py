@@ -147,18 +147,9 @@ def test_the_open_report_is_readable(everyday: Path):
     assert "labels left out, because they are not in the vocabulary: 'pay grade' 1" in done.out
 
 
-@pytest.mark.parametrize(
-    ("wanted", "code"),
-    [
-        ("1", 0),
-    ],
-)
-def test_at_least_is_about_types_in_the_open_form(everyday: Path, wanted: str, code: int):
-    done = run("eval", everyday, "--annotator", "rules", "--json", "--at-least", wanted)
-    assert done.code == code
-    assert done.said == (
-        ["aegir: the share of right types is 1.0000, below nan (--at-least)"] if code else []
-    )
+def test_at_least_is_about_types_in_the_open_form(everyday: Path):
+    done = run("eval", everyday, "--annotator", "rules", "--json", "--at-least", "1")
+    assert (done.code, done.said) == (0, [])
 
 
 def test_types_of_the_open_form_can_be_scored_like_those_of_the_other(everyday: Path):
