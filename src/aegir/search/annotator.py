@@ -172,10 +172,8 @@ class SearchAnnotator:
         woken, left_out = self._choose(cheap)
         found = cheap
         asked = sum(int(each.sum()) for each in woken)
-        # Under a limit few columns are read beside the woken ones: a whole table takes as long for one as for all.
-        context = plan.context if clock.within is None else FEW
         if asked and clock.may_go_on("wake", asked + FEW):
-            found = self.combined.wake(tables, cheap, woken, context)
+            found = self.combined.wake(tables, cheap, woken, FEW)
             clock.stop()
         trails = [[Trail() for _ in table.columns] for table in tables]
         notes: list[list[str]] = [[] for _ in tables]

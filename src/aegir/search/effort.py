@@ -11,15 +11,14 @@ Effort only adds: whoever is asked at some effort is asked at every higher one.
 import math
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Self
 
 from aegir.errors import UsageError
 
 EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
 NORMAL = EFFORTS["normal"]
-WOKEN_BELOW = ((0.0, 0.0), (0.5, 0.7), (1.0, 1.0))
-"""Effort, and the confidence below which the byte network reads a column; linear in between."""
+WOKEN_BELOW = 0.7
+"""Confidence below which the byte network reads a column from normal effort on; surer columns gained nothing (docs/log.md)."""
 FEW = 2
 """Columns read beside a woken one; more of them did not change what the byte network answered (docs/routing.md)."""
 SEARCHED_BELOW = 0.9
@@ -39,8 +38,6 @@ class Plan:
     effort: float
     woken_below: float
     """Confidence below which the byte network is asked about a column."""
-    context: int | None
-    """Columns that it reads beside those; None for the whole table."""
     readings: int
     """Further readings of a column that is searched."""
     asks_swarm: bool
@@ -56,19 +53,10 @@ class Plan:
         more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
         return cls(
             effort,
-            _between(WOKEN_BELOW, effort),
-            None if effort >= SWARM_FROM else FEW,
+            WOKEN_BELOW * min(effort / NORMAL, 1.0),
             math.ceil(more * MOST_READINGS - 1e-9),
             effort >= SWARM_FROM,
         )
-
-
-def _between(points: tuple[tuple[float, float], ...], at: float) -> float:
-    """Return the value at a place on the line through points (place, value)."""
-    for (left, low), (right, high) in pairwise(points):
-        if at <= right:
-            return low + (high - low) * (at - left) / (right - left)
-    return points[-1][1]
 
 
 def parse_effort(text: str) -> float:
