@@ -136,7 +136,9 @@ def test_few_are_woken_for_simple_tables_and_more_for_complex_ones(fitted_world)
     assert again.estimate.weights.tobytes() == fitted.estimate.weights.tobytes()
 
 
-def test_a_price_that_loses_answers_is_not_taken(swarm: SwarmModel):
+def test_a_price_that_loses_answers_is_not_taken(
+    swarm: SwarmModel, monkeypatch: pytest.MonkeyPatch
+):
     # every table gains by one specialist, so any price that spares it loses
     outcomes = made_up(swarm, 40, gain=0.5)
     outcomes.chances[0], outcomes.chances[1:] = 0.4, 0.65
@@ -145,6 +147,7 @@ def test_a_price_that_loses_answers_is_not_taken(swarm: SwarmModel):
     fitted = fit_spawning(outcomes, objective)
     assert fitted.chosen.difference.low >= -0.005
     assert fitted.chosen.shares[0] == 0
+    monkeypatch.setattr("aegir.training.spawning.fitting.PRICES", (0.02, 0.3))
     dear = replace(objective, path=100 * objective.path)
     with pytest.raises(CheckFailed, match="annotate with --spawn all"):
         fit_spawning(outcomes, dear)
