@@ -28,6 +28,14 @@ data_option = click.option(
     help="Folders of tables, instead of the file's; may be repeated.",
 )
 """Where a training configuration finds its tables."""
+run_data_option = click.option(
+    "--data",
+    type=PathName(),
+    multiple=True,
+    required=True,
+    help="The folders of tables that the run had; may be repeated.",
+)
+"""Where a verb about a finished run finds the tables that it kept out."""
 
 
 @contextmanager

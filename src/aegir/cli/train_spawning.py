@@ -10,7 +10,7 @@ import click
 from aegir.annotators.spawning import SPAWNING_FILE
 from aegir.cli.options import NumberRange, PathName
 from aegir.cli.terminal import say, tell, track
-from aegir.cli.train import training_packages
+from aegir.cli.train import run_data_option, training_packages
 from aegir.offline.store import DecisionStore
 from aegir.tables.amounts import amount
 
@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     epilog="Example: aegir train spawning runs/parl-0 --data data/ --out swarm/spawning.json",
 )
 @click.argument("run", type=PathName(file_okay=False))
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="The folders of tables that the run had; may be repeated.",
-)
+@run_data_option
 @click.option(
     "--out",
     type=PathName(dir_okay=False),

@@ -10,7 +10,7 @@ import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell, track
-from aegir.cli.train import training_packages
+from aegir.cli.train import run_data_option, training_packages
 from aegir.tables.amounts import amount
 
 if TYPE_CHECKING:
@@ -24,13 +24,7 @@ SAID = {"router": "woken by the router", "everyone": "everyone woken"}
     epilog="Example: aegir train swarm-figures runs/parl-0 --data data/ --plots plots/",
 )
 @click.argument("run", type=PathName(file_okay=False))
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="The folders of tables that the run had; may be repeated.",
-)
+@run_data_option
 @click.option(
     "--swarm",
     type=PathName(file_okay=False),

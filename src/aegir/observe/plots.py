@@ -4,6 +4,7 @@
     bar_plot("gradient norm", {"perf": 0.4, "parallel": 0.2})
     interval_plot("value", {"policy": (0.7, 0.8, 0.9), "static": (0.6, 0.7, 0.8)})
     heat_plot("activation", ("price", "Date"), ("time", "money"), [[0.1, 0.9], [0.8, 0.0]])
+    write_svgs(folder, {"reward": plot})         # reward.svg
     thin(x, y, places=300)                       # as many points as so many pixels can show, extremes kept
 
 The result is one `<svg>` element as text, for an HTML page or a file of its own. The same numbers give the same text, so
@@ -15,11 +16,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir.arrays import Floats
+from aegir.files import replace_file
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 34, 46
@@ -270,6 +273,15 @@ class _Axis:
 
     def place(self, value: float) -> float:
         return self._first + (value - self._low) / self._span * (self._last - self._first)
+
+
+def write_svgs(folder: Path, plots: Mapping[str, str]) -> list[Path]:
+    """Write plots by name as NAME.svg into a folder, which is made if it is not there; return their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {folder / f"{name}.svg": text for name, text in plots.items()}
+    for file, text in files.items():
+        replace_file(file, text.encode())
+    return list(files)
 
 
 def _round_step(step: float) -> float:

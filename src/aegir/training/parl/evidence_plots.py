@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aegir.errors import UsageError
-from aegir.files import replace_file
-from aegir.observe.plots import heat_plot, line_plot
+from aegir.observe.plots import heat_plot, line_plot, write_svgs
 from aegir.run_folder import METRICS
 from aegir.training.parl.evidence import Comparison
 
@@ -71,11 +70,7 @@ def save_plots(folder: Path, rows: Sequence[Comparison], runs: Mapping[str, Path
             y_label="F1 of web types",
             dots=True,
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{name}.svg" for name in plots]
-    for file, text in zip(files, plots.values(), strict=True):
-        replace_file(file, text.encode())
-    return files
+    return write_svgs(folder, plots)
 
 
 def _read_curves(run: Path) -> dict[str, list[tuple[float, float]]]:

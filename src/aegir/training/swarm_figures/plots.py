@@ -6,8 +6,7 @@ save_plots(Path("plots"), figures)        accuracy.svg, cost.svg, worth.svg
 from collections.abc import Sequence
 from pathlib import Path
 
-from aegir.files import replace_file
-from aegir.observe.plots import Series, interval_plot, line_plot
+from aegir.observe.plots import Series, interval_plot, line_plot, write_svgs
 from aegir.swarm.pool.worth import OVERALL
 from aegir.training.swarm_figures.figures import NumberFigures, SwarmFigures
 from aegir.training.swarm_figures.subsets import EVERYONE, ROUTER
@@ -39,11 +38,7 @@ def save_plots(folder: Path, figures: SwarmFigures) -> list[Path]:
             y_label="points",
             zero=True,
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{name}.svg" for name in plots]
-    for file, text in zip(files, plots.values(), strict=True):
-        replace_file(file, text.encode())
-    return files
+    return write_svgs(folder, plots)
 
 
 def _points(share: float) -> float:
