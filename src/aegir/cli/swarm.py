@@ -90,7 +90,9 @@ def list_specialists(as_json: bool) -> None:
     pool = open_pool()
     if as_json:
         for entry in pool.entries:
-            click.echo(json.dumps({**entry.as_dict(), "file_state": file_state(entry)}))
+            state = file_state(entry)
+            asked = entry.asked and state == "unchanged"
+            click.echo(json.dumps({**entry.as_dict(), "asked": asked, "file_state": state}))
         return
     width = max((len(name) for name in pool.names), default=4)
     say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
@@ -98,7 +100,7 @@ def list_specialists(as_json: bool) -> None:
         say(
             f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
             f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"
-            f"{'; asked at high effort' if entry.asked else ''}{_state(entry)}"
+            f"{_use(entry)}"
         )
 
 
@@ -193,9 +195,11 @@ def _validator(
     return validate
 
 
-def _state(entry: PoolEntry) -> str:
+def _use(entry: PoolEntry) -> str:
     state = file_state(entry)
-    return "" if state == "unchanged" else f"; its file is {state}"
+    if state != "unchanged":
+        return f"; its file is {state}"
+    return "; asked at high effort" if entry.asked else ""
 
 
 def _best(entry: PoolEntry) -> str:

@@ -126,9 +126,9 @@ def _spawning(figures: "SwarmFigures") -> Iterator[str]:
     )
     if found.fitted_here:
         known = found.cross_fitted
-        wrong, loss = (_number(known[name] or math.nan) for name in ("count_wrong", "count_loss"))
+        wrong, loss = (_number(known[name]) for name in ("count_wrong", "count_loss"))
         yield f"the estimate was fitted on these tables; cross-fitted, the count has {wrong}, {loss}"
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "–"
+def _number(value: float | None) -> str:
+    return f"{value:.2f}" if value is not None and math.isfinite(value) else "–"

@@ -25,10 +25,17 @@ from aegir.errors import UsageError
 
 Settings = TypeVar("Settings")
 
+MOST_BASES = 16
+"""Files that a settings file may stand on, one on the other."""
+
 
 def read_settings(path: Path, defaults: Settings) -> Settings:
     """The settings in a TOML file, on top of those of its base."""
-    return settings_from(_with_base(path, ()), defaults, str(path))
+    files, given = _with_bases(path), dict[str, Any]()
+    for file in reversed(files):
+        given = _joined(given, read_toml(file))
+    given.pop("base", None)
+    return settings_from(given, defaults, " on ".join(map(str, files)))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -41,17 +48,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is no TOML file: {error}") from None
 
 
-def _with_base(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """What a TOML file and its bases say; `above` are the files that led here."""
-    if path.resolve() in above:
-        raise UsageError(f"{path} is a base of itself; take `base` out of one of the files")
-    given = read_toml(path)
-    base = given.pop("base", None)
-    if base is None:
-        return given
-    if not isinstance(base, str):
-        raise UsageError(f"'base' in {path} is {base!r}; expected the name of a TOML file")
-    return _joined(_with_base(path.parent / base, (*above, path.resolve())), given)
+def _with_bases(path: Path) -> list[Path]:
+    """A TOML file, its base, the base of that …"""
+    files = [path]
+    while (base := read_toml(files[-1]).get("base")) is not None:
+        if not isinstance(base, str) or "\0" in base:
+            raise UsageError(f"'base' in {files[-1]} is {base!r}; expected the name of a TOML file")
+        if len(files) > MOST_BASES:
+            raise UsageError(
+                f"{path} has more than {MOST_BASES} bases, or is a base of itself; take `base` out of one of the files"
+            )
+        files.append(files[-1].parent / base)
+    return files
 
 
 def _joined(base: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def test_a_file_begins_with_the_settings_of_its_base(tmp_path: Path) -> None:
     [
         ("3", "'base' in .*car.toml is 3; expected the name of a TOML file"),
         ('"no.toml"', "cannot read .*no.toml: No such file"),
-        ('"car.toml"', "car.toml is a base of itself"),
+        ('"car.toml"', "car.toml has more than 16 bases, or is a base of itself"),
+        (r'"\u0000"', "'base' in .*car.toml is '.x00'; expected the name"),
     ],
 )
 def test_a_base_that_cannot_be_used_is_named(tmp_path: Path, base: str, sentence: str) -> None:

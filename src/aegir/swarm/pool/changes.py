@@ -112,8 +112,13 @@ def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched o
         names = ", ".join([*shipped_names(), *known])
         raise UsageError(f"there is no specialist {name!r} in the pool; known are: {names}")
     with locked(folder):
+        try:
+            weights_of(folder, name).unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot remove {weights_of(folder, name)} ({error.strerror or error}); the specialist stays"
+            ) from None
         manifest_of(folder, name).unlink(missing_ok=True)
-        weights_of(folder, name).unlink(missing_ok=True)
     return "removed"
 
 

@@ -62,8 +62,10 @@ class SpecialistWorth:
         usage, spent, share = (
             float(record[key]) for key in ("usage", "milliseconds", "cost_share")
         )
-        if OVERALL not in gain or not all(map(math.isfinite, (usage, spent, share))):
-            raise ValueError(f"a specialist has no gain {OVERALL!r}, or a figure is not finite")
+        if OVERALL not in gain or not (
+            0 <= usage <= 1 and 0 <= share <= 1 and 0 <= spent < math.inf
+        ):
+            raise ValueError(f"a specialist has no gain {OVERALL!r}, or a share outside 0 to 1")
         return cls(str(record["name"]), usage, spent, share, gain)
 
 
@@ -74,7 +76,7 @@ def read_worth(path: Path) -> tuple[SpecialistWorth, ...]:
         return tuple(map(SpecialistWorth.of, record["worth"]))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"{path} has no figures of specialists ({type(error).__name__}: {error}); "
             "make them with: aegir train swarm-figures RUN --data DATA --json"

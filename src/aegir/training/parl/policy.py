@@ -9,12 +9,12 @@ sigmoid(logit(score) / temperature): with a temperature below 1 closer to what t
 from what users will get, and a specialist of score 0.6 is not left out in two columns of five.
 
 A cap is applied to what was drawn, table by table: the highest scores stay. Log probabilities are of what was drawn; the
-propensity is the probability of what was executed. With p the scores of a table, and S the executed set,
+propensity is the probability of what was executed. With p the probabilities of a table, and S the executed set,
 
     |S| < cap    nothing was cut: product of p over S, times that of 1 - p over the rest
     |S| = cap    whatever ranks below the last of S may have been drawn or not: its factor is 1
 
-Worked number: scores 0.8, 0.6, 0.5, cap 1. Executed {0.6}: 0.8 was not drawn, 0.5 is free: 0.2 * 0.6 = 0.12; executed
+Worked number: probabilities 0.8, 0.6, 0.5, cap 1. Executed {0.6}: 0.8 was not drawn, 0.5 is free: 0.2 * 0.6 = 0.12; executed
 {0.8}: 0.8; {0.5}: 0.2 * 0.4 * 0.5 = 0.04; nothing: 0.2 * 0.4 * 0.5 = 0.04; together 1.
 """
 
@@ -32,6 +32,8 @@ from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.router import limit_activations
 from aegir.training.parl.config import ALWAYS, LEARNT, RANDOM, RoutingSettings
 
+TINY, FARTHEST = 1e-300, 700.0
+"""Least score whose logarithm is taken, and farthest log odds: numbers stay finite at any temperature."""
 FIRST_ABSTENTION = -3.0
 """Logit of an abstention at the beginning, beside those of the types."""
 
@@ -100,8 +102,10 @@ def activation_chances(scores: Floats, routing: RoutingSettings) -> Floats:
     if routing.kind == LEARNT and routing.temperature == 1:
         return scores
     if routing.kind == LEARNT:
-        on, off = scores ** (1 / routing.temperature), (1 - scores) ** (1 / routing.temperature)
-        return on / (on + off)
+        odds = np.log(np.maximum(scores, TINY)) - np.log(np.maximum(1 - scores, TINY))
+        return np.asarray(
+            1 / (1 + np.exp(-np.clip(odds / routing.temperature, -FARTHEST, FARTHEST)))
+        )
     return np.full(scores.shape, fixed.get(routing.kind, 0.0))
 
 

@@ -4,7 +4,7 @@
     perf = rewards.rate(ratings, tables)                                  # r_perf: raters -> ensemble -> columns, tables
     parallel, finish = rewards.parallel(episodes, tables), rewards.finish(episodes, tables)
     breakdown = rewards.combined.combine(perf.tables, parallel, finish, progress)          # with annealed lambdas
-    advantages = rewards.advantages(perf, breakdown, longer_path, tables)                  # (rollouts, columns, tokens)
+    advantages = rewards.advantages(perf, breakdown, longer_path, tables, gains, executed) # (rollouts, columns, tokens)
 
     reward of a column = its r_perf + lambda_parallel r_parallel + lambda_finish r_finish - path_cost * longer path
 
@@ -16,9 +16,11 @@ and its label, gets the result. Credit "difference" gives an activation what it 
                                           = others                                        if not
 
 with `others` the comparison of what the columns of a table share, and `active` the number of the column's specialists, one
-of which is drawn to be measured. In expectation over that draw and over the policy, the second part has the gradient of
-the expected gain (difference rewards: Wolpert and Tumer 2001, arXiv:cs/9908014; Foerster et al. 2018, arXiv:1705.08926),
-without the noise of the other activations and of the drawn label. The longer path is the critical path of the
+of which is drawn to be measured. In expectation over that draw and over the policy, the second part has the gradient of the
+column's expected probability of right answers, less `least_gain` per activation (difference rewards: Wolpert and Tumer 2001,
+arXiv:cs/9908014; Foerster et al. 2018, arXiv:1705.08926), without the noise of the other activations and of the drawn label.
+Limits: under a cap it is biased, because switching one off would let another in; what an activation does to the other columns
+of its table gets no credit; the largest gains are clipped. The longer path is the critical path of the
 table over that of the primary alone, minus 1, in estimated work: measured seconds differ from run to run, and a run that
 is resumed must equal one that was not. Advantages are divided by their running standard deviation.
 """
@@ -148,10 +150,14 @@ class ParlRewards:
         return np.clip(mean_present(perf.tables.reshape(-1, tables)), 0.0, 1.0)
 
     def metrics(self) -> dict[str, float]:
-        """Figures of ensemble, normaliser and missing parts."""
+        """Figures of ensemble, normalisers and missing parts."""
+        of_gains = {
+            f"routing/{name}": value for name, value in self.gain_normalizer.metrics().items()
+        }
         return {
             **self.ensemble.metrics(),
             **self.normalizer.metrics(),
+            **of_gains,
             **self.combined.metrics(),
         }
 
