@@ -61,7 +61,7 @@ def add_specialist(
     `validate` measures whether a search is to ask it; the entry that it is given names the file before it is copied.
     """
     loaded = load_weights(weights)
-    name = check_name(name or loaded.name or weights.stem)
+    name = check_name((loaded.name or weights.stem) if name is None else name)
     if name in shipped_names():
         raise UsageError(
             f"a specialist {name!r} ships with Aegir; give yours another name with --name"
