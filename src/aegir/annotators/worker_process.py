@@ -189,8 +189,10 @@ def _work(annotate: Annotate, orders: int, answers: int) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        close_idle_readers()
-        os._exit(code)  # what the parent has buffered is the parent's to flush
+        try:
+            close_idle_readers()
+        finally:  # also if a signal arrives while they close: this process must not return to what its parent does
+            os._exit(code)  # what the parent has buffered is the parent's to flush
 
 
 def _serve(annotate: Annotate, orders: int, answers: int) -> None:

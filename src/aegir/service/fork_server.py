@@ -117,8 +117,10 @@ def _run(build: Build, folder: Path, memory: int, service: socket.socket) -> Non
     except BaseException:
         traceback.print_exc()
     finally:
-        _remove(folder)
-        os._exit(code)
+        try:
+            _remove(folder)
+        finally:
+            os._exit(code)
 
 
 def _remove(folder: Path) -> None:
@@ -171,11 +173,13 @@ def _work(work: Work, folder: Path, memory: int, orders: int, replies: int) -> N
     except BaseException:
         traceback.print_exc()
     finally:
-        from aegir.tables.reader_process import close_idle_readers
+        try:
+            from aegir.tables.reader_process import close_idle_readers
 
-        close_idle_readers()
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(code)
+            close_idle_readers()
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os._exit(code)
 
 
 def _header(place: int, reply: Reply) -> bytes:

@@ -94,10 +94,12 @@ def _be_worker(work: Work, open_sandbox: OpenSandbox, orders: int, answers: int)
     except BaseException:
         traceback.print_exc()
     finally:
-        with suppress(Exception):
-            if sandbox is not None:
-                sandbox.close()
-        os._exit(code)  # what the parent has buffered is the parent's to flush
+        try:
+            with suppress(Exception):
+                if sandbox is not None:
+                    sandbox.close()
+        finally:  # also if a signal arrives while it closes: this process must not return to what its parent does
+            os._exit(code)  # what the parent has buffered is the parent's to flush
 
 
 def _end(_number: int, _frame: object) -> None:
