@@ -31,9 +31,10 @@ MOST_BASES = 16
 
 def read_settings(path: Path, defaults: Settings) -> Settings:
     """The settings in a TOML file, on top of those of its base."""
-    files, given = _with_bases(path), dict[str, Any]()
-    for file in reversed(files):
-        given = _joined(given, read_toml(file))
+    files = _with_bases(path)
+    given: dict[str, Any] = {}
+    for said in reversed(files.values()):
+        given = _joined(given, said)
     given.pop("base", None)
     return settings_from(given, defaults, " on ".join(map(str, files)))
 
@@ -48,17 +49,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is no TOML file: {error}") from None
 
 
-def _with_bases(path: Path) -> list[Path]:
-    """A TOML file, its base, the base of that …"""
-    files = [path]
-    while (base := read_toml(files[-1]).get("base")) is not None:
+def _with_bases(path: Path) -> dict[Path, dict[str, Any]]:
+    """What a TOML file, its base, the base of that … say, in this order."""
+    files = {path: read_toml(path)}
+    while (base := files[path].get("base")) is not None:
         if not isinstance(base, str) or "\0" in base:
-            raise UsageError(f"'base' in {files[-1]} is {base!r}; expected the name of a TOML file")
-        if len(files) > MOST_BASES:
+            raise UsageError(f"'base' in {path} is {base!r}; expected the name of a TOML file")
+        path = path.parent / base
+        if path in files or len(files) > MOST_BASES:
             raise UsageError(
-                f"{path} has more than {MOST_BASES} bases, or is a base of itself; take `base` out of one of the files"
+                f"{path} is a base of itself, or one of more than {MOST_BASES}; take `base` out of one of the files"
             )
-        files.append(files[-1].parent / base)
+        files[path] = read_toml(path)
     return files
 
 

@@ -100,7 +100,7 @@ def test_a_file_begins_with_the_settings_of_its_base(tmp_path: Path) -> None:
     [
         ("3", "'base' in .*car.toml is 3; expected the name of a TOML file"),
         ('"no.toml"', "cannot read .*no.toml: No such file"),
-        ('"car.toml"', "car.toml has more than 16 bases, or is a base of itself"),
+        ('"car.toml"', "car.toml is a base of itself, or one of more than 16"),
         (r'"\u0000"', "'base' in .*car.toml is '.x00'; expected the name"),
     ],
 )
