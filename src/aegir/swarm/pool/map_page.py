@@ -8,7 +8,7 @@ light and dark, and on paper.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from aegir.answers.safe_html import content_policy, escape_text, page_style
 from aegir.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
@@ -70,11 +70,7 @@ def render_pool_map(shown: PoolMap) -> str:
 
 def _specialists(shown: PoolMap) -> Iterator[str]:
     """A line per specialist."""
-    yield '<section class="card"><h2>Specialists</h2>'
-    yield '<div class="wide" tabindex="0" role="region" aria-label="Specialists"><table><thead><tr>'
-    yield '<th scope="col">name</th>'
-    yield "".join(f'<th scope="col" class="number">{name}</th>' for name in HEADINGS)
-    yield '<th scope="col">domain</th></tr></thead><tbody>'
+    yield from _table_begins("Specialists", HEADINGS, '<th scope="col">domain</th>')
     for entry in shown.entries:
         cells = "".join(
             f'<td class="number">{cell}</td>' for cell in _cells(entry, shown.usage[entry.name])
@@ -86,6 +82,15 @@ def _specialists(shown: PoolMap) -> Iterator[str]:
         '<p class="soft">µs per byte: CPU time per byte of column text, measured when a specialist was added. Worth: the mean gain '
         "that was noted for it. Columns, loads and worth are those kept by <code>save_stats</code>.</p></section>"
     )
+
+
+def _table_begins(title: str, headings: Sequence[str], last: str = "") -> Iterator[str]:
+    """A card with a table whose first column is names, then numbers under these headings, up to its first row."""
+    yield f'<section class="card"><h2>{title}</h2>'
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{title}"><table><thead><tr>'
+    yield '<th scope="col">name</th>'
+    yield "".join(f'<th scope="col" class="number">{name}</th>' for name in headings)
+    yield f"{last}</tr></thead><tbody>"
 
 
 def _cells(entry: PoolEntry, usage: Usage) -> Iterator[str]:
@@ -103,11 +108,7 @@ def _worth(shown: PoolMap) -> Iterator[str]:
     """A line per specialist whose worth was measured by leaving it out."""
     if not shown.worth:
         return
-    yield '<section class="card"><h2>Who is worth keeping</h2>'
-    yield '<div class="wide" tabindex="0" role="region" aria-label="Who is worth keeping"><table><thead><tr>'
-    yield '<th scope="col">name</th>'
-    yield "".join(f'<th scope="col" class="number">{name}</th>' for name in WORTH_HEADINGS)
-    yield "</tr></thead><tbody>"
+    yield from _table_begins("Who is worth keeping", WORTH_HEADINGS)
     for each in shown.worth:
         gain = each.gain[OVERALL]
         cells = (
