@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Byte code is written on first use instead of for every module of every package: a third less disk.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# aegir-rl is installed from its folder, as the release that aegir-tables asks for.
+PIP := AEGIR_RELEASE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-cluster check fix reference bench bubblewrap axe clean
+.PHONY: demo test test-cluster check fix reference bench bubblewrap axe wheels clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
@@ -52,21 +53,24 @@ bench: .venv/bench
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/base: pyproject.toml | .venv/bin/python
-	$(PIP) --editable .
+.venv/base: pyproject.toml rl/pyproject.toml hatch_build.py | .venv/bin/python
+	$(PIP) --editable rl --editable .
 	touch $@
 
 .venv/dev: .venv/base
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable rl --editable '.[dev]'
 	touch $@
 
 .venv/cluster: .venv/dev
-	$(PIP) --editable '.[cluster]'
+	$(PIP) --editable rl --editable '.[cluster]'
 	touch $@
 
 .venv/bench: .venv/base
-	$(PIP) --editable '.[bench]'
+	$(PIP) --editable rl --editable '.[bench]'
 	touch $@
+
+wheels: .venv/bin/python
+	AEGIR_RELEASE=1 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist ./rl .
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

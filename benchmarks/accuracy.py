@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from aegir.errors import UsageError
-from aegir.metrics import F1Report, compute_f1
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.metrics import F1Report, compute_f1
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.reference_model import NAME, column_text, fit_reference

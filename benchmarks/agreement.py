@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from aegir.raters.agreement import Metric, krippendorff_alpha
-from aegir.raters.agreement_bootstrap import alpha_interval
-from aegir.raters.ratings import Ratings
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.raters.agreement import Metric, krippendorff_alpha
+from aegir_rl.raters.agreement_bootstrap import alpha_interval
+from aegir_rl.raters.ratings import Ratings
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, Target, at_most

@@ -11,11 +11,11 @@ import datetime
 import sys
 from pathlib import Path
 
-from aegir.annotators.swarm import SHIPPED
-from aegir.model.swarm import ENDING, PRIMARY_NAME, SWARM_NAME
-from aegir.swarm.pool.entry import PoolEntry, save_entry
-from aegir.swarm.pool.loading import load_weights
-from aegir.swarm.pool.measuring import measure_cost, measure_kinds
+from aegir.readers.swarm.annotator import SHIPPED
+from aegir.readers.swarm.network import ENDING, PRIMARY_NAME, SWARM_NAME
+from aegir.readers.swarm.pool.entry import PoolEntry, save_entry
+from aegir.readers.swarm.pool.loading import load_weights
+from aegir.readers.swarm.pool.measuring import measure_cost, measure_kinds
 from aegir.tables.labelled import read_labelled_tables
 
 EVERYDAY_STEP = 4

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import Symbols, encode_column, gram_hashes, pad
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
-from aegir.model.network import ByteModel, ColumnReading
-from aegir.model.table_mixer import UNKNOWN
-from aegir.seeding import Seeds
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.byte_encoding import Symbols, encode_column, gram_hashes, pad
+from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
+from aegir.readers.bytes.network import ByteModel, ColumnReading
+from aegir.readers.bytes.table_mixer import UNKNOWN
 from aegir.tables.labelled import LabelledTable
+from aegir_rl.base.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.recording import ROOT
@@ -62,13 +62,13 @@ def run(options: Options) -> Result:
         ratios=tuple(Ratio(ours, one) for one in twin),
         targets=(at_least(ours, 300), at_most(growth, 1.3)),
         settings={"tables": tables, "batch": BATCH, "repeats": repeats, "chunks_per_byte": chunks},
-        left_out=() if twin else ("the torch network: pip install 'aegir[train]'",),
+        left_out=() if twin else ("the torch network: pip install 'aegir-tables[train]'",),
     )
 
 
 def _weights(random: np.random.Generator) -> tuple[Checkpoint, str]:
     """The checkpoint that ships, or a random one of its shape, and which of the two it is."""
-    shipped = Path(str(files("aegir.annotators"))) / "weights" / "bytes.safetensors"
+    shipped = Path(str(files("aegir.readers"))) / "weights" / "bytes.safetensors"
     if shipped.is_file():
         return load_checkpoint(shipped), "the weights that ship"
     settings = tomllib.loads(CONFIG.read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ def _torch_answers(checkpoint: Checkpoint) -> Work:
     """The same by the network that is trained, on one thread."""
     import torch
 
-    from aegir.nets.annotator import ByteNetwork, TableBatch
+    from aegir.lab.nets.annotator import ByteNetwork, TableBatch
 
     torch.set_num_threads(1)
     model = ByteModel(checkpoint)  # for its way of encoding

@@ -8,7 +8,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 from benchmarks.commands import FRICTIONLESS_DESCRIBES, aegir, is_installed, python
 from benchmarks.measuring import time_command
 from benchmarks.options import Options
@@ -41,7 +41,7 @@ def run(options: Options) -> Result:
                 measure("frictionless describe one.csv", python(FRICTIONLESS_DESCRIBES, file))
             )
         else:
-            left_out.append("frictionless is not installed; pip install 'aegir[bench]'")
+            left_out.append("frictionless is not installed; pip install 'aegir-tables[bench]'")
     return Result(
         benchmark="cold_start",
         question=QUESTION,

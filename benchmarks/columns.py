@@ -7,11 +7,11 @@ predicts the same columns, after being trained on other synthetic tables in the 
 import random
 from collections.abc import Sequence
 
-from aegir.annotators.evaluation import evaluate
-from aegir.annotators.registry import load_annotator
-from aegir.annotators.scores import Annotator
-from aegir.seeding import Seeds
+from aegir.evaluation.evaluation import evaluate
+from aegir.pipeline.registry import load_annotator
+from aegir.readers.scores import Annotator
 from aegir.tables.labelled import LabelledTable
+from aegir_rl.base.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.reference_model import NAME, column_text, fit_reference

@@ -7,7 +7,7 @@ solves 90 % of them. The tasks are synthetic; the ratio to uniform practice is w
 
 import numpy as np
 
-from aegir.rl.curriculum import Curriculum
+from aegir_rl.rl.curriculum import Curriculum
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_most

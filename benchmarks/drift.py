@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from aegir.observe.drift_watch import DriftWatch
+from aegir_rl.observe.drift_watch import DriftWatch
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most

@@ -10,7 +10,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 from benchmarks.commands import (
     CSV_DETECTIVE_EXPLORES,
     FRICTIONLESS_DESCRIBES,
@@ -72,7 +72,7 @@ def _references(
         command = python(FRICTIONLESS_DESCRIBES, *files)
         found.append(_speed(FRICTIONLESS, command, len(files), repeats))
     else:
-        left_out.append("frictionless is not installed; pip install 'aegir[bench]'")
+        left_out.append("frictionless is not installed; pip install 'aegir-tables[bench]'")
     if options.csv_detective:
         found.append(_csv_detective_speed(files, options.csv_detective))
     else:

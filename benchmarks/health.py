@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir.health.measures import (
+from aegir_rl.health.measures import (
     measure_advantages,
     measure_entropy,
     measure_lengths,
@@ -29,8 +29,8 @@ from aegir.health.measures import (
     measure_routing,
     measure_values,
 )
-from aegir.health.monitor import HealthMonitor
-from aegir.health.rules import RULES
+from aegir_rl.health.monitor import HealthMonitor
+from aegir_rl.health.rules import RULES
 from benchmarks.health_faults import FAULTS, Fault
 from benchmarks.measuring import Runs
 from benchmarks.options import Options

@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Result, at_most

@@ -12,8 +12,8 @@ import sys
 import time
 from itertools import count
 
-from aegir.episode import Decision, Episode
-from aegir.offline.store import DecisionStore
+from aegir_rl.episode import Decision, Episode
+from aegir_rl.offline.store import DecisionStore
 
 ROWS_AT_ONCE = 3
 LONGEST_WAIT = 0.03

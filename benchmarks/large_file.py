@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 from benchmarks.commands import aegir, python
 from benchmarks.measuring import Runs, Usage, run_command
 from benchmarks.options import Options

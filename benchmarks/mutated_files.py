@@ -205,9 +205,9 @@ def _by_format(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
 
 def serve() -> None:
     """Annotate the files named on standard input; one JSON object per file on standard output."""
-    from aegir.annotators.annotate import Failure, annotate_sources
-    from aegir.annotators.registry import load_annotator
     from aegir.answers.writers import FORMATS
+    from aegir.pipeline.registry import load_annotator
+    from aegir.pipeline.run import Failure, annotate_sources
 
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     annotator = load_annotator()

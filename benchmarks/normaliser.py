@@ -11,9 +11,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from aegir.observe.exact_moments import EMPTY, Moments
-from aegir.rewards.running_normalizer import RunningNormalizer
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.observe.exact_moments import EMPTY, Moments
+from aegir_rl.rewards.running_normalizer import RunningNormalizer
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import F32, Floats
-from aegir.offline.cloning import fit_clone
-from aegir.offline.estimators import Weighted, compute_contributions, weigh
-from aegir.offline.intervals import estimate_mean
-from aegir.offline.learning import LearningSettings
-from aegir.offline.logged_decisions import LoggedDecisions
-from aegir.offline.q_learning import learn_values
-from aegir.seeding import Seeds
+from aegir_rl.base.arrays import F32, Floats
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.offline.cloning import fit_clone
+from aegir_rl.offline.estimators import Weighted, compute_contributions, weigh
+from aegir_rl.offline.intervals import estimate_mean
+from aegir_rl.offline.learning import LearningSettings
+from aegir_rl.offline.logged_decisions import LoggedDecisions
+from aegir_rl.offline.q_learning import learn_values
 from benchmarks.killed_writers import count_faults, kill_writers
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.offline_worlds import EXPLORATION, count_covered

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from aegir.arrays import Floats, Ints
-from aegir.offline.estimators import estimate_values, weigh
-from aegir.offline.evaluation import one_hot
-from aegir.offline.fitted_q import FittedQ
-from aegir.offline.logged_decisions import LoggedDecisions
-from aegir.offline.synthetic import RULES, explore, simulate, static_choice, value
+from aegir_rl.base.arrays import Floats, Ints
+from aegir_rl.offline.estimators import estimate_values, weigh
+from aegir_rl.offline.evaluation import one_hot
+from aegir_rl.offline.fitted_q import FittedQ
+from aegir_rl.offline.logged_decisions import LoggedDecisions
+from aegir_rl.offline.synthetic import RULES, explore, simulate, static_choice, value
 
 EXPLORATION = 0.8
 TRUTH_EPISODES = 600_000

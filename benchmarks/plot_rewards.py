@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from aegir.observe.plots import line_plot
-from aegir.rewards.combined import Lambdas
-from aegir.rewards.sweeps import reward_sweeps
-from aegir.rl.schedules import SmoothLambdas, StagedLambdas
+from aegir_rl.observe.plots import line_plot
+from aegir_rl.rewards.combined import Lambdas
+from aegir_rl.rewards.sweeps import reward_sweeps
+from aegir_rl.rl.schedules import SmoothLambdas, StagedLambdas
 
 FOLDER = Path(__file__).parent.parent / "docs" / "plots"
 STEPS = 200

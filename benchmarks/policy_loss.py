@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from aegir.arrays import Bools, Floats
-from aegir.rl.clipped_objective import Level, PpoForm, compute_policy_loss
-from aegir.rl.kl_control import compute_reference_kl
-from aegir.seeding import Seeds
+from aegir_rl.base.arrays import Bools, Floats
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.rl.clipped_objective import Level, PpoForm, compute_policy_loss
+from aegir_rl.rl.kl_control import compute_reference_kl
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_most

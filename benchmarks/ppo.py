@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import Ints
-from aegir.offline.learning import Standardised
-from aegir.offline.reward_v1 import RewardWeights, compute_reward_v1
-from aegir.seeding import Seeds
-from aegir.simulator.environment import SimulatorVectorEnv
-from aegir.simulator.episodes import Budget, feature_names
-from aegir.simulator.outcome_table import OutcomeTable
-from aegir.simulator.playing import Choose, play, prefer
-from aegir.training.ppo.config import PpoSettings
-from aegir.training.ppo.learner import PpoLearner, Start
+from aegir_rl.base.arrays import Ints
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.offline.learning import Standardised
+from aegir_rl.offline.reward_v1 import RewardWeights, compute_reward_v1
+from aegir_rl.simulator.environment import SimulatorVectorEnv
+from aegir_rl.simulator.episodes import Budget, feature_names
+from aegir_rl.simulator.outcome_table import OutcomeTable
+from aegir_rl.simulator.playing import Choose, play, prefer
+from aegir_rl.simulator.ppo.config import PpoSettings
+from aegir_rl.simulator.ppo.learner import PpoLearner, Start
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.ppo_world import StepArrays, draw_table

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import Floats, Ints
-from aegir.offline.reward_v1 import RewardWeights
-from aegir.seeding import Seeds
-from aegir.simulator.episodes import Budget, Episodes
-from aegir.simulator.outcome_table import NOTHING, OutcomeTable
-from aegir.simulator.task_features import TASK_FEATURES
+from aegir_rl.base.arrays import Floats, Ints
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.offline.reward_v1 import RewardWeights
+from aegir_rl.simulator.episodes import Budget, Episodes
+from aegir_rl.simulator.outcome_table import NOTHING, OutcomeTable
+from aegir_rl.simulator.task_features import TASK_FEATURES
 
 SOLVERS = ("composition", "enumerative", "regex", "repair", "templates")
 KINDS = 8

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from aegir.data.generators.tables import PROPERTIES
+from aegir.lab.data.generators.tables import PROPERTIES
 from aegir.memory.recall import ReviewMemory
 from aegir.memory.review import Review
 from aegir.tables.fingerprint import Fingerprint, fingerprint_column, fingerprint_table

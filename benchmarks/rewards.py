@@ -9,13 +9,13 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
-from aegir.errors import AegirError
-from aegir.rewards.combined import combine_rewards
-from aegir.rewards.completion import compute_r_finish
-from aegir.rewards.parallelism import compute_r_parallel
-from aegir.rewards.performance import NO_LABEL, compute_r_perf
-from aegir.rl.critical_path import TimedStep, compute_critical_path
-from aegir.seeding import Seeds
+from aegir_rl.base.errors import AegirError
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.rewards.combined import combine_rewards
+from aegir_rl.rewards.completion import compute_r_finish
+from aegir_rl.rewards.parallelism import compute_r_parallel
+from aegir_rl.rewards.performance import NO_LABEL, compute_r_perf
+from aegir_rl.rl.critical_path import TimedStep, compute_critical_path
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from aegir.errors import AegirError
+from aegir_rl.base.errors import AegirError
 from benchmarks.measuring import CommandFailed
 from benchmarks.options import Options, parse_size
 from benchmarks.recording import ROOT, Environment, as_record, describe_environment, save_record

@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from aegir.simulator.runner import KNOWN, TaskRun
-from aegir.simulator.sandbox import Program, open_sandbox
-from aegir.simulator.sandbox.launch import sandbox_user
-from aegir.simulator.task import Case, Task
+from aegir_rl.simulator.runner import KNOWN, TaskRun
+from aegir_rl.simulator.sandbox import Program, open_sandbox
+from aegir_rl.simulator.sandbox.launch import sandbox_user
+from aegir_rl.simulator.task import Case, Task
 from benchmarks.measuring import CommandFailed, Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least, at_most

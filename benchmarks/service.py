@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aegir.memory.store import ReviewStore
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 from benchmarks.commands import aegir
 from benchmarks.measuring import CommandFailed, Runs, time_command
 from benchmarks.options import Options

@@ -13,8 +13,8 @@ from importlib.resources import as_file, files
 from importlib.util import find_spec
 from multiprocessing import get_context
 
-from aegir.annotators.byte_model import MODEL_FILE
-from aegir.errors import UsageError
+from aegir.readers.bytes.annotator import MODEL_FILE
+from aegir_rl.base.errors import UsageError
 from benchmarks import swarm_annotator
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
@@ -22,14 +22,14 @@ from benchmarks.result import Measurement, Ratio, Result, at_least, at_most
 
 for needed in ("torch", "numba"):
     if find_spec(needed) is None:
-        raise UsageError(f"{needed} is not installed; pip install 'aegir[train]'")
+        raise UsageError(f"{needed} is not installed; pip install 'aegir-tables[train]'")
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from aegir.model.checkpoint import load_checkpoint  # noqa: E402
-from aegir.seeding import Seeds  # noqa: E402
+from aegir.readers.bytes.checkpoint import load_checkpoint  # noqa: E402
 from aegir.swarm import ByteColumnModel, FrozenSpecialist, run_specialists  # noqa: E402
+from aegir_rl.base.seeding import Seeds  # noqa: E402
 
 QUESTION = (
     "wall milliseconds of four specialists on 64 columns of 200 bytes in torch; five-value columns per CPU "
@@ -47,7 +47,7 @@ def run(options: Options) -> Result:
     generator = np.random.default_rng(Seeds(options.seed).derive("swarm"))
     symbols = torch.tensor(generator.integers(32, 127, (rows, length)))
     mask = torch.ones_like(symbols, dtype=torch.bool)
-    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
         model = ByteColumnModel.of(load_checkpoint(shipped))
     specialists = [FrozenSpecialist(f"s{number}", model) for number in range(SPECIALISTS)]
     everything = torch.ones(rows, SPECIALISTS, dtype=torch.bool)

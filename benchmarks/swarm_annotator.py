@@ -22,20 +22,20 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from aegir.annotators.byte_model import MODEL_FILE, ByteModelAnnotator, encode_tables
-from aegir.annotators.swarm import SHIPPED, SwarmAnnotator, find_specialist
-from aegir.arrays import F32
-from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import pad
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
-from aegir.model.network import ByteModel
-from aegir.model.safetensors_file import Arrays
-from aegir.model.specialists import ByteSpecialist
-from aegir.model.swarm import SwarmModel
-from aegir.model.swarm_file import SwarmSettings, SwarmWeights, expected_swarm_shapes
-from aegir.model.swarm_times import SwarmTimes
-from aegir.seeding import Seeds
+from aegir.readers.bytes.annotator import MODEL_FILE, ByteModelAnnotator, encode_tables
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.byte_encoding import pad
+from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
+from aegir.readers.bytes.network import ByteModel
+from aegir.readers.swarm.annotator import SHIPPED, SwarmAnnotator, find_specialist
+from aegir.readers.swarm.network import SwarmModel
+from aegir.readers.swarm.specialists import ByteSpecialist
+from aegir.readers.swarm.times import SwarmTimes
+from aegir.readers.swarm.weights_file import SwarmSettings, SwarmWeights, expected_swarm_shapes
 from aegir.tables.table import Table
+from aegir_rl.base.arrays import F32
+from aegir_rl.base.safetensors_file import Arrays
+from aegir_rl.base.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Target, at_least, at_most
@@ -105,7 +105,7 @@ def _shipped(workers: int) -> SwarmModel:
 
 
 def _random_parts(generator: np.random.Generator, layout: Architecture) -> Parts:
-    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
         checkpoint = load_checkpoint(shipped)
     specialists = tuple(
         ByteSpecialist(ByteModel(_random_network(generator, layout))) for _ in range(SPECIALISTS)

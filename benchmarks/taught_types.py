@@ -21,14 +21,14 @@ from random import Random
 
 import numpy as np
 
-from aegir.annotators.custom_types.examples import Example, names_of
-from aegir.annotators.custom_types.learning import learn_from_columns
-from aegir.annotators.custom_types.reader import Reader, load_reader
-from aegir.annotators.ngrams.readings import Readings
-from aegir.annotators.rules_annotator import RulesAnnotator
-from aegir.arrays import Bools, Floats
-from aegir.errors import UsageError
+from aegir.pipeline.custom_types.examples import Example, names_of
+from aegir.pipeline.custom_types.learning import learn_from_columns
+from aegir.pipeline.custom_types.reader import Reader, load_reader
+from aegir.readers.ngrams.readings import Readings
+from aegir.readers.rules.annotator import RulesAnnotator
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir_rl.base.arrays import Bools, Floats
+from aegir_rl.base.errors import UsageError
 from benchmarks.measuring import Runs
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least

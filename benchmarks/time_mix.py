@@ -13,22 +13,22 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from aegir.errors import UsageError
-from aegir.seeding import Seeds
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.seeding import Seeds
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_least
 
 for needed in ("torch", "numba"):
     if find_spec(needed) is None:
-        raise UsageError(f"{needed} is not installed; pip install 'aegir[train]'")
+        raise UsageError(f"{needed} is not installed; pip install 'aegir-tables[train]'")
 
 import numba  # noqa: E402
 import torch  # noqa: E402
 
-from aegir.nets.rwkv7 import TimeMix  # noqa: E402
-from aegir.nets.time_mix_core import time_mix_core, time_mix_core_reference  # noqa: E402
-from aegir.nets.wkv7 import wkv7_reference  # noqa: E402
+from aegir.lab.nets.rwkv7 import TimeMix  # noqa: E402
+from aegir.lab.nets.time_mix_core import time_mix_core, time_mix_core_reference  # noqa: E402
+from aegir.lab.nets.wkv7 import wkv7_reference  # noqa: E402
 
 QUESTION = "CPU milliseconds of RWKV-7 time mixing, one thread"
 COST, FACTOR = "CPU ms", "times"

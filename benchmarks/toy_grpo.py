@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.arrays import Bools, Floats, Ints, standardise_groups
+from aegir_rl.base.arrays import Bools, Floats, Ints, standardise_groups
 
 FEATURES = 12
 CLIP = 0.2

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from aegir.observe.latency_sketch import LatencySketch
-from aegir.observe.performance_tracker import APIPerformanceTracker
+from aegir_rl.observe.latency_sketch import LatencySketch
+from aegir_rl.observe.performance_tracker import APIPerformanceTracker
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.result import Measurement, Ratio, Result, at_most
@@ -119,7 +119,7 @@ def _ddsketch() -> tuple[dict[str, Callable[[int], float]], tuple[str, ...]]:
     try:
         from ddsketch import DDSketch
     except ImportError:
-        return {}, ("ddsketch is not installed (pip install 'aegir[bench]')",)
+        return {}, ("ddsketch is not installed (pip install 'aegir-tables[bench]')",)
 
     def add(records: int) -> float:
         sketch = DDSketch(0.01)

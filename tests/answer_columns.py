@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.printable import escape_surrogates
 from aegir.answers.reviewing import VERDICTS, Offer, Reviewed
 from aegir.answers.routing import RouterScore, Timing
+from aegir_rl.base.printable import escape_surrogates
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
 texts = st.one_of(

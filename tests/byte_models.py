@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import PAD, Symbols, gram_hashes
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes
-from aegir.model.network import ByteModel, ColumnReading
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.byte_encoding import PAD, Symbols, gram_hashes
+from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes
+from aegir.readers.bytes.network import ByteModel, ColumnReading
 
 GRAM_ROWS = 600
 LAYOUTS = {

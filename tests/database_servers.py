@@ -21,7 +21,9 @@ START_SECONDS = 60
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a PostgreSQL server."""
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'aegir[postgres]'")
+    pytest.importorskip(
+        "psycopg", reason="psycopg is not installed: pip install 'aegir-tables[postgres]'"
+    )
     with postgres_process() as (url, _):
         yield url
 
@@ -48,7 +50,9 @@ def postgres_process() -> Iterator[tuple[str, int]]:
 @pytest.fixture(scope="session")
 def mariadb_server() -> Iterator[str]:
     """The URL of a MariaDB server."""
-    pytest.importorskip("pymysql", reason="PyMySQL is not installed: pip install 'aegir[mysql]'")
+    pytest.importorskip(
+        "pymysql", reason="PyMySQL is not installed: pip install 'aegir-tables[mysql]'"
+    )
     install, program = shutil.which("mariadb-install-db"), shutil.which("mariadbd", path=_PATH)
     if install is None or program is None:
         pytest.skip("no MariaDB here: apt-get install mariadb-server")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.data.sources import TrainingTable
-from aegir.training.calibrate import LINEAR_ANSWERS, NETWORK_ANSWERS
-from aegir.training.held_out import ANSWERS, HeldOut, column_names, save_answers
+from aegir.lab.calibrate import LINEAR_ANSWERS, NETWORK_ANSWERS
+from aegir.lab.data.sources import TrainingTable
+from aegir.lab.held_out import ANSWERS, HeldOut, column_names, save_answers
 from aegir.vocabulary.terms import (
     FINE_INDEX,
     FINE_NAMES,

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from aegir.annotators.scores import Explanation, TableScores
-from aegir.search.added_specialists import AddedSpecialists
-from aegir.search.annotator import SearchAnnotator
-from aegir.search.effort import Plan
+from aegir.pipeline.added_specialists import AddedSpecialists
+from aegir.pipeline.effort import Plan
+from aegir.pipeline.search import SearchAnnotator
+from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.calibration import NgramCalibration
-from aegir.annotators.mixing import Mixing, RuleTrust, Weights
-from aegir.annotators.ngrams.column_inputs import CELLS, FACTS, header_view, own_name
-from aegir.annotators.ngrams.features import BUCKETS, View, hashed_features
-from aegir.annotators.ngrams.layers import Dense, HashedLinear
-from aegir.annotators.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
-from aegir.annotators.ngrams.network import (
+from aegir.readers.calibration import NgramCalibration
+from aegir.readers.mixing import Mixing, RuleTrust, Weights
+from aegir.readers.ngrams.column_inputs import CELLS, FACTS, header_view, own_name
+from aegir.readers.ngrams.features import BUCKETS, View, hashed_features
+from aegir.readers.ngrams.layers import Dense, HashedLinear
+from aegir.readers.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
+from aegir.readers.ngrams.network import (
     HEADER_VECTORS,
     HEADS,
     NORMS,
     NgramNetwork,
     network_tensors,
 )
-from aegir.model.safetensors_file import safetensors_bytes
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
+from aegir_rl.base.safetensors_file import safetensors_bytes
 
 EMBEDDING, FACTS_WIDTH, WIDTH = 8, 6, 12
 WEB = Weights((0.7, 0.4), (0.6, 0.5), (0.5, 0.5), (0.6, 0.3, 0.1), 0.0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from aegir.arrays import Bools, Floats, Ints
-from aegir.offline.logged_decisions import LoggedDecisions
-from aegir.offline.policy import RoutingPolicy
+from aegir_rl.base.arrays import Bools, Floats, Ints
+from aegir_rl.offline.logged_decisions import LoggedDecisions
+from aegir_rl.offline.policy import RoutingPolicy
 
 
 def log_of(

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import torch
 
-from aegir.model.architecture import Architecture
-from aegir.model.swarm_file import save_specialist
+from aegir.lab.byte_network.batches import Batch, batch_of, draw_as_is
+from aegir.lab.byte_network.corpus import build_corpus
+from aegir.lab.parl.build import build_policy
+from aegir.lab.parl.config import ParlTraining, read_parl_training
+from aegir.lab.parl.episodes import Tables
+from aegir.lab.parl.loop import TrainedSwarm, train_parl
+from aegir.lab.parl.policy import Policy
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.swarm.weights_file import save_specialist
 from aegir.swarm.specialist import FrozenSpecialist
-from aegir.training.byte_network.batches import Batch, batch_of, draw_as_is
-from aegir.training.byte_network.corpus import build_corpus
-from aegir.training.parl.build import build_policy
-from aegir.training.parl.config import ParlTraining, read_parl_training
-from aegir.training.parl.episodes import Tables
-from aegir.training.parl.loop import TrainedSwarm, train_parl
-from aegir.training.parl.policy import Policy
 from byte_models import random_checkpoint
 from small_runs import Listener
 from synthetic_labels import write_synthetic_tables

@@ -13,10 +13,10 @@ from random import Random
 import torch
 from torch import Tensor, nn
 
-from aegir.model.byte_encoding import SYMBOLS
-from aegir.model.heads import OUTPUTS, TYPES_HEAD
+from aegir.lab.parl.config import ParlTraining, read_parl_training
+from aegir.readers.bytes.byte_encoding import SYMBOLS
+from aegir.readers.bytes.heads import OUTPUTS, TYPES_HEAD
 from aegir.swarm.column_model import ModelOutput
-from aegir.training.parl.config import ParlTraining, read_parl_training
 
 KNOWN, OTHER = ("email", "telephone"), "Date"
 DATE = OUTPUTS[TYPES_HEAD].index(OTHER)

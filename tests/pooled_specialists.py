@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.model.architecture import Architecture
-from aegir.model.checkpoint import Checkpoint
-from aegir.model.swarm_file import save_specialist
-from aegir.swarm.pool.changes import add_specialist
-from aegir.swarm.pool.entry import PoolEntry, load_entry
-from aegir.swarm.pool.location import manifest_files
-from aegir.swarm.pool.spawning import SpawnBudget
-from aegir.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.checkpoint import Checkpoint
+from aegir.readers.swarm.pool.changes import add_specialist
+from aegir.readers.swarm.pool.entry import PoolEntry, load_entry
+from aegir.readers.swarm.pool.location import manifest_files
+from aegir.readers.swarm.pool.spawning import SpawnBudget
+from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.weights_file import save_specialist
 from aegir.vocabulary.terms import TYPE_NAMES
 from byte_models import random_checkpoint
 from swarm_folders import LAYOUT, OTHER_LAYOUT

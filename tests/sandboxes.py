@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from aegir.errors import UsageError
-from aegir.simulator.sandbox import CallResult, Execution, Limits, Program, Sandbox, open_sandbox
-from aegir.simulator.sandbox.launch import sandbox_user
+from aegir_rl.base.errors import UsageError
+from aegir_rl.simulator.sandbox import CallResult, Execution, Limits, Program, Sandbox, open_sandbox
+from aegir_rl.simulator.sandbox.launch import sandbox_user
 from missing import skip_or_fail
 
 SECRET = "a-secret-of-the-machine"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aegir.simulator.outcome_table import NOTHING, OutcomeTable
-from aegir.simulator.sandbox.program import CallResult, Execution
-from aegir.simulator.task import Case, Task
-from aegir.simulator.task_features import TASK_FEATURES
+from aegir_rl.simulator.outcome_table import NOTHING, OutcomeTable
+from aegir_rl.simulator.sandbox.program import CallResult, Execution
+from aegir_rl.simulator.task import Case, Task
+from aegir_rl.simulator.task_features import TASK_FEATURES
 
 ADD = "def solve(x):\n    return x + {number}\n"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from aegir.training.linear_stages import LinearTraining
-from aegir.training.ngram_network.fit import NetworkTraining
-from aegir.training.ngram_network.torch_network import Sizes
-from aegir.training.ngrams import NgramTraining
+from aegir.lab.linear_stages import LinearTraining
+from aegir.lab.ngram_network.fit import NetworkTraining
+from aegir.lab.ngram_network.torch_network import Sizes
+from aegir.lab.ngrams import NgramTraining
 
 LINEAR = LinearTraining(features=1500)
 NETWORK = NetworkTraining(
@@ -36,5 +36,5 @@ def small_training(
 @contextmanager
 def few_known_names() -> Iterator[None]:
     """Make do with a few headers and values: the lists that ship make ten thousand columns."""
-    with patch("aegir.training.ngrams.read_names", lambda path: KNOWN_NAMES):
+    with patch("aegir.lab.ngrams.read_names", lambda path: KNOWN_NAMES):
         yield

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
-from aegir.training.byte_network.config import ByteTraining, read_byte_training
-from aegir.training.byte_network.supervised import Trained, train
+from aegir.lab.byte_network.config import ByteTraining, read_byte_training
+from aegir.lab.byte_network.supervised import Trained, train
 from synthetic_labels import write_synthetic_tables
 
 SETTINGS = """

@@ -9,8 +9,8 @@ from random import Random
 
 import numpy as np
 
-from aegir.arrays import F32
-from aegir.training.specialists.config import SpecialistTraining, read_specialist_training
+from aegir.lab.specialists.config import SpecialistTraining, read_specialist_training
+from aegir_rl.base.arrays import F32
 from small_runs import HELD_OUT_TABLES, TRAINING_TABLES
 from synthetic_labels import write_synthetic_tables
 

@@ -1,6 +1,6 @@
 """Tasks that are easy to check by hand: add a number that lies in a file."""
 
-from aegir.simulator.task import Case, Task
+from aegir_rl.simulator.task import Case, Task
 
 SOLUTION = "def solve(number):\n    return number + int(open('amount.txt').read())\n"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.annotators.byte_model import MODEL_FILE
-from aegir.annotators.ngrams.specialist import NgramSpecialist
-from aegir.model.architecture import Architecture
-from aegir.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from aegir.model.network import ByteModel
-from aegir.model.specialists import ByteSpecialist, SpecialistModel
-from aegir.model.swarm_file import (
+from aegir.readers.bytes.annotator import MODEL_FILE
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from aegir.readers.bytes.network import ByteModel
+from aegir.readers.ngrams.specialist import NgramSpecialist
+from aegir.readers.swarm.specialists import ByteSpecialist, SpecialistModel
+from aegir.readers.swarm.weights_file import (
     SwarmSettings,
     SwarmWeights,
     expected_swarm_shapes,
@@ -41,7 +41,7 @@ FACTS = {"calibration": {"bytes": {"cta": 1.0, "cpa": 2.0}}, "held_out": {}}
 @cache
 def shipped_network() -> Checkpoint:
     """The byte network that ships."""
-    with as_file(files("aegir.annotators") / "weights" / MODEL_FILE) as shipped:
+    with as_file(files("aegir.readers") / "weights" / MODEL_FILE) as shipped:
         return load_checkpoint(shipped)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from aegir.model.architecture import Architecture
-from aegir.model.byte_encoding import PAD, SYMBOLS
+from aegir.readers.bytes.architecture import Architecture
+from aegir.readers.bytes.byte_encoding import PAD, SYMBOLS
 from aegir.swarm.column_model import ByteColumnModel, ModelOutput
 from aegir.swarm.fusion import build_fusions
 from aegir.swarm.orchestrator import SwarmOrchestrator

@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 
-from aegir.annotators.custom_types.evidence import Evidence, HeaderSpelling, Line, NameRatios
-from aegir.annotators.ngrams.readings import Readings
+from aegir.pipeline.custom_types.evidence import Evidence, HeaderSpelling, Line, NameRatios
+from aegir.readers.ngrams.readings import Readings
 from aegir.vocabulary.terms import FINE_NAMES
 
 EXAMPLES = ("wards.csv:patient", "visits.csv:patient_no")

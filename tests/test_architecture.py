@@ -1,49 +1,56 @@
-"""The ladder: imports look down only, and what users run never reaches torch.
+"""Three ladders: imports look down only, and what users run never reaches torch.
 
-To change the architecture, change LADDER (and docs/architecture.md).
+    aegir_rl     numpy only, a distribution of its own; knows nothing of the other two
+    aegir        the product; may import aegir_rl
+    aegir.lab    with aegir.swarm, all that learns or measures; may import both, and torch
+
+To change the architecture, change LADDERS; docs/architecture.md shows them as they are here.
 """
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "aegir"
-LADDER = [
-    "errors",
-    "config seeding arrays allocator files tsv lazy",
-    "episode run_folder observe engines",
-    "tables vocabulary metrics",
-    "answers",
-    "model rewards raters health",
-    "nets",
-    "rl offline",
-    "memory",
-    "annotators",
-    "swarm",
-    "search",
-    "dispatch simulator data plugins",
-    "service training",
-    "cli",
-    "__init__ __main__",
-]
-RUNG = {name: rung for rung, names in enumerate(LADDER) for name in names.split()}
-FOR_TRAINING = ("torch", "numba", "sklearn", "scipy", "babel", "faker")
+SOURCE = Path(__file__).parent.parent / "src"
+LADDERS = {
+    "aegir_rl": [
+        "base",
+        "episode observe",
+        "rewards raters health",
+        "rl offline",
+        "simulator plugins",
+    ],
+    "aegir": [
+        "tables vocabulary",
+        "answers",
+        "memory readers",
+        "routing",
+        "pipeline",
+        "evaluation",
+        "engines",
+        "service",
+        "cli",
+        "__init__ __main__",
+    ],
+    "aegir.lab": ["lab.nets", "swarm", "lab"],
+}
+"""Each ladder from its lowest rung; a package may import lower rungs of its ladder and the ladders before it."""
+TORCH_LADDER = "aegir.lab"
+NUMPY_ONLY = "aegir_rl"
+OPTIONAL = {"duckdb", "psycopg", "gymnasium"}
+"""Extras of aegir-rl, imported where they are used."""
+FOR_TRAINING = {"torch", "numba", "sklearn", "scipy", "babel", "faker", "safetensors", "joblib"}
 """Packages of the `train` extra."""
-USED = (
-    "__main__ cli.main cli.annotate cli.bench cli.evaluate cli.types cli.rl_data cli.rl_policies cli.runs cli.sim cli.sim_train cli.swarm cli.swarm_map cli.doctor "
-    "annotators answers arrays config dispatch engines episode health memory metrics model observe offline plugins raters rewards rl run_folder search "
-    "service simulator swarm.added_answer swarm.pool tables training.ppo training.specialists.growth_tables tsv vocabulary"
-)
-"""What people use without the `train` extra: modules, and packages with all they hold."""
 
 
 def modules() -> dict[str, Path]:
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
-        parts = ("aegir", *path.relative_to(SOURCE).with_suffix("").parts)
+        parts = path.relative_to(SOURCE).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -62,7 +69,7 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, int]]:
         return
     if isinstance(node, ast.ImportFrom) and node.module:
         yield node.module, node.lineno
-        # `from aegir.nets import wkv7` imports a module too.
+        # `from aegir.lab.nets import wkv7` imports a module too.
         yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
     elif isinstance(node, ast.Import):
         yield from ((alias.name, node.lineno) for alias in node.names)
@@ -70,28 +77,41 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, int]]:
         yield from _imports(child)
 
 
+def rung_of(module: str) -> tuple[int, int, str]:
+    """The number of a module's ladder, of its rung, and the package that stands there."""
+    root, _, below = module.partition(".")
+    places = [
+        (len(package), ladder, rung, package)
+        for ladder, (name, rungs) in enumerate(LADDERS.items())
+        if name.split(".")[0] == root
+        for rung, packages in enumerate(rungs)
+        for package in packages.split()
+        if f"{below or '__init__'}.".startswith(f"{package}.")
+    ]
+    if root == "aegir_rl" and not below:
+        return 0, len(LADDERS["aegir_rl"]), "__init__"
+    _, ladder, rung, package = max(places)
+    return ladder, rung, package
+
+
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_imports_only_look_down(module: str) -> None:
-    here = [*module.split("."), "__init__"][1]
+    ladder, rung, here = rung_of(module)
     for name, line in imported(MODULES[module]):
         if name in MODULES:
-            there = [*name.split("."), "__init__"][1]
-            assert here == there or RUNG[there] < RUNG[here], (
-                f"{here} looks up at {there}, line {line}"
-            )
+            *place, there = rung_of(name)
+            same = place == [ladder, rung] and here == there
+            assert same or tuple(place) < (ladder, rung), f"{here} looks up at {there}, line {line}"
 
 
-@pytest.mark.parametrize("used", ["aegir", *(f"aegir.{name}" for name in USED.split())])
-def test_what_users_run_reaches_no_package_for_training(used: str) -> None:
-    """Along every chain of imports; the chain is in the message."""
-    below = f"{used}." if used != "aegir" else "aegir alone"
-    waiting = {name: used for name in MODULES if name == used or name.startswith(below)}
-    reached: dict[str, str] = {}
-    while waiting:
-        name, chain = waiting.popitem()
-        assert name.split(".")[0] not in FOR_TRAINING, f"{chain} reaches {name}"
-        reached[name] = chain
-        for other, _ in imported(MODULES[name]) if name in MODULES else ():
-            known = other in MODULES or other.split(".")[0] in FOR_TRAINING
-            if known and other not in reached:
-                waiting.setdefault(other, f"{chain} > {other}")
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_torch_is_imported_only_by_what_learns(module: str) -> None:
+    if list(LADDERS)[rung_of(module)[0]] != TORCH_LADDER:
+        reached = {name.split(".")[0] for name, _ in imported(MODULES[module])}
+        assert not reached & FOR_TRAINING
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if name.startswith(NUMPY_ONLY)))
+def test_the_rl_library_needs_numpy_only(module: str) -> None:
+    reached = {name.split(".")[0] for name, _ in imported(MODULES[module])}
+    assert reached <= {NUMPY_ONLY, "numpy", *OPTIONAL, *sys.stdlib_module_names}

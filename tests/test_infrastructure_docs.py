@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import aegir.simulator.sandbox
-from aegir.health.rules import RULES, match_rule
-from aegir.rl import curriculum_strategies
-from aegir.simulator.sandbox import Sandbox
+import aegir_rl.simulator.sandbox
+from aegir_rl.health.rules import RULES, match_rule
+from aegir_rl.rl import curriculum_strategies
+from aegir_rl.simulator.sandbox import Sandbox
 from command_line import run
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -45,7 +45,7 @@ def test_the_code_on_the_page_on_the_simulator_runs(
 
 def test_the_page_on_the_simulator_names_every_promise_of_the_sandbox() -> None:
     text = (DOCS / "simulator.md").read_text(encoding="utf-8")
-    promises = re.findall(r"^  - (\w+):", aegir.simulator.sandbox.__doc__ or "", re.MULTILINE)
+    promises = re.findall(r"^  - (\w+):", aegir_rl.simulator.sandbox.__doc__ or "", re.MULTILINE)
     assert len(promises) == 19
     assert all(f"`{name}`" in text for name in promises)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aegir.annotators.rules.judge import RULES
-from aegir.data.generators.tables import PAGES, PROPERTIES
-from aegir.data.headers import MEANINGS
+from aegir.lab.data.generators.tables import PAGES, PROPERTIES
+from aegir.lab.data.headers import MEANINGS
+from aegir.readers.rules.judge import RULES
 from aegir.vocabulary.terms import FINE_TYPES, RELATIONS, TYPE_NAMES
 
 ROOT = Path(__file__).parent.parent

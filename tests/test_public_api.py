@@ -9,53 +9,53 @@ import pytest
 
 from command_line import run_process
 
-SOURCE = Path(__file__).parent.parent / "src" / "aegir"
+SOURCE = Path(__file__).parent.parent / "src"
 PUBLIC = {
     "aegir": "Annotations Column ColumnAnnotation Guess Table TableAnnotation annotate read_tables",
-    "aegir.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
-    "aegir.rewards": (
+    "aegir_rl.episode": "ABSENT Choice Decision Episode EpisodeBatch LABEL NO_CHOICE Source TimedStep",
+    "aegir_rl.rewards": (
         "CombinedReward FinishWeights ParallelWeights RewardBreakdown RunningNormalizer combine_rewards "
         "compute_parts compute_r_finish compute_r_parallel compute_r_perf detect_constant_routing "
         "detect_finish_inflation detect_serial_collapse detect_spurious_parallelism suggest_lambdas"
     ),
-    "aegir.raters": (
+    "aegir_rl.raters": (
         "Agreement AgreementStream EnsembleScores EnsembleSettings RewardEnsemble aggregate alpha_interval "
         "krippendorff_alpha report_raters"
     ),
-    "aegir.health": (
+    "aegir_rl.health": (
         "HealthMonitor HealthReport RULES Rule Unwell check check_run measure_advantages measure_entropy "
         "measure_lengths measure_predictions measure_ratios measure_representation measure_rewards "
         "measure_routing measure_values"
     ),
-    "aegir.rl": (
+    "aegir_rl.rl": (
         "AdaptiveKlControl BandForm CriticalPath Curriculum FixedKlControl LinearSchedule "
         "PolicyLoss PpoForm SmoothLambdas StagedLambdas Strategy TokenWeights "
         "compute_critical_path compute_entropy compute_gae compute_information "
         "compute_policy_loss compute_reference_kl compute_stage_times compute_token_weights "
         "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
-    "aegir.offline": (
+    "aegir_rl.offline": (
         "Comparison DecisionStore Estimate FittedQ LearningSettings LoggedDecisions RewardWeights RoutingPolicy "
         "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
         "explore_softmax learn_values read_log weigh write_log"
     ),
     "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
     "aegir.engines": "Engine Job LocalEngine RayEngine",
-    "aegir.observe": (
+    "aegir_rl.observe": (
         "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
     ),
-    "aegir.simulator": (
+    "aegir_rl.simulator": (
         "Budget Case Episodes Outcome OutcomeCache OutcomeTable PublicTask SimulatorEnv SimulatorVectorEnv Task Verdict "
         "build_table check collect play read_tasks run_attempt write_tasks"
     ),
-    "aegir.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
+    "aegir_rl.simulator.sandbox": ("CallResult Execution Limits Program Sandbox open_sandbox"),
     "aegir.swarm": (
-        "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput PoolEntry RWKVStateFusion "
-        "SpawnBudget Spawning SpecialistOutput SpecialistPool SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
+        "AlignmentProjection ByteColumnModel ColumnModel FrozenSpecialist ModelOutput RWKVStateFusion "
+        "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
         "run_specialists save_swarm_folder"
     ),
-    "aegir.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Validation Woken",
+    "aegir.readers.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Validation Woken",
 }
 
 
@@ -69,11 +69,12 @@ def test_a_package_offers_these_names_and_no_others(package: str):
 
 @pytest.mark.parametrize("package", PUBLIC)
 def test_type_checkers_see_the_names_that_are_loaded(package: str):
-    path = SOURCE.joinpath(*package.split(".")[1:], "__init__.py")
+    path = SOURCE.joinpath(*package.split("."), "__init__.py")
     imports = [
         (alias.name, node.module)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aegir.")
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith(("aegir.", "aegir_rl."))
         for alias in node.names
         if alias.name != "lazy_names"
     ]
@@ -84,36 +85,27 @@ def test_type_checkers_see_the_names_that_are_loaded(package: str):
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Reward'"):
-        _ = import_module("aegir.rewards").Reward
+        _ = import_module("aegir_rl.rewards").Reward
 
 
 def test_importing_a_package_loads_none_of_its_modules():
     code = (
-        "import sys, aegir, aegir.rewards, aegir.raters, aegir.health, aegir.rl, aegir.observe, aegir.offline, aegir.memory, "
-        "aegir.engines, aegir.simulator, aegir.swarm\n"
-        "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'numpy'))))"
+        "import sys, aegir, aegir_rl.rewards, aegir_rl.raters, aegir_rl.health, aegir_rl.rl, aegir_rl.observe, aegir_rl.offline, aegir.memory, "
+        "aegir.engines, aegir_rl.simulator, aegir.swarm\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('aegir.', 'aegir_rl', 'numpy'))))"
     )
+    library = ["health", "observe", "offline", "raters", "rewards", "rl", "simulator"]
     assert run_process(python=code).out.strip() == str(
         sorted(
-            f"aegir.{name}"
-            for name in [
-                *(
-                    "engines",
-                    "health",
-                    "lazy",
-                    "memory",
-                    "observe",
-                    "offline",
-                    "raters",
-                    "rewards",
-                    "rl",
-                ),
-                "simulator",
-                "swarm",
+            [
+                *("aegir.engines", "aegir.memory", "aegir.swarm"),
+                *("aegir_rl", "aegir_rl.base", "aegir_rl.base.lazy"),
+                *(f"aegir_rl.{name}" for name in library),
             ]
         )
     )
 
 
-def test_the_package_says_that_it_is_typed():
-    assert (SOURCE / "py.typed").is_file()
+@pytest.mark.parametrize("package", ["aegir", "aegir_rl"])
+def test_a_package_says_that_it_is_typed(package: str):
+    assert (SOURCE / package / "py.typed").is_file()

@@ -8,8 +8,8 @@ reward is missing: not 0, but the mean of the others, which leaves their advanta
 """
 # ruff: noqa: T201
 
-from aegir.plugins.atropos import AtroposReward
-from aegir.plugins.batch_reward import completion_text
+from aegir_rl.plugins.atropos import AtroposReward
+from aegir_rl.plugins.batch_reward import completion_text
 
 
 def score(completions, solution):

@@ -1,4 +1,4 @@
-"""A plain Gymnasium loop with a curriculum, a tracker and health checks (pip install 'aegir[plugins]').
+"""A plain Gymnasium loop with a curriculum, a tracker and health checks (pip install 'aegir-tables[plugins]').
 
     python examples/plugins/gymnasium_loop.py
 
@@ -10,10 +10,10 @@ loop: watch the curriculum give them different levels.
 import gymnasium
 import numpy as np
 
-from aegir.health import check, measure_rewards
-from aegir.observe import APIPerformanceTracker, render_prometheus
-from aegir.plugins.gymnasium import AegirWrapper
-from aegir.rl import Curriculum
+from aegir_rl.health import check, measure_rewards
+from aegir_rl.observe import APIPerformanceTracker, render_prometheus
+from aegir_rl.plugins.gymnasium import AegirWrapper
+from aegir_rl.rl import Curriculum
 
 LEVELS = 50
 

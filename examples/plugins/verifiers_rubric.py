@@ -10,8 +10,8 @@ called in the documented form, so that this runs anywhere.
 import asyncio
 import importlib.util
 
-from aegir.plugins.batch_reward import completion_text
-from aegir.plugins.verifiers import as_group_reward
+from aegir_rl.plugins.batch_reward import completion_text
+from aegir_rl.plugins.verifiers import as_group_reward
 
 
 def score(completions, answers):

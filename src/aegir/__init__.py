@@ -8,11 +8,11 @@ Names are loaded on first use, so that `import aegir` is instant.
 
 from typing import TYPE_CHECKING
 
-from aegir.lazy import lazy_names
+from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aegir.annotators.annotate import Annotations, annotate
     from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+    from aegir.pipeline.run import Annotations, annotate
     from aegir.tables.readers import read_tables
     from aegir.tables.table import Column, Table
 
@@ -29,13 +29,13 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Annotations": "annotators.annotate",
+        "Annotations": "pipeline.run",
         "Column": "tables.table",
         "ColumnAnnotation": "answers.annotation",
         "Guess": "answers.annotation",
         "Table": "tables.table",
         "TableAnnotation": "answers.annotation",
-        "annotate": "annotators.annotate",
+        "annotate": "pipeline.run",
         "read_tables": "tables.readers",
     },
 )

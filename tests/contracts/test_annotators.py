@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.annotators.decide import decide
-from aegir.annotators.registry import ANNOTATORS, load_annotator
-from aegir.annotators.scores import Annotator, TableScores
+from aegir.pipeline.decide import decide
+from aegir.pipeline.registry import ANNOTATORS, load_annotator
+from aegir.readers.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from command_line import run_process
@@ -165,7 +165,7 @@ def test_the_number_of_blas_threads_changes_no_bit(annotator: Annotator, model: 
 PRINT_DIGEST = """
 import hashlib, sys
 from pathlib import Path
-from aegir.annotators.registry import load_annotator
+from aegir.pipeline.registry import load_annotator
 from aegir.tables.table import Column, Table
 
 def text(seed, length):

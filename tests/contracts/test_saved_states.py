@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.errors import UsageError
-from aegir.health.monitor import HealthMonitor
-from aegir.observe.drift_verdict import DriftVerdict
-from aegir.observe.drift_watch import DriftWatch
-from aegir.observe.latency_sketch import LatencySketch
-from aegir.observe.performance_tracker import APIPerformanceTracker
-from aegir.plugins.atropos import AtroposReward
-from aegir.raters.agreement_stream import AgreementStream
-from aegir.raters.ensemble import RewardEnsemble
-from aegir.rewards.combined import CombinedReward
-from aegir.rewards.running_normalizer import RunningNormalizer
-from aegir.rl.curriculum import Curriculum
+from aegir_rl.base.errors import UsageError
+from aegir_rl.health.monitor import HealthMonitor
+from aegir_rl.observe.drift_verdict import DriftVerdict
+from aegir_rl.observe.drift_watch import DriftWatch
+from aegir_rl.observe.latency_sketch import LatencySketch
+from aegir_rl.observe.performance_tracker import APIPerformanceTracker
+from aegir_rl.plugins.atropos import AtroposReward
+from aegir_rl.raters.agreement_stream import AgreementStream
+from aegir_rl.raters.ensemble import RewardEnsemble
+from aegir_rl.rewards.combined import CombinedReward
+from aegir_rl.rewards.running_normalizer import RunningNormalizer
+from aegir_rl.rl.curriculum import Curriculum
 
 
 def measured_tracker():

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from aegir.annotators.registry import ANNOTATORS
 from aegir.answers.parquet_metadata import embedded_annotation
 from aegir.answers.writers import FORMATS
+from aegir.pipeline.registry import ANNOTATORS
 from command_line import run, run_process
 from nasty_files import REFUSED
 

@@ -20,7 +20,7 @@ from command_line import run, run_process
 from sandboxes import open_or_skip
 from small_tasks import SOLUTION, adding_task
 
-from aegir.simulator.task import write_tasks  # isort: skip
+from aegir_rl.simulator.task import write_tasks  # isort: skip
 
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from aegir.observe.heat_map import HeatMap, save_heat_map
-from aegir.run_folder import RunFolder
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.observe.heat_map import HeatMap, save_heat_map
 from browser import Open
 from command_line import run
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from aegir.run_folder import RunFolder
-from aegir.training.byte_network.config import ByteTraining, read_byte_training
-from aegir.training.byte_network.learner import read_learner
-from aegir.training.byte_network.run import CHECKPOINT
-from aegir.training.byte_network.supervised import train
+from aegir.lab.byte_network.config import ByteTraining, read_byte_training
+from aegir.lab.byte_network.learner import read_learner
+from aegir.lab.byte_network.supervised import train
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.base.training_run import CHECKPOINT
 from small_runs import Listener, train_small, write_settings
 
 pytestmark = pytest.mark.slow

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.raters.agreement import krippendorff_alpha
-from aegir.raters.agreement_bootstrap import alpha_interval
-from aegir.raters.agreement_stream import AgreementStream
+from aegir_rl.raters.agreement import krippendorff_alpha
+from aegir_rl.raters.agreement_bootstrap import alpha_interval
+from aegir_rl.raters.agreement_stream import AgreementStream
 
 METRIC = st.sampled_from(["nominal", "ordinal", "interval", "ratio"])
 # Few distinct values, so that ties, constants and lonely ratings are common.

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.annotators.annotate import annotate_sources
-from aegir.annotators.decide import Thresholds
-from aegir.annotators.ngrams.annotator import NgramsAnnotator
-from aegir.annotators.registry import load_annotator
-from aegir.annotators.scores import LIKELY, Annotator
 from aegir.answers.annotation import TableAnnotation
+from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.run import annotate_sources
+from aegir.readers.calibration import Thresholds
+from aegir.readers.ngrams.annotator import NgramsAnnotator
+from aegir.readers.scores import LIKELY, Annotator
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, RELATIONS

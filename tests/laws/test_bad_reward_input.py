@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.errors import UsageError
-from aegir.rewards.combined import combine_rewards, suggest_lambdas
-from aegir.rewards.completion import compute_r_finish
-from aegir.rewards.hacks import (
+from aegir_rl.base.errors import UsageError
+from aegir_rl.rewards.combined import combine_rewards, suggest_lambdas
+from aegir_rl.rewards.completion import compute_r_finish
+from aegir_rl.rewards.hacks import (
     detect_constant_routing,
     detect_finish_inflation,
     detect_serial_collapse,
     detect_spurious_parallelism,
 )
-from aegir.rewards.parallelism import compute_r_parallel
-from aegir.rewards.performance import compute_r_perf
-from aegir.rewards.routing import group_rows
-from aegir.rl.critical_path import compute_stage_times
+from aegir_rl.rewards.parallelism import compute_r_parallel
+from aegir_rl.rewards.performance import compute_r_perf
+from aegir_rl.rewards.routing import group_rows
+from aegir_rl.rl.critical_path import compute_stage_times
 
 ODD = st.sampled_from([0.0, 1.0, 1.0, 0.0, np.nan, np.inf, -np.inf, -1.0, 0.5, 1e308])
 FLAG = st.sampled_from([0.0, 1.0, np.nan])

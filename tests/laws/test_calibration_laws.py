@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.metrics import (
+from aegir_rl.base.metrics import (
     expected_calibration_error,
     operating_point,
     threshold_for_precision,

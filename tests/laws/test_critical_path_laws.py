@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.episode import TimedStep
-from aegir.rewards.combined import Lambdas
-from aegir.rl.critical_path import (
+from aegir_rl.episode import TimedStep
+from aegir_rl.rewards.combined import Lambdas
+from aegir_rl.rl.critical_path import (
     compute_critical_path,
     compute_stage_times,
     stage_steps,
 )
-from aegir.rl.schedules import SmoothLambdas
+from aegir_rl.rl.schedules import SmoothLambdas
 
 DURATION = st.floats(0, 100)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.rl.curriculum import Curriculum
-from aegir.rl.sum_tree import SumTree
+from aegir_rl.rl.curriculum import Curriculum
+from aegir_rl.rl.sum_tree import SumTree
 
 WEIGHTS = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
 NAMES = st.sampled_from(["uniform", "easy-first", "competence", "learning-progress"])

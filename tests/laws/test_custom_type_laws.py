@@ -8,15 +8,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.annotators.custom_types.evidence import EvidenceFitter
-from aegir.annotators.custom_types.head import Examples, Head, Others, fit_head
-from aegir.annotators.custom_types.reader import Reader
-from aegir.annotators.custom_types.recognising import WithCustomTypes
-from aegir.annotators.custom_types.store import CustomType, file_of
-from aegir.annotators.decide import decide
-from aegir.annotators.ngrams.readings import Readings
-from aegir.annotators.rules_annotator import RulesAnnotator
-from aegir.annotators.scores import Explanation, TableScores
+from aegir.pipeline.custom_types.evidence import EvidenceFitter
+from aegir.pipeline.custom_types.head import Examples, Head, Others, fit_head
+from aegir.pipeline.custom_types.reader import Reader
+from aegir.pipeline.custom_types.recognising import WithCustomTypes
+from aegir.pipeline.custom_types.store import CustomType, file_of
+from aegir.pipeline.decide import decide
+from aegir.readers.ngrams.readings import Readings
+from aegir.readers.rules.annotator import RulesAnnotator
+from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 from taught_types import cloud, random_evidence

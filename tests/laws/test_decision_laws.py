@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.annotators.decide import NAMED, REPEATED, Thresholds, decide
-from aegir.annotators.mixing import Mixing, Weights, with_none
-from aegir.annotators.scores import LIKELY, Explanation, TableScores
 from aegir.answers.annotation import TableAnnotation
+from aegir.pipeline.decide import NAMED, REPEATED, decide
+from aegir.readers.calibration import Thresholds
+from aegir.readers.mixing import Mixing, Weights, with_none
+from aegir.readers.scores import LIKELY, Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.hierarchy import goes_with, kind_of
 from aegir.vocabulary.terms import FINE_NAMES, FINE_TYPES, RELATION_NAMES, TYPE_NAMES

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.raters.aggregation import (
+from aegir_rl.raters.aggregation import (
     aggregate,
     item_spread,
     leave_one_out_median,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.episode import LABEL, Decision, Episode, EpisodeBatch, TimedStep
+from aegir_rl.episode import LABEL, Decision, Episode, EpisodeBatch, TimedStep
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 POSITIVE = st.floats(0, 1e300)

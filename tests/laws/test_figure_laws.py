@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.annotators.ngrams.figures import FIGURES, LIMIT, figures_of
+from aegir.readers.ngrams.figures import FIGURES, LIMIT, figures_of
 from aegir.tables.table import Column
 
 NUMBERS = st.one_of(

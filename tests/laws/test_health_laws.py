@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aegir.health.measures import (
+from aegir_rl.health.measures import (
     measure_advantages,
     measure_ratios,
     measure_representation,
     measure_rewards,
 )
-from aegir.health.report import check
-from aegir.health.rules import RULES
+from aegir_rl.health.report import check
+from aegir_rl.health.rules import RULES
 
 ANY = st.lists(st.floats(), max_size=30)
 FINITE = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)

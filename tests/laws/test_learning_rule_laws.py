@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aegir.rl.advantages import compute_gae, group_advantages, leave_one_out_advantages
-from aegir.rl.clipped_objective import BandForm, PpoForm, compute_policy_loss
-from aegir.rl.entropy import compute_entropy
-from aegir.rl.kl_control import AdaptiveKlControl, compute_reference_kl
-from aegir.rl.token_weights import compute_information, compute_token_weights
+from aegir_rl.rl.advantages import compute_gae, group_advantages, leave_one_out_advantages
+from aegir_rl.rl.clipped_objective import BandForm, PpoForm, compute_policy_loss
+from aegir_rl.rl.entropy import compute_entropy
+from aegir_rl.rl.kl_control import AdaptiveKlControl, compute_reference_kl
+from aegir_rl.rl.token_weights import compute_information, compute_token_weights
 
 NUMBER = st.floats(-10, 10)
 SHARE = st.floats(0, 1)

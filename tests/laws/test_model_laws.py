@@ -4,9 +4,16 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aegir.model.architecture import Reading
-from aegir.model.byte_encoding import PAD, SYMBOLS, Symbols, decode_column, encode_column, pad
-from aegir.model.hierarchy import state_from_arrays, state_to_arrays
+from aegir.readers.bytes.architecture import Reading
+from aegir.readers.bytes.byte_encoding import (
+    PAD,
+    SYMBOLS,
+    Symbols,
+    decode_column,
+    encode_column,
+    pad,
+)
+from aegir.readers.bytes.hierarchy import state_from_arrays, state_to_arrays
 from aegir.tables.table import Column, clean_cell
 from byte_models import LAYOUTS, closest_call, random_model
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.observe.exact_moments import EMPTY
-from aegir.rewards.running_normalizer import RunningNormalizer, cancels_in_group_advantages
+from aegir_rl.observe.exact_moments import EMPTY
+from aegir_rl.rewards.running_normalizer import RunningNormalizer, cancels_in_group_advantages
 
 NUMBER = st.floats(-1e6, 1e6, allow_subnormal=False)
 STREAM = st.lists(NUMBER, min_size=2, max_size=60)

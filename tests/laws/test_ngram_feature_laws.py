@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.annotators.ngrams.features import SparseRows, hashed_features, views_of
+from aegir.readers.ngrams.features import SparseRows, hashed_features, views_of
 from aegir.tables.table import Column
 
 BASE, MIX, WORD_SIZE = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 1 << 64

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.observe.latency_sketch import LatencySketch
-from aegir.observe.performance_tracker import APIPerformanceTracker
+from aegir_rl.observe.latency_sketch import LatencySketch
+from aegir_rl.observe.performance_tracker import APIPerformanceTracker
 
 SECONDS = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=60)
 SHARE = st.floats(0, 1)

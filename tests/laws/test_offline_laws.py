@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aegir.offline.estimators import compute_contributions, weigh
-from aegir.offline.intervals import estimate_mean
-from aegir.offline.q_learning import compute_conservative_loss
+from aegir_rl.offline.estimators import compute_contributions, weigh
+from aegir_rl.offline.intervals import estimate_mean
+from aegir_rl.offline.q_learning import compute_conservative_loss
 from offline_worlds import log_of
 
 NUMBER = st.floats(-10, 10)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.metrics import compute_f1
+from aegir_rl.base.metrics import compute_f1
 
 LABEL = st.sampled_from("abcde")
 ITEMS = st.lists(st.tuples(st.lists(LABEL, min_size=1, max_size=3, unique=True), LABEL), min_size=1)

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir.metrics import compute_f1
-from aegir.rewards.combined import combine_rewards, suggest_lambdas
-from aegir.rewards.completion import compute_r_finish
-from aegir.rewards.hacks import wilson_interval
-from aegir.rewards.parallelism import compute_r_parallel
-from aegir.rewards.performance import NO_LABEL, compute_r_perf
-from aegir.rewards.routing import group_rows
+from aegir_rl.base.metrics import compute_f1
+from aegir_rl.rewards.combined import combine_rewards, suggest_lambdas
+from aegir_rl.rewards.completion import compute_r_finish
+from aegir_rl.rewards.hacks import wilson_interval
+from aegir_rl.rewards.parallelism import compute_r_parallel
+from aegir_rl.rewards.performance import NO_LABEL, compute_r_perf
+from aegir_rl.rewards.routing import group_rows
 
 SHAPES = array_shapes(min_dims=3, max_dims=3, min_side=1, max_side=6)
 SIGNAL = st.one_of(st.floats(-2, 2), st.sampled_from([np.nan, np.inf, -np.inf]))

@@ -6,11 +6,8 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.config.settings import settings_from
-from aegir.model.architecture import Architecture
-from aegir.run_folder import render_toml
-from aegir.training.byte_network.batches import Augmentation
-from aegir.training.byte_network.config import (
+from aegir.lab.byte_network.batches import Augmentation
+from aegir.lab.byte_network.config import (
     CURRICULA,
     ByteTraining,
     CurriculumSettings,
@@ -18,7 +15,10 @@ from aegir.training.byte_network.config import (
     HeldOutSettings,
     Phase,
 )
-from aegir.training.byte_network.losses import LossWeights
+from aegir.lab.byte_network.losses import LossWeights
+from aegir.readers.bytes.architecture import Architecture
+from aegir_rl.base.run_folder import render_toml
+from aegir_rl.base.settings import settings_from
 
 SHARES = st.floats(0, 1)
 WEIGHTS = st.floats(0, 1e6)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from aegir.model.byte_encoding import PAD
-from aegir.model.state_fusion import MODES, WEIGHT_NAMES, StateFusion
+from aegir.readers.bytes.byte_encoding import PAD
+from aegir.readers.swarm.state_fusion import MODES, WEIGHT_NAMES, StateFusion
 from aegir.swarm.column_model import ByteColumnModel
 from aegir.swarm.fusion import RWKVStateFusion
 from aegir.swarm.orchestrator import SwarmOrchestrator

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from aegir.errors import UnreadableTable
 from aegir.tables.delimited import DELIMITERS, Dialect, parse_rows, read_delimited
 from aegir.tables.readers import read_tables
 from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.text_decoding import TextSample
+from aegir_rl.base.errors import UnreadableTable
 
 SAME_FOLDER = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegir.nets.time_mix_core import time_mix_core, time_mix_core_reference
+from aegir.lab.nets.time_mix_core import time_mix_core, time_mix_core_reference
 
 HEAD = 32
 Inputs = tuple[list[torch.Tensor], torch.Tensor]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegir.simulator.sandbox import Sandbox
+from aegir_rl.simulator.sandbox import Sandbox
 from ngram_models import random_model
 
 ROOT = Path(__file__).parents[2]
@@ -185,8 +185,8 @@ def write_wards(folder: Path, groups: int) -> None:
 def test_taught_types_are_learnt_from_one_column_of_each_of_eight_groups(
     benchmark_module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aegir.annotators.custom_types.reader import Reader
-    from aegir.annotators.ngrams.annotator import NgramsAnnotator
+    from aegir.pipeline.custom_types.reader import Reader
+    from aegir.readers.ngrams.annotator import NgramsAnnotator
 
     taught, options = benchmark_module("taught_types"), benchmark_module("options")
     reader = Reader(NgramsAnnotator(random_model()), "random")
@@ -234,7 +234,7 @@ def test_taught_types_without_tables_or_names_are_refused(
 
 
 def test_taught_types_need_enough_groups(benchmark_module: Any, tmp_path: Path) -> None:
-    from aegir.errors import UsageError
+    from aegir_rl.base.errors import UsageError
 
     taught, options = benchmark_module("taught_types"), benchmark_module("options")
     asked = options.Options(data=tmp_path, types=("bed",))

@@ -38,7 +38,7 @@ from aegir.answers.routing import (
     timing_as_dict,
     timing_from_dict,
 )
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
 
 FORM = 2
 """The version of the dictionaries; it changes when a field is renamed, removed or means something else."""

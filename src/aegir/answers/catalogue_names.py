@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import PureWindowsPath
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.errors import UsageError
 from aegir.tables.database_urls import (
     DatabaseUrl,
     is_database_url,
@@ -19,6 +18,7 @@ from aegir.tables.database_urls import (
     split_relation,
 )
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES
+from aegir_rl.base.errors import UsageError
 
 STANDARD_INPUT = "-"
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.differences import ColumnChange, TableDifference, count_changes
-from aegir.answers.printable import escape_controls, escape_surrogates
 from aegir.answers.writers import quoted_json
-from aegir.errors import UsageError
-from aegir.tables.amounts import amount
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.printable import escape_controls, escape_surrogates
+from aegir_rl.base.wording import amount
 
 FORM = 1
 """The version of the JSON."""

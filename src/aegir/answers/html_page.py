@@ -22,8 +22,6 @@ from pathlib import Path
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.metadata_formats import EXAMPLE
 from aegir.answers.routing import RouterScore, woken_first
-from aegir.answers.safe_html import content_policy, page_style
-from aegir.answers.safe_html import escape_text as _text
 from aegir.answers.wording import (
     SURE,
     is_unsure,
@@ -38,10 +36,13 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.tables.amounts import amount
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS, Kind, Term
+from aegir_rl.base.safe_html import content_policy, page_style
+from aegir_rl.base.safe_html import escape_text as _text
+from aegir_rl.base.wording import amount
 
 HERE = Path(__file__).parent
+STYLE = HERE / "html_page.css"
 BEGINNING = """\
 <!doctype html>
 <html lang="en">
@@ -61,7 +62,7 @@ NOTE = (
 
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
-    style, script = page_style(HERE / "html_page.css"), _script()
+    style, script = page_style(STYLE), _script()
     lines = [
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style, script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

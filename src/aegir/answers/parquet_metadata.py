@@ -8,7 +8,7 @@
 Promises
   - only the footer is written anew (parquet_footer.py): data, schema, statistics, compression and all
     other metadata stay as they are, byte for byte;
-  - the new file is written beside the old one and renamed over it when it is safe on the disk (files.py),
+  - the new file is written beside the old one and renamed over it when it is safe on the disk (aegir_rl/base/files.py),
     so a crash leaves the old file; mode, owner and extended attributes are kept, and a link stays a link;
   - a file that another program replaces or changes meanwhile is left as that program wrote it;
   - a key given again gets its new value.
@@ -40,8 +40,8 @@ from aegir.answers.parquet_footer import (
     with_metadata,
 )
 from aegir.answers.writers import quoted_json
-from aegir.errors import UnreadableTable, reason_of
-from aegir.files import NewContent, replacing
+from aegir_rl.base.errors import UnreadableTable, reason_of
+from aegir_rl.base.files import NewContent, replacing
 
 ANNOTATION_KEY = "aegir.annotation"
 MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"

@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, starmap
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.printable import escape_surrogates
 from aegir.answers.wording import (
     SURE,
     is_unsure,
@@ -41,7 +40,8 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.tables.amounts import amount
+from aegir_rl.base.printable import escape_surrogates
+from aegir_rl.base.wording import amount
 
 HEADINGS = ("column", "label", "sure", "relation", "personal", "why")
 WIDEST = (28, 36, 4, 25, 8)

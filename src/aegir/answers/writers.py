@@ -35,12 +35,12 @@ from aegir.answers.catalogues import (
 )
 from aegir.answers.html_page import BEGINNING, render_html
 from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
-from aegir.answers.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 from aegir.answers.sql_comments import FIRST_LINE, sql_comment_lines
 from aegir.answers.text_report import render_text
 from aegir.answers.value_expectations import dbt_test_lines, expectation_suites
 from aegir.answers.wording import shown_review
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 
 __all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
 

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import Failure, annotate_sources, find_places, prepare
-from aegir.annotators.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.annotators.worker_process import CAN_FORK, Outcome
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
@@ -36,12 +33,15 @@ from aegir.cli.routing import (
     tell_usage,
 )
 from aegir.cli.terminal import tell, track
-from aegir.dispatch.dispatcher import DispatchAnnotator
-from aegir.errors import AegirError, UsageError
-from aegir.search.annotator import SearchAnnotator
-from aegir.tables.amounts import amount
+from aegir.pipeline.dispatcher import DispatchAnnotator
+from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
+from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.worker_pool import WorkerPool, choose_workers, count_cores
+from aegir.pipeline.worker_process import CAN_FORK, Outcome
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
+from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.base.wording import amount
 
 MOST_WORKERS = 256
 PARQUET_SUFFIXES = (".parquet", ".pq")

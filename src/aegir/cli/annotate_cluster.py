@@ -4,17 +4,17 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
-from aegir.annotators.sharded import FILES_AT_ONCE, OPEN, annotating_settings, file_item
-from aegir.annotators.worker_process import Outcome, outcome_from_json
 from aegir.cli.engines import make_job, open_ray
 from aegir.cli.routing import policy_file
-from aegir.dispatch.sharded import OPEN as OPEN_DISPATCHER
-from aegir.dispatch.sharded import dispatching_settings
+from aegir.engines.annotating import FILES_AT_ONCE, OPEN, annotating_settings, file_item
+from aegir.engines.evaluating import OPEN as OPEN_DISPATCHER
+from aegir.engines.evaluating import dispatching_settings
 from aegir.engines.job import Job
-from aegir.files import user_folder
 from aegir.memory.location import default_location
-from aegir.model.swarm import ENDING
-from aegir.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
+from aegir.pipeline.worker_process import Outcome, outcome_from_json
+from aegir.readers.swarm.network import ENDING
+from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
+from aegir_rl.base.files import user_folder
 
 
 def annotate_over_cluster(

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import ROWS
 from aegir.cli.options import PathName
 from aegir.cli.rl_data import write_text
 from aegir.cli.routing import POLICY_FILE, routing_options
 from aegir.cli.terminal import say, tell, track
-from aegir.dispatch.bench_tables import read_bench_tables
-from aegir.dispatch.comparing import WAYS, Compared
-from aegir.dispatch.run_pack import Bench, run_bench, verify_pack, write_pack
-from aegir.errors import CheckFailed, UsageError
-from aegir.tables.amounts import amount
+from aegir.evaluation.bench_tables import read_bench_tables
+from aegir.evaluation.comparing import WAYS, Compared
+from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
+from aegir.pipeline.run import ROWS
+from aegir_rl.base.errors import CheckFailed, UsageError
+from aegir_rl.base.wording import amount
 
 HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.custom_types.learning import Learnt, Report, learn_type
-from aegir.annotators.custom_types.reader import load_reader
-from aegir.annotators.custom_types.recognising import Validation, validate_type
-from aegir.annotators.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
-from aegir.annotators.registry import load_annotator
 from aegir.answers.writers import quoted_json
 from aegir.cli.options import PathName, memory_from, memory_option
 from aegir.cli.terminal import say, tell
-from aegir.errors import CheckFailed, UsageError
 from aegir.memory.examples import ReviewedExamples, reviewed_examples
-from aegir.tables.amounts import amount
+from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
+from aegir.pipeline.custom_types.reader import load_reader
+from aegir.pipeline.custom_types.recognising import Validation, validate_type
+from aegir.pipeline.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
+from aegir.pipeline.registry import load_annotator
 from aegir.tables.labelled import read_labelled_tables
+from aegir_rl.base.errors import CheckFailed, UsageError
+from aegir_rl.base.wording import amount
 
 
 class _TakesLists(click.Command):

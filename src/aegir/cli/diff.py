@@ -6,16 +6,6 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import Failure, find_places, prepare
-from aegir.annotators.compared import (
-    annotate_side,
-    answer_format,
-    read_answers,
-    select_tables,
-    without_answers,
-)
-from aegir.annotators.decide import Thresholds
-from aegir.annotators.scores import Annotator
 from aegir.answers.difference_report import (
     DIFFERENCE_FORMATS,
     describe_counts,
@@ -40,9 +30,19 @@ from aegir.cli.options import (
 )
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import tell, track
-from aegir.errors import CheckFailed, UsageError
-from aegir.files import replace_file
+from aegir.pipeline.compared import (
+    annotate_side,
+    answer_format,
+    read_answers,
+    select_tables,
+    without_answers,
+)
+from aegir.pipeline.run import Failure, find_places, prepare
+from aegir.readers.calibration import Thresholds
+from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
+from aegir_rl.base.errors import CheckFailed, UsageError
+from aegir_rl.base.files import replace_file
 
 ANY = "any"
 

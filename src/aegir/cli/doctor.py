@@ -6,8 +6,8 @@ from dataclasses import asdict
 import click
 
 from aegir.cli.terminal import say
-from aegir.errors import CheckFailed
-from aegir.simulator.sandbox.backends import inspect_backends
+from aegir_rl.base.errors import CheckFailed
+from aegir_rl.simulator.sandbox.backends import inspect_backends
 
 
 @click.command("doctor", epilog="Example: aegir doctor --json")

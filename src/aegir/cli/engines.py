@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aegir.errors import UsageError
-from aegir.files import user_folder
-from aegir.swarm.pool.location import ENVIRONMENT as POOL
+from aegir.readers.swarm.pool.location import ENVIRONMENT as POOL
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import user_folder
 
 if TYPE_CHECKING:
     from aegir.engines.job import Job

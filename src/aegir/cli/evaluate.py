@@ -1,7 +1,7 @@
 """`aegir eval`: score an annotator on labelled tables, by what their form can say.
 
-cta, cpa    one label per column, types or relations: F1 (annotators/evaluation.py)
-open        several acceptable names or none, of all parts of the answer (annotators/open_evaluation.py)
+cta, cpa    one label per column, types or relations: F1 (evaluation/evaluation.py)
+open        several acceptable names or none, of all parts of the answer (evaluation/open_evaluation.py)
 """
 
 import json
@@ -15,21 +15,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aegir.annotators.annotate import prepare
-from aegir.annotators.evaluation import AnnotateAll, Evaluation
-from aegir.annotators.evaluation import evaluate as evaluate_task
-from aegir.annotators.open_evaluation import OpenEvaluation, evaluate_open
-from aegir.annotators.sharded import annotating_settings, asking
-from aegir.answers.printable import escape_controls
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import NumberRange, PathName, annotator_options, threshold_options
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
-from aegir.dispatch.dispatcher import DispatchAnnotator
-from aegir.errors import CheckFailed, UsageError
-from aegir.tables.amounts import amount
+from aegir.engines.annotating import annotating_settings, asking
+from aegir.evaluation.evaluation import AnnotateAll, Evaluation
+from aegir.evaluation.evaluation import evaluate as evaluate_task
+from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
+from aegir.pipeline.dispatcher import DispatchAnnotator
+from aegir.pipeline.run import prepare
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
+from aegir_rl.base.errors import CheckFailed, UsageError
+from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.wording import amount
 
 NAMES_LISTED = 5
 """How many names outside the vocabulary are shown."""

@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aegir.annotators.gold_labels import unknown_names_sentence
-from aegir.annotators.judged_columns import SAID
-from aegir.annotators.open_evaluation import OpenEvaluation
-from aegir.annotators.open_figures import PartFigures, Share
-from aegir.answers.printable import escape_controls
+from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.cli.terminal import say
-from aegir.tables.amounts import amount
+from aegir.evaluation.open_evaluation import OpenEvaluation
+from aegir.evaluation.open_figures import PartFigures, Share
+from aegir.pipeline.judged_columns import SAID
+from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.wording import amount
 
 COLUMNS_WORTH_A_LINE = 30
 """Domains with fewer labelled columns are only in the JSON object."""

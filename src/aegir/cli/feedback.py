@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.custom_types.store import type_files, types_folder
 from aegir.cli.options import PathName
 from aegir.cli.rl_data import store_option
 from aegir.cli.terminal import say
-from aegir.dispatch.corrections import read_corrections, record_corrections
-from aegir.errors import UsageError
-from aegir.offline.store import DecisionStore
-from aegir.tables.amounts import amount
+from aegir.pipeline.custom_types.store import type_files, types_folder
+from aegir.routing.corrections import read_corrections, record_corrections
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
+from aegir_rl.offline.store import DecisionStore
 
 
 @click.command(epilog="Example: aegir feedback corrections.csv --store decisions.db")

@@ -17,9 +17,9 @@ from typing import Any
 
 import click
 
-from aegir.allocator import keep_freed_memory
 from aegir.cli.terminal import discard, say, tell
-from aegir.errors import AegirError
+from aegir_rl.base.allocator import keep_freed_memory
+from aegir_rl.base.errors import AegirError
 
 GROUPS = {
     "review": "Say what columns really are, and be asked once; share what was said.",
@@ -33,196 +33,208 @@ GROUPS = {
 }
 VERBS = {
     "annotate": (
-        "annotate:annotate",
+        "cli.annotate:annotate",
         "Say what every column of a table is, and how columns relate.",
     ),
     "bench": (
-        "bench:bench",
+        "cli.bench:bench",
         "Compare a routing policy with the static table on tables, and repeat such a comparison.",
     ),
     "diff": (
-        "diff:diff",
+        "cli.diff:diff",
         "Say which columns were added, removed or renamed, changed type or became personal.",
     ),
-    "doctor": ("doctor:doctor", "Say which sandboxes work on this machine, and what is missing."),
-    "eval": ("evaluate:evaluate", "Score an annotator on labelled tables."),
-    "feedback": ("feedback:feedback", "Record what columns of a past run really are."),
+    "doctor": (
+        "cli.doctor:doctor",
+        "Say which sandboxes work on this machine, and what is missing.",
+    ),
+    "eval": ("cli.evaluate:evaluate", "Score an annotator on labelled tables."),
+    "feedback": ("cli.feedback:feedback", "Record what columns of a past run really are."),
     "rl collect": (
-        "rl_collect:collect_decisions",
+        "lab.cli.rl_collect:collect_decisions",
         "Route labelled tables and log every decision with the outcome of all workers.",
     ),
-    "review export": ("review_files:export", "Write all reviews as JSON lines, oldest first."),
+    "review export": ("cli.review_files:export", "Write all reviews as JSON lines, oldest first."),
     "review history": (
-        "review_files:history",
+        "cli.review_files:history",
         "List what was said about columns, by whom and when.",
     ),
     "review import": (
-        "review_files:import_reviews",
+        "cli.review_files:import_reviews",
         "Add the reviews of a file of JSON lines to those that are kept here.",
     ),
     "review table": (
-        "review:review_table",
+        "cli.review:review_table",
         "Go through the unsure and personal columns of tables, and keep what you say.",
     ),
     "rewards validate": (
-        "rewards:validate",
+        "lab.cli.rewards:validate",
         "Check gradient, polarity, independence and scale of each reward.",
     ),
     "rl analyze-rewards": (
-        "rl_data:analyze",
+        "cli.rl_data:analyze",
         "Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything.",
     ),
     "rl collect-synth": (
-        "rl_data:collect_synth",
+        "cli.rl_data:collect_synth",
         "Make up logged decisions in a synthetic world of columns and workers.",
     ),
     "rl eval-offline": (
-        "rl_policies:eval_offline",
+        "cli.rl_policies:eval_offline",
         "Evaluate a policy on a log against the static table, without running it.",
     ),
     "rl export": (
-        "rl_data:export",
+        "cli.rl_data:export",
         "Write the logged decisions of a store, with the outcomes known by now, to a file.",
     ),
     "rl train-bc": (
-        "rl_policies:train_bc",
+        "cli.rl_policies:train_bc",
         "Clone the logged behaviour, with calibrated probabilities.",
     ),
     "rl train-cql": (
-        "rl_policies:train_cql",
+        "cli.rl_policies:train_cql",
         "Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.",
     ),
-    "runs health": ("runs:health", "Say whether a run is well, from the metrics in its folder."),
+    "runs health": (
+        "cli.runs:health",
+        "Say whether a run is well, from the metrics in its folder.",
+    ),
     "runs show": (
-        "runs:show",
+        "cli.runs:show",
         "Draw a run's curves, checks, heat maps and health on one HTML page.",
     ),
     "sim collect": (
-        "sim_train:collect",
+        "cli.sim_train:collect",
         "Let every solver try every task for real, and keep the outcomes for training.",
     ),
     "sim eval": (
-        "sim_train:evaluation",
+        "cli.sim_train:evaluation",
         "Compare policies, one per seed, with single solvers, the static table, their start and the oracle.",
     ),
     "sim generate": (
-        "sim_generate:generate",
+        "cli.sim_generate:generate",
         "Make software tasks about tables, with known solutions that were verified in the sandbox.",
     ),
     "sim log": (
-        "sim_train:log",
+        "cli.sim_train:log",
         "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
     ),
     "sim run": (
-        "sim:run",
+        "cli.sim:run",
         "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
     ),
     "sim solvers": (
-        "sim_generate:list_solvers",
+        "cli.sim_generate:list_solvers",
         "List the solvers and what each effort costs, in seconds of CPU as stated.",
     ),
     "sim table": (
-        "sim_generate:table",
+        "cli.sim_generate:table",
         "Let every solver try the tasks, and show the share of each family whose hidden tests pass.",
     ),
     "sim train-ppo": (
-        "sim_train:train",
+        "cli.sim_train:train",
         "Fine-tune a routing policy by PPO in the simulator.",
     ),
     "sim verify": (
-        "sim_generate:verify",
+        "cli.sim_generate:verify",
         "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
     ),
-    "serve": ("serve:serve", "Annotate over HTTP, with a page to drop files on."),
-    "swarm add": ("swarm:add", "Add a specialist to your pool, or switch one that ships on again."),
+    "serve": ("cli.serve:serve", "Annotate over HTTP, with a page to drop files on."),
+    "swarm add": (
+        "cli.swarm:add",
+        "Add a specialist to your pool, or switch one that ships on again.",
+    ),
     "swarm grow": (
-        "swarm_grow:grow",
+        "lab.cli.swarm_grow:grow",
         "Train specialists for the types that the swarm confuses, and keep those that help.",
     ),
     "swarm list": (
-        "swarm:list_specialists",
+        "cli.swarm:list_specialists",
         "List the specialists of the pool, with size, cost and the kinds that they know best.",
     ),
     "swarm map": (
-        "swarm_map:draw_map",
+        "lab.cli.swarm_map:draw_map",
         "Draw who knows what, who is woken for what, and what it costs, on one HTML page.",
     ),
     "swarm remove": (
-        "swarm:remove",
+        "cli.swarm:remove",
         "Remove a specialist from your pool; one that ships is switched off instead.",
     ),
     "swarm stats": (
-        "swarm:stats",
+        "cli.swarm:stats",
         "Say how often the specialists were used, for how long, and what they were worth.",
     ),
     "train calibrate": (
-        "train_bytes:calibrate",
+        "lab.cli.train_bytes:calibrate",
         "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",
     ),
     "train data": (
-        "train:data_report",
+        "lab.cli.train:data_report",
         "Count the tables and labels of each source, and of each type, real or made up.",
     ),
     "train export": (
-        "train_bytes:export",
+        "lab.cli.train_bytes:export",
         "Write a run's network as the small file that annotators read; a collapsed one is refused.",
     ),
-    "train ngrams": ("train:ngrams", "Cross-validate, calibrate and train the n-gram model."),
+    "train ngrams": (
+        "lab.cli.train:ngrams",
+        "Cross-validate, calibrate and train the n-gram model.",
+    ),
     "train parl": (
-        "train_parl:parl",
+        "lab.cli.train_parl:parl",
         "Teach a primary when to call frozen specialists, by reinforcement learning.",
     ),
     "train parl-compare": (
-        "train_parl:parl_compare",
+        "lab.cli.train_parl:parl_compare",
         "Compare finished runs on held-out tables: F1, routing, time; mean and spread over seeds.",
     ),
     "train parl-export": (
-        "train_parl:parl_export",
+        "lab.cli.train_parl:parl_export",
         "Write the swarm of a run as a folder that can ship, with the n-gram networks that ship.",
     ),
     "train parl-hard": (
-        "train_parl:parl_hard",
+        "lab.cli.train_parl:parl_hard",
         "Choose hard types: those whose F1 in these Phase 1 runs is below the median.",
     ),
     "train pretrain": (
-        "train_bytes:pretrain",
+        "lab.cli.train_bytes:pretrain",
         "Teach the byte network to read: next bytes and headers of unlabelled tables.",
     ),
     "train search-figures": (
-        "train_search:search_figures",
+        "lab.cli.train_search:search_figures",
         "Search the held-out tables of fold runs with several efforts; say what is right, and at which cost.",
     ),
     "train spawning": (
-        "train_spawning:spawning",
+        "lab.cli.train_spawning:spawning",
         "Learn how many specialists a table is worth, from every number of them on held-out tables.",
     ),
     "train specialist": (
-        "train_specialist:specialist",
+        "lab.cli.train_specialist:specialist",
         "Train a small network for one domain, to be a frozen specialist of a swarm.",
     ),
     "train supervised": (
-        "train_bytes:supervised",
+        "lab.cli.train_bytes:supervised",
         "Teach the byte network what columns are: types, fine types, relations, personal data.",
     ),
     "train swarm-figures": (
-        "train_swarm_figures:swarm_figures",
+        "lab.cli.train_swarm_figures:swarm_figures",
         "Measure accuracy, cost and critical path against the number of specialists, and what each is worth.",
     ),
-    "types forget": ("custom_types:forget", "Forget a type that was taught."),
+    "types forget": ("cli.custom_types:forget", "Forget a type that was taught."),
     "types learn": (
-        "custom_types:learn",
+        "cli.custom_types:learn",
         "Teach a type by a few example columns; `annotate` answers with it from then on.",
     ),
     "types list": (
-        "types:list_types",
+        "cli.types:list_types",
         "List the tree of kinds, column types, fine types and the types you taught, with a line about each.",
     ),
     "types show": (
-        "types:show_type",
+        "cli.types:show_type",
         "Explain one name: what it means, an example, its place in the tree.",
     ),
 }
-"""Every verb: where its command is defined (module of `aegir.cli`:attribute), and its help line."""
+"""Every verb: where its command is defined (module of `aegir`:attribute), and its help line."""
 
 
 class LazyVerb(click.Command):
@@ -235,7 +247,7 @@ class LazyVerb(click.Command):
     def load(self) -> click.Command:
         """Import the verb's command."""
         module, _, attribute = self.home.partition(":")
-        command: click.Command = getattr(import_module(f"aegir.cli.{module}"), attribute)
+        command: click.Command = getattr(import_module(f"aegir.{module}"), attribute)
         return command
 
 
@@ -274,7 +286,7 @@ class _TopGroup(VerbGroup):
     cls=_TopGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package_name="aegir", message="aegir %(version)s")
+@click.version_option(package_name="aegir-tables", message="aegir %(version)s")
 def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aegir.errors import UsageError
 from aegir.memory.location import load_memory, memory_exists
+from aegir_rl.base.errors import UsageError
 
 if TYPE_CHECKING:
     from aegir.memory.recall import ReviewMemory

@@ -3,7 +3,7 @@
 JSON lines, CSV and the readable report are written table by table; the other formats are one document, written
 when all tables are annotated.
 
-A file is replaced when its new content is complete (files.py). Until then it keeps its old content: a run that is
+A file is replaced when its new content is complete (aegir_rl/base/files.py). Until then it keeps its old content: a run that is
 interrupted (Ctrl-C) or terminated (SIGTERM, SIGHUP) leaves the answers so far beside it, in a file that it names.
 """
 
@@ -17,8 +17,8 @@ from typing import TextIO
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, render_text
 from aegir.cli.terminal import tell
-from aegir.files import replacing
-from aegir.tables.amounts import amount
+from aegir_rl.base.files import replacing
+from aegir_rl.base.wording import amount
 
 STREAMED = ("text", "jsonl", "csv")
 

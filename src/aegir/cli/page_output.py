@@ -9,8 +9,8 @@ import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
-from aegir.errors import UsageError
-from aegir.files import replace_file
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import replace_file
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.annotate import Failure, annotate_tables, find_places, prepare
-from aegir.annotators.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.wording import (
     shown_confidence,
@@ -32,16 +30,18 @@ from aegir.answers.wording import (
 from aegir.cli.options import annotator_options, memory_option
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say, tell
-from aegir.dispatch.dispatcher import DispatchAnnotator
-from aegir.dispatch.routed_table import RoutedTable
-from aegir.errors import UsageError
 from aegir.memory.location import default_location
 from aegir.memory.questions import columns_to_review
 from aegir.memory.review import Review, check_label
 from aegir.memory.store import ReviewStore
-from aegir.offline.store import new_id
-from aegir.tables.amounts import amount
+from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
+from aegir.pipeline.dispatcher import DispatchAnnotator
+from aegir.pipeline.run import Failure, annotate_tables, find_places, prepare
+from aegir.routing.routed_table import RoutedTable
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
+from aegir_rl.offline.store import new_id
 
 SHOWN_VALUES, LONGEST_VALUE = 6, 40
 HELP = "a accept, name or number correct, n no name fits, p personal or not, s skip, q quit"

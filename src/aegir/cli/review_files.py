@@ -8,12 +8,12 @@ import click
 from aegir.cli.options import PathName, memory_option
 from aegir.cli.review import open_location
 from aegir.cli.terminal import say, tell
-from aegir.errors import UsageError
-from aegir.files import replace_file
 from aegir.memory.location import memory_exists
 from aegir.memory.review import Review
 from aegir.memory.store import ReviewStore, read_lines, write_lines
-from aegir.tables.amounts import amount
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import replace_file
+from aegir_rl.base.wording import amount
 
 
 @click.command("export", epilog="Example: aegir review export --out reviews.jsonl")

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
-from aegir.answers.printable import escape_surrogates
 from aegir.cli.options import NumberRange, PathName, source_option
 from aegir.cli.terminal import say, tell
-from aegir.episode import Episode, EpisodeBatch
-from aegir.errors import UsageError
-from aegir.files import replace_file
-from aegir.offline.log_files import read_episodes, write_log
-from aegir.offline.logged_decisions import LogSource
-from aegir.offline.pages import Plots, reward_page, reward_plots
-from aegir.offline.reward_report import analyze_rewards
-from aegir.offline.store import DecisionStore
-from aegir.offline.synthetic import explore, simulate
-from aegir.tables.amounts import amount
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import replace_file
+from aegir_rl.base.printable import escape_surrogates
+from aegir_rl.base.wording import amount
+from aegir_rl.episode import Episode, EpisodeBatch
+from aegir_rl.offline.log_files import read_episodes, write_log
+from aegir_rl.offline.logged_decisions import LogSource
+from aegir_rl.offline.pages import Plots, reward_page, reward_plots
+from aegir_rl.offline.reward_report import analyze_rewards
+from aegir_rl.offline.store import DecisionStore
+from aegir_rl.offline.synthetic import explore, simulate
 
 STORE = "decisions.db"
 store_option = click.option(

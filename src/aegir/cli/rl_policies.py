@@ -11,21 +11,21 @@ import click
 from aegir.cli.options import NumberRange, PathName, Verb, source_option
 from aegir.cli.rl_data import make_folder, plots_option, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
-from aegir.errors import CheckFailed, UsageError
-from aegir.offline.choosing import ALPHAS, Chosen, candidate_name, choose_policy
-from aegir.offline.cloning import clone_behaviour
-from aegir.offline.evaluation import Evaluation, evaluate_policy
-from aegir.offline.learning import LearningSettings
-from aegir.offline.log_files import read_log
-from aegir.offline.logged_decisions import (
+from aegir_rl.base.errors import CheckFailed, UsageError
+from aegir_rl.base.wording import amount
+from aegir_rl.offline.choosing import ALPHAS, Chosen, candidate_name, choose_policy
+from aegir_rl.offline.cloning import clone_behaviour
+from aegir_rl.offline.evaluation import Evaluation, evaluate_policy
+from aegir_rl.offline.learning import LearningSettings
+from aegir_rl.offline.log_files import read_log
+from aegir_rl.offline.logged_decisions import (
     LoggedDecisions,
     LogSource,
     with_all_outcomes,
     with_constant_baseline,
 )
-from aegir.offline.pages import evaluation_page, evaluation_plots, trial_plots
-from aegir.offline.policy import RoutingPolicy
-from aegir.tables.amounts import amount
+from aegir_rl.offline.pages import evaluation_page, evaluation_plots, trial_plots
+from aegir_rl.offline.policy import RoutingPolicy
 
 HELD_OUT = 0.3
 

@@ -12,23 +12,23 @@ from typing import Any, TypeVar
 
 import click
 
-from aegir.annotators.annotate import Failure
-from aegir.annotators.llm.annotator import LlmAnnotator
-from aegir.annotators.llm.client import LlmSettings
-from aegir.annotators.scores import Annotator
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.cli.options import NumberRange, PathName
 from aegir.cli.terminal import tell
-from aegir.dispatch.corrections import record_review
-from aegir.dispatch.dispatcher import DispatchAnnotator, load_dispatcher
-from aegir.dispatch.learnt_policy import LearntPolicy
-from aegir.dispatch.routed_table import RoutedTable
-from aegir.episode import Episode
-from aegir.errors import UsageError
-from aegir.offline.store import DecisionStore, new_id
-from aegir.search.annotator import SearchAnnotator, load_search
-from aegir.search.effort import parse_effort, parse_seconds
-from aegir.tables.amounts import amount
+from aegir.pipeline.dispatcher import DispatchAnnotator, load_dispatcher
+from aegir.pipeline.effort import parse_effort, parse_seconds
+from aegir.pipeline.run import Failure
+from aegir.pipeline.search import SearchAnnotator, load_search
+from aegir.readers.llm.annotator import LlmAnnotator
+from aegir.readers.scores import Annotator
+from aegir.routing.corrections import record_review
+from aegir.routing.learnt_policy import LearntPolicy
+from aegir.routing.routed_table import RoutedTable
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.llm_client import LlmSettings
+from aegir_rl.base.wording import amount
+from aegir_rl.episode import Episode
+from aegir_rl.offline.store import DecisionStore, new_id
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 LLM_KEY = "AEGIR_LLM_KEY"

@@ -8,11 +8,11 @@ import click
 from aegir.cli.options import NumberRange, PathName
 from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.terminal import say, tell
-from aegir.health.report import Unwell
-from aegir.health.run_health import check_run
-from aegir.health.run_page import render_run_page
-from aegir.health.run_summary import read_run
-from aegir.run_folder import RunFolder
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.health.report import Unwell
+from aegir_rl.health.run_health import check_run
+from aegir_rl.health.run_page import render_run_page
+from aegir_rl.health.run_summary import read_run
 
 NOTES_TOLD = 5
 """Notes on a run that `show` repeats on stderr; the page has them too."""

@@ -16,13 +16,13 @@ from aegir.cli.options import (
     memory_option,
 )
 from aegir.cli.terminal import tell
-from aegir.errors import UsageError
 from aegir.memory.location import default_location
 from aegir.service.limits import Limits
-from aegir.tables.amounts import amount
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
 
 if TYPE_CHECKING:
-    from aegir.annotators.scores import Annotator
+    from aegir.readers.scores import Annotator
 
 MEGABYTE = 1 << 20
 DEFAULTS = Limits()
@@ -140,7 +140,7 @@ def serve(
         from aegir.service.server import serve as run_service
     except ImportError as error:
         raise UsageError(
-            f"aegir serve needs {error.name}; install it with: pip install 'aegir[service]'"
+            f"aegir serve needs {error.name}; install it with: pip install 'aegir-tables[service]'"
         ) from None
     if runs is not None and not runs.is_dir():
         raise UsageError(f"there is no folder {runs}; --runs names one that holds training runs")
@@ -160,8 +160,8 @@ def serve(
     )
 
     def load() -> Annotator:
-        from aegir.annotators.annotate import prepare
         from aegir.cli.routing import choose_annotator
+        from aegir.pipeline.run import prepare
 
         routed = log_decisions is not None
         chosen = choose_annotator(annotator, model, routed=routed, effort=effort, within=within)

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.llm.client import ChatClient
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.options import PathName
 from aegir.cli.routing import llm_from, llm_options
 from aegir.cli.terminal import say, tell, track
-from aegir.errors import UsageError
-from aegir.simulator.runner import ResultFile, TaskResult, TaskRun
-from aegir.simulator.sandbox import Sandbox, open_sandbox
-from aegir.simulator.sharded import results_over
-from aegir.simulator.solving import find_solve
-from aegir.simulator.task import read_tasks
+from aegir.engines.solving import results_over
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.llm_client import ChatClient
+from aegir_rl.simulator.runner import ResultFile, TaskResult, TaskRun
+from aegir_rl.simulator.sandbox import Sandbox, open_sandbox
+from aegir_rl.simulator.solving import find_solve
+from aegir_rl.simulator.task import read_tasks
 
 
 @click.command(

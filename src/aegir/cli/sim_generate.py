@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from aegir.annotators.llm.client import ChatClient
 from aegir.cli.options import PathName
 from aegir.cli.routing import llm_from, llm_options
 from aegir.cli.terminal import say, tell, track
-from aegir.simulator.generate import generate_tasks
-from aegir.simulator.sandbox import open_sandbox
-from aegir.simulator.solver_table import SolverTable, measure_solvers
-from aegir.simulator.solvers.registry import find_solver, known_solvers
-from aegir.simulator.solvers.solver import EFFORTS, Solver
-from aegir.simulator.task import read_tasks, write_tasks
-from aegir.simulator.verification import verify_tasks
-from aegir.tables.amounts import amount
+from aegir_rl.base.llm_client import ChatClient
+from aegir_rl.base.wording import amount
+from aegir_rl.simulator.generate import generate_tasks
+from aegir_rl.simulator.sandbox import open_sandbox
+from aegir_rl.simulator.solver_table import SolverTable, measure_solvers
+from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
+from aegir_rl.simulator.solvers.solver import EFFORTS, Solver
+from aegir_rl.simulator.task import read_tasks, write_tasks
+from aegir_rl.simulator.verification import verify_tasks
 
 TASKS = click.option(
     "--tasks",

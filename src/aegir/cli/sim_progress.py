@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from aegir.answers.printable import escape_controls
 from aegir.cli.terminal import say
+from aegir_rl.base.printable import escape_controls
 
 SECONDS_BETWEEN_LINES = 15.0
 SHOWN = {

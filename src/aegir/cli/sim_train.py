@@ -13,23 +13,23 @@ from aegir.cli.options import NumberRange, PathName
 from aegir.cli.rl_data import save_log, write_text
 from aegir.cli.sim_progress import SimProgress
 from aegir.cli.terminal import say, tell
-from aegir.errors import UsageError
-from aegir.offline.policy import RoutingPolicy
-from aegir.run_folder import RunFolder
-from aegir.seeding import Seeds
-from aegir.simulator.collecting import collect as collect_outcomes
-from aegir.simulator.collecting import require_complete
-from aegir.simulator.outcomes import OutcomeCache
-from aegir.simulator.playing import explore, play
-from aegir.simulator.sandbox import open_sandbox
-from aegir.simulator.solvers.registry import find_solver, known_solvers
-from aegir.simulator.solvers.solver import Solver
-from aegir.simulator.task import Task, read_tasks
-from aegir.tables.amounts import amount
-from aegir.training.ppo.config import PpoTraining, read_ppo_training
-from aegir.training.ppo.evaluation import evaluate, evaluation_page
-from aegir.training.ppo.loop import POLICY, train_ppo
-from aegir.training.ppo.world import World, load_world
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.wording import amount
+from aegir_rl.offline.policy import RoutingPolicy
+from aegir_rl.simulator.collecting import collect as collect_outcomes
+from aegir_rl.simulator.collecting import require_complete
+from aegir_rl.simulator.outcomes import OutcomeCache
+from aegir_rl.simulator.playing import explore, play
+from aegir_rl.simulator.ppo.config import PpoTraining, read_ppo_training
+from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page
+from aegir_rl.simulator.ppo.loop import POLICY, train_ppo
+from aegir_rl.simulator.ppo.world import World, load_world
+from aegir_rl.simulator.sandbox import open_sandbox
+from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
+from aegir_rl.simulator.solvers.solver import Solver
+from aegir_rl.simulator.task import Task, read_tasks
 
 CONFIG = click.argument("config", type=PathName(dir_okay=False))
 ROWS = {

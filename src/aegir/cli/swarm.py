@@ -6,29 +6,29 @@ from pathlib import Path
 
 import click
 
-from aegir.annotators.gold_labels import (
+from aegir.answers.gold_labels import (
     count_unknown_names,
     unknown_names_sentence,
     within_vocabulary,
 )
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell, track
-from aegir.data.leakage import halve_by_group
-from aegir.errors import UsageError
-from aegir.search.validating import Validator
-from aegir.swarm.pool.changes import (
+from aegir.evaluation.validating import Validator
+from aegir.readers.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
     remove_specialist,
     shipped_names,
     writable_folder,
 )
-from aegir.swarm.pool.entry import PoolEntry, Validation
-from aegir.swarm.pool.loading import LoadedWeights, file_state
-from aegir.swarm.pool.specialist_pool import SpecialistPool
-from aegir.swarm.pool.usage import Usage
-from aegir.tables.amounts import amount
+from aegir.readers.swarm.pool.entry import PoolEntry, Validation
+from aegir.readers.swarm.pool.loading import LoadedWeights, file_state
+from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.pool.usage import Usage
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir.tables.leakage import halve_by_group
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
 
 KINDS_SHOWN = 3
 TYPES_SHOWN = 8

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import click
 
-from aegir.annotators.custom_types.store import CustomType, load_types, types_folder
-from aegir.annotators.type_catalogue import Entry, entry_as_dict, list_entries, place_of
 from aegir.answers.writers import quoted_json
 from aegir.cli.terminal import say, tell
+from aegir.pipeline.custom_types.store import CustomType, load_types, types_folder
+from aegir.pipeline.type_catalogue import Entry, entry_as_dict, list_entries, place_of
 from aegir.vocabulary.hierarchy import meanings_of, places_of, tree_below
 from aegir.vocabulary.terms import (
     PERSONAL,

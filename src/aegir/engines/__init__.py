@@ -1,6 +1,6 @@
 """Engines: the same work on one machine or on many, with the same answers.
 
-    job = Job("aegir.simulator.sharded:open_solving", {"solver": "known", …})
+    job = Job("aegir.engines.solving:open_solving", {"solver": "known", …})
     with RayEngine("10.0.0.1:6379") as engine:                     # or LocalEngine(places=4)
         for answer in engine.map(job, items, at_once=8):
             ...
@@ -25,7 +25,7 @@ ray_cluster  one place per node of a Ray cluster, or several
 
 from typing import TYPE_CHECKING
 
-from aegir.lazy import lazy_names
+from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from aegir.engines.job import Job

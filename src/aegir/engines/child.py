@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from aegir.engines.job import Job, RunShard, check_installation, check_signed
 from aegir.engines.process import ANSWER, DONE, ERROR, SECONDS_TO_END
-from aegir.errors import AegirError, UsageError
+from aegir_rl.base.errors import AegirError, UsageError
 
 CHUNK = 1 << 16
 

@@ -1,6 +1,6 @@
 """A job: what every place of an engine is to do, as plain values that can be sent to another machine.
 
-    Job("aegir.annotators.sharded:open_annotating", {"annotator": "rules"}, files=sign_files([model]))
+    Job("aegir.engines.annotating:open_annotating", {"annotator": "rules"}, files=sign_files([model]))
 
 The function is called with the settings and the number of worker processes, and returns a context that gives a function of a
 shard: items in, answers out, both of them JSON values. What it loads is loaded once per place.
@@ -21,7 +21,8 @@ from pathlib import Path
 from platform import python_version_tuple
 from typing import Any
 
-from aegir.errors import UsageError
+import aegir_rl
+from aegir_rl.base.errors import UsageError
 
 RunShard = Callable[[Sequence[Any]], Iterable[Any]]
 Open = Callable[[Mapping[str, Any], int], AbstractContextManager[RunShard]]
@@ -133,10 +134,10 @@ def check_installation(expected: Mapping[str, str]) -> None:
 
 @cache
 def _hash_package() -> str:
-    package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(str(path.relative_to(package)).encode() + b"\0")
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for package in (Path(aegir_rl.__file__).parent, Path(__file__).parents[1]):
+        for path in sorted(package.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(str(path.relative_to(package.parent)).encode() + b"\0")
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

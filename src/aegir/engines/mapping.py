@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 
 from aegir.engines.job import Job
 from aegir.engines.process import PlaceLost, read_reply, shard_order
-from aegir.errors import AegirError, UsageError
+from aegir_rl.base.errors import AegirError, UsageError
 
 TRIES = 5
 """How many places may be lost over one shard."""

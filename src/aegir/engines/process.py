@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir.engines.job import Job, describe_installation
-from aegir.errors import AegirError, CheckFailed, UsageError
+from aegir_rl.base.errors import AegirError, CheckFailed, UsageError
 
 ANSWER, DONE, ERROR = b"A", b"D", b"E"
 SECONDS_TO_END = 10.0

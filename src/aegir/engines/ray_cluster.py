@@ -27,7 +27,7 @@ from typing import Any
 from aegir.engines.job import Job
 from aegir.engines.mapping import Engine, Place, Reply, check_places
 from aegir.engines.process import JobProcess, PlaceLost, opening_order
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_HOSTS = ("127.", "localhost:", "[::1]:")
@@ -36,7 +36,7 @@ HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """How a connection to a gRPC server begins (RFC 9113, 3.4): Ray itself waits for minutes for one that is none."""
 SETTINGS_FRAME = b"\x04"
 """The fourth byte of a server's first answer."""
-INSTALL = "pip install 'aegir[cluster]'"
+INSTALL = "pip install 'aegir-tables[cluster]'"
 
 
 class RayEngine(Engine):

@@ -9,7 +9,7 @@ applying   the answer that follows from a review
 
 from typing import TYPE_CHECKING
 
-from aegir.lazy import lazy_names
+from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from aegir.memory.location import default_location, load_memory

@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aegir.errors import AegirError
-from aegir.files import user_folder
+from aegir_rl.base.errors import AegirError
+from aegir_rl.base.files import user_folder
 
 if TYPE_CHECKING:
     from aegir.memory.recall import ReviewMemory

@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from aegir.answers.reviewing import Verdict
-from aegir.errors import UsageError, reason_of
 from aegir.tables.fingerprint import Fingerprint
 from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
+from aegir_rl.base.errors import UsageError, reason_of
 
 LONGEST_TEXT = 1000
 FORM = 1

@@ -16,15 +16,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from aegir.answers.annotation import ColumnAnnotation
-from aegir.episode import LABEL
-from aegir.errors import UsageError
 from aegir.memory.recall import ReviewMemory
 from aegir.memory.review import Review, check_label, kind_of_label, now
-from aegir.offline.databases import WAIT_SECONDS, Database, connect
-from aegir.offline.store import DecisionStore, Outcome, new_id
 from aegir.tables.fingerprint import Fingerprint, fingerprint_table
 from aegir.tables.table import Table
 from aegir.vocabulary.hierarchy import is_right
+from aegir_rl.base.errors import UsageError
+from aegir_rl.episode import LABEL
+from aegir_rl.offline.databases import WAIT_SECONDS, Database, connect
+from aegir_rl.offline.store import DecisionStore, Outcome, new_id
 
 
 class ReviewStore:

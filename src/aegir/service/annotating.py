@@ -11,24 +11,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aegir.annotators.annotate import (
+from aegir.answers.annotation import TableAnnotation
+from aegir.answers.writers import check_format
+from aegir.memory.location import load_memory
+from aegir.memory.recall import ReviewMemory
+from aegir.pipeline.custom_types.recognising import with_custom_types
+from aegir.pipeline.custom_types.store import type_files, types_folder
+from aegir.pipeline.dispatcher import DispatchAnnotator
+from aegir.pipeline.run import (
     MIN_CONFIDENCE,
     Failure,
     annotate_numbered,
     choose_thresholds,
 )
-from aegir.annotators.custom_types.recognising import with_custom_types
-from aegir.annotators.custom_types.store import type_files, types_folder
-from aegir.annotators.scores import Annotator
-from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import check_format
-from aegir.dispatch.corrections import record_review
-from aegir.dispatch.dispatcher import DispatchAnnotator
-from aegir.dispatch.routed_table import RoutedTable
-from aegir.errors import AegirError
-from aegir.memory.location import load_memory
-from aegir.memory.recall import ReviewMemory
-from aegir.offline.store import DecisionStore
+from aegir.readers.scores import Annotator
+from aegir.routing.corrections import record_review
+from aegir.routing.routed_table import RoutedTable
 from aegir.service.answering import Answer, reply_to
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits, Refused
@@ -36,6 +34,8 @@ from aegir.service.options import REPORT, AnnotateOptions
 from aegir.service.reading import read_upload
 from aegir.service.responses import Reply, error_reply
 from aegir.tables.table import Table
+from aegir_rl.base.errors import AegirError
+from aegir_rl.offline.store import DecisionStore
 
 
 @dataclass(frozen=True, slots=True)

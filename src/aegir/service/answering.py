@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegir.annotators.annotate import Annotations, Failure
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
 from aegir.answers.html_page import meanings
 from aegir.answers.wording import (
@@ -16,12 +15,13 @@ from aegir.answers.wording import (
     shown_offer,
     shown_review,
 )
-from aegir.episode import Episode
-from aegir.offline.store import new_id
+from aegir.pipeline.run import Annotations, Failure
 from aegir.service.fork_server import Job
 from aegir.service.limits import status_of
 from aegir.service.options import REPORT
 from aegir.service.responses import Reply, json_reply
+from aegir_rl.episode import Episode
+from aegir_rl.offline.store import new_id
 
 CONTENT_TYPES = {
     "json": "application/json",

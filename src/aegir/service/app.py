@@ -22,8 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from aegir.errors import AegirError, UnreadableTable
-from aegir.observe.prometheus import CONTENT_TYPE
+from aegir.answers.html_page import STYLE
 from aegir.service.limits import Limits, Refused
 from aegir.service.openapi import describe_api
 from aegir.service.options import read_options
@@ -34,10 +33,12 @@ from aegir.service.security import Access, Guard
 from aegir.service.status import Status
 from aegir.service.uploads import Upload, receive
 from aegir.tables.formats import MAGIC_LENGTH, Format, recognise
+from aegir_rl.base.errors import AegirError, UnreadableTable
+from aegir_rl.base.safe_html import COLOURS
+from aegir_rl.observe.prometheus import CONTENT_TYPE
 
 PAGE = Path(__file__).parent / "page"
-ANSWERS = Path(__file__).parents[1] / "answers"
-SHARED = {"colours.css": ANSWERS / "page_colours.css", "answers.css": ANSWERS / "html_page.css"}
+SHARED = {"colours.css": COLOURS, "answers.css": STYLE}
 """Styles of the page that `aegir annotate --format html` writes."""
 PAGE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 SMALL = 1 << 20

@@ -11,7 +11,7 @@ Promises
   - a worker that dies is not waited for by anybody, and leaves no zombie;
   - when the service is gone, by whatever end, this process deletes the folder of its uploads and ends, and so do idle workers.
 
-Limits: Linux only, as forked processes of annotators are (annotators/worker_process.py).
+Limits: Linux only, as forked processes of annotators are (pipeline/worker_process.py).
 """
 
 import gc
@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 from aegir.service.responses import Reply
+from aegir_rl.base.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 
 Job = dict[str, Any]
 Work = Callable[[list[Job]], Iterable[tuple[int, Reply]]]

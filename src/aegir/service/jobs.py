@@ -14,17 +14,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from aegir.annotators.annotate import annotate_sources
-from aegir.annotators.scores import Annotator
 from aegir.answers.writers import FORMATS
-from aegir.errors import AegirError
 from aegir.memory.location import memory_exists
-from aegir.offline.store import DecisionStore
+from aegir.pipeline.run import annotate_sources
+from aegir.readers.scores import Annotator
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job, Work
 from aegir.service.limits import Limits, Refused
 from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.vocabulary.terms import KINDS
+from aegir_rl.base.errors import AegirError
+from aegir_rl.offline.store import DecisionStore
 
 ANNOTATE = "annotate"
 
@@ -74,7 +74,7 @@ def build_work(
             yield place, _do(others[job["do"]], job)
 
     about = {
-        "version": version("aegir"),
+        "version": version("aegir-tables"),
         "annotator": annotator.name,
         "formats": ["text", *FORMATS],
         "kinds": list(KINDS),

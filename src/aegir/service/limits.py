@@ -8,7 +8,7 @@ Not here: receiving within the limits (uploads.py), unpacking within them (unpac
 
 from dataclasses import dataclass
 
-from aegir.errors import AegirError, CheckFailed, UnreadableTable, UsageError
+from aegir_rl.base.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
 
 REPORT = "report"
 """The page's own format: JSON with answers, previews, failures and how columns were routed."""

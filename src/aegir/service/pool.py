@@ -29,10 +29,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aegir.errors import AegirError
 from aegir.service.fork_server import ForkServer, Job, WorkerEnds
 from aegir.service.limits import Limits, Refused
 from aegir.service.responses import Reply
+from aegir_rl.base.errors import AegirError
 
 AT_ONCE = 4
 """Jobs of a batch. With 16 clients and two workers, 8 would let unlucky requests wait for two long batches in a row."""

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aegir.annotators.annotate import Failure, read_source
-from aegir.errors import UnreadableTable, UsageError, reason_of
+from aegir.pipeline.run import Failure, read_source
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits
 from aegir.service.unpacking import check_unpacked
 from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
 
 JSON_KEYS = ("rows", "columns", "name")
 LONGEST_NAME = 255

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from aegir.errors import AegirError
+from aegir_rl.base.errors import AegirError
 
 
 class RequestFolders:

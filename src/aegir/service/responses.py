@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from aegir.errors import AegirError
 from aegir.service.limits import UNAVAILABLE, Refused, status_of
+from aegir_rl.base.errors import AegirError
 
 SECONDS_TO_RETRY = 5
 

@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aegir.annotators.annotate import ROWS, Failure
-from aegir.annotators.custom_types.store import load_types, types_folder
-from aegir.dispatch.corrections import Correction, record_corrections
-from aegir.errors import UsageError, reason_of
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore, make_review
-from aegir.offline.store import DecisionStore
+from aegir.pipeline.custom_types.store import load_types, types_folder
+from aegir.pipeline.run import ROWS, Failure
+from aegir.routing.corrections import Correction, record_corrections
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits
 from aegir.service.reading import read_upload
 from aegir.service.responses import Reply, json_reply
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UsageError, reason_of
+from aegir_rl.offline.store import DecisionStore
 
 KEYS = {"table", "column", "label", "personal"}
 NOBODY = "someone at the page"

@@ -20,9 +20,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aegir.errors import UsageError
 from aegir.service.limits import Refused
 from aegir.service.responses import refusal
+from aegir_rl.base.errors import UsageError
 
 LEAST_TOKEN = 16
 LOOPBACK_NAMES = ("localhost",)

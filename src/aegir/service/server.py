@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # numpy is loaded here, before the fork, so that it is loaded once.
-import aegir.observe.performance_tracker  # noqa: F401
-from aegir.errors import AegirError, UsageError
+import aegir_rl.observe.performance_tracker  # noqa: F401
 from aegir.service.fork_server import ForkServer, Work
 from aegir.service.limits import Limits
+from aegir_rl.base.errors import AegirError, UsageError
 
 if TYPE_CHECKING:
-    from aegir.annotators.scores import Annotator
+    from aegir.readers.scores import Annotator
     from aegir.service.security import Access
 
 STOP = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -10,11 +10,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from aegir.observe.performance_tracker import APIPerformanceTracker
-from aegir.observe.prometheus import render_prometheus
 from aegir.service.limits import Limits
 from aegir.service.pool import PoolFigures
 from aegir.service.responses import Reply
+from aegir_rl.observe.performance_tracker import APIPerformanceTracker
+from aegir_rl.observe.prometheus import render_prometheus
 
 NODE = "service"
 RUNS = 200

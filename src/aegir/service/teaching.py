@@ -10,22 +10,22 @@ from contextlib import chdir
 from dataclasses import dataclass
 from typing import Any
 
-from aegir.annotators.custom_types.learning import learn_type
-from aegir.annotators.custom_types.reader import load_reader
-from aegir.annotators.custom_types.store import (
+from aegir.pipeline.custom_types.learning import learn_type
+from aegir.pipeline.custom_types.reader import load_reader
+from aegir.pipeline.custom_types.store import (
     DEFAULT_KIND,
     forget_type,
     load_types,
     save_type,
     types_folder,
 )
-from aegir.annotators.registry import load_annotator
-from aegir.annotators.type_catalogue import entry_as_dict, list_entries
-from aegir.errors import CheckFailed, UsageError, reason_of
+from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.type_catalogue import entry_as_dict, list_entries
 from aegir.service.fork_server import Job
 from aegir.service.limits import Refused
 from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.vocabulary.hierarchy import meanings_of
+from aegir_rl.base.errors import CheckFailed, UsageError, reason_of
 
 KEYS = {"name", "examples", "not", "about", "kind", "personal", "force"}
 

@@ -7,12 +7,12 @@ GET /runs/NAME      one run: figures of every metric, checks on held-out tables,
 import os
 from pathlib import Path
 
-from aegir.errors import UsageError
-from aegir.health.run_summary import read_run
-from aegir.run_folder import METRICS, RunFolder
 from aegir.service.fork_server import Job
 from aegir.service.limits import Refused
 from aegir.service.responses import Reply, json_reply
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.run_folder import METRICS, RunFolder
+from aegir_rl.health.run_summary import read_run
 
 MOST_RUNS = 50
 LARGEST = 64 << 20

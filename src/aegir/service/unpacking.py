@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 from typing import BinaryIO
 
-from aegir.errors import UnreadableTable
 from aegir.service.limits import Limits, Refused
 from aegir.tables.archives import BROKEN_ZIP, open_compressed
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request
+from aegir_rl.base.errors import UnreadableTable
 
 GZIP_RATIO = 1032
 """No deflate stream unpacks to more than this many times its size; the other formats know no such bound."""

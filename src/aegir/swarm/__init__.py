@@ -1,4 +1,4 @@
-"""The swarm: in torch, for training, a primary and frozen specialists; in numpy, for use, a pool of specialists.
+"""The swarm in torch, for training: a primary, frozen specialists, a router and state fusion. In numpy: `aegir.readers.swarm`.
 
 orchestrator    routing, specialists, fusion and primary in one call
 router          which specialists read which column
@@ -7,23 +7,17 @@ alignment       states and vectors of other shapes
 specialist      frozen models, run in parallel on their rows
 saving          a trained swarm as a folder that numpy can run
 column_model    the interface of a model, and the byte network behind it
-
-pool/           specialists that are loaded when they are needed, within a budget; no torch is loaded for it
-confusions      which types are mistaken for which; added_answer: what a specialist's answer is worth beside a swarm's
 """
 
 from typing import TYPE_CHECKING
 
-from aegir.lazy import lazy_names
+from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from aegir.swarm.alignment import AlignmentProjection
     from aegir.swarm.column_model import ByteColumnModel, ColumnModel, ModelOutput
     from aegir.swarm.fusion import RWKVStateFusion, build_fusions
     from aegir.swarm.orchestrator import SwarmOrchestrator, SwarmOutput
-    from aegir.swarm.pool.entry import PoolEntry
-    from aegir.swarm.pool.spawning import SpawnBudget, Spawning
-    from aegir.swarm.pool.specialist_pool import SpecialistPool
     from aegir.swarm.router import SpecialistRouter, limit_activations
     from aegir.swarm.saving import save_swarm_folder
     from aegir.swarm.specialist import FrozenSpecialist, SpecialistOutput, run_specialists
@@ -34,12 +28,8 @@ __all__ = [
     "ColumnModel",
     "FrozenSpecialist",
     "ModelOutput",
-    "PoolEntry",
     "RWKVStateFusion",
-    "SpawnBudget",
-    "Spawning",
     "SpecialistOutput",
-    "SpecialistPool",
     "SpecialistRouter",
     "SwarmOrchestrator",
     "SwarmOutput",
@@ -56,12 +46,8 @@ __getattr__ = lazy_names(
         "ColumnModel": "column_model",
         "FrozenSpecialist": "specialist",
         "ModelOutput": "column_model",
-        "PoolEntry": "pool.entry",
         "RWKVStateFusion": "fusion",
-        "SpawnBudget": "pool.spawning",
-        "Spawning": "pool.spawning",
         "SpecialistOutput": "specialist",
-        "SpecialistPool": "pool.specialist_pool",
         "SpecialistRouter": "router",
         "SwarmOrchestrator": "orchestrator",
         "SwarmOutput": "orchestrator",

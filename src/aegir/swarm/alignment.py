@@ -7,14 +7,14 @@
 
 If source and target have the same shape the projection is the identity and has no parameters. Otherwise it begins as
 cropping or zero-filling (heads: the nearest) and is trained end to end. It is linear without a constant: nothing stays nothing.
-The same in numpy: `Alignment` of model/state_fusion.py.
+The same in numpy: `Alignment` of readers/swarm/state_fusion.py.
 """
 
 import torch
 from torch import Tensor, nn
 
-from aegir.errors import UsageError
-from aegir.model.state_fusion import Shape, alignment_shapes
+from aegir.readers.swarm.state_fusion import Shape, alignment_shapes
+from aegir_rl.base.errors import UsageError
 
 
 class AlignmentProjection(nn.Module):  # type: ignore[misc]

@@ -5,7 +5,7 @@
 A row is a column. `ColumnModel` is the whole interface: any module that has it can be the primary or, inside a
 `FrozenSpecialist`, a specialist. A model that is not recurrent has no `state_shapes` and gives vectors alone.
 
-`ByteColumnModel` is the byte network (`aegir.nets`): it computes the rows of its own hashed n-grams from `input_ids`, so
+`ByteColumnModel` is the byte network (`aegir.lab.nets`): it computes the rows of its own hashed n-grams from `input_ids`, so
 primary and specialists may keep different n-grams. Its `routing_hidden` runs the first RWKV block over the first
 symbols of each column: mean over positions, shifted and scaled to mean 0 and variance 1.
 """
@@ -19,16 +19,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from aegir.errors import UsageError
-from aegir.model.architecture import StateShape
-from aegir.model.byte_encoding import PAD, SYMBOLS
-from aegir.model.checkpoint import GRAM_HASHES, Checkpoint
-from aegir.model.gram_index import GramIndex
-from aegir.model.heads import HEAD_SIZES, join_answer
-from aegir.model.safetensors_file import Arrays
-from aegir.model.swarm_file import ROUTING_SYMBOLS, weights_sha256
-from aegir.model.table_mixer import UNKNOWN
-from aegir.nets.annotator import ByteNetwork, TableBatch
+from aegir.lab.nets.annotator import ByteNetwork, TableBatch
+from aegir.readers.bytes.architecture import StateShape
+from aegir.readers.bytes.byte_encoding import PAD, SYMBOLS
+from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint
+from aegir.readers.bytes.gram_index import GramIndex
+from aegir.readers.bytes.heads import HEAD_SIZES, join_answer
+from aegir.readers.bytes.table_mixer import UNKNOWN
+from aegir.readers.swarm.weights_file import ROUTING_SYMBOLS, weights_sha256
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.safetensors_file import Arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ModelOutput:
     states: tuple[Tensor, ...] = ()
     """(B, H, K, V) for each RWKV layer, after the last symbol."""
     answers: Tensor | None = None
-    """(B, ANSWER_WIDTH) what it answers itself (model/heads.py); None if it has no heads for that."""
+    """(B, ANSWER_WIDTH) what it answers itself (readers/bytes/heads.py); None if it has no heads for that."""
     detail: Any = None
     """The model's own output, such as the boundaries that a loss needs; not used here."""
 
@@ -66,7 +66,7 @@ class ColumnModel(Protocol):
 
 @runtime_checkable
 class FamilyColumnModel(ColumnModel, Protocol):
-    """A model that is no byte network but can be saved in a swarm: `aegir.model.specialists.FamilyModel` in numpy."""
+    """A model that is no byte network but can be saved in a swarm: `aegir.readers.swarm.specialists.FamilyModel` in numpy."""
 
     family: str
     """Under this name whoever loads the swarm finds its twin in numpy."""

@@ -14,7 +14,7 @@ Promises
   - in `weighted_sum` the weights of a head sum to 1; the only agent that is on has weight 1 and its state is returned;
   - gradients to states, strengths and weights.
 
-Terms are added agent by agent, so that leaving one out changes no rounding. The same in numpy: model/state_fusion.py.
+Terms are added agent by agent, so that leaving one out changes no rounding. The same in numpy: readers/swarm/state_fusion.py.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from aegir.errors import UsageError
-from aegir.model.architecture import StateShape
-from aegir.model.state_fusion import MODES, WEIGHT_NAMES
+from aegir.readers.bytes.architecture import StateShape
+from aegir.readers.swarm.state_fusion import MODES, WEIGHT_NAMES
+from aegir_rl.base.errors import UsageError
 
 
 class RWKVStateFusion(nn.Module):  # type: ignore[misc]

@@ -11,7 +11,7 @@ S_l is the primary's own state (agent 0, strength 1): zeros, or what `initial` g
 the vector of specialist i, unit() divides by the root mean square (of a head, of a vector), and the strength of specialist i
 is its score where it is on, else 0, so that gradients reach the router through the contribution.
 A specialist with other layers contributes its layer of equal relative depth; one without matrix states
-contributes its vector to the states too. answer_i is what specialist i says itself (model/heads.py); its gate is one number
+contributes its vector to the states too. answer_i is what specialist i says itself (readers/bytes/heads.py); its gate is one number
 per head and one per output.
 
 Promises
@@ -22,7 +22,7 @@ Promises
   - specialists are not parameters of this module: no optimiser, checkpoint or `train()` of it touches them.
 
 Limits: the result of a row may differ in its last bits with the batch around it, as everywhere in torch (the twin in
-numpy, model/swarm.py, does not); pieces of a column are not continued from each other.
+numpy, readers/swarm/network.py, does not); pieces of a column are not continued from each other.
 """
 
 import time
@@ -32,11 +32,8 @@ from typing import Any, TypedDict
 import torch
 from torch import Tensor, nn
 
-from aegir.episode import TimedStep
-from aegir.errors import UsageError
-from aegir.model.heads import ANSWER_WIDTH, HEAD_SIZES
-from aegir.model.safetensors_file import Arrays
-from aegir.model.state_fusion import RMS_FLOOR, contributed_shape, match_layer
+from aegir.readers.bytes.heads import ANSWER_WIDTH, HEAD_SIZES
+from aegir.readers.swarm.state_fusion import RMS_FLOOR, contributed_shape, match_layer
 from aegir.swarm.alignment import AlignmentProjection
 from aegir.swarm.column_model import ColumnModel, ModelOutput
 from aegir.swarm.fusion import RWKVStateFusion, fusion_per_layer
@@ -47,6 +44,9 @@ from aegir.swarm.specialist import (
     check_specialists,
     run_specialists,
 )
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.safetensors_file import Arrays
+from aegir_rl.episode import TimedStep
 
 PRIMARY = "primary_model."
 """Prefix of the primary's parameters; all others are the swarm's own."""
@@ -70,7 +70,7 @@ class SwarmOutput(TypedDict):
     reports: list[str]
     """A sentence for each specialist of which something was dropped."""
     steps: tuple[TimedStep, ...]
-    """What was done here, in seconds, for aegir.rl.critical_path; the routing hidden was computed before."""
+    """What was done here, in seconds, for aegir_rl.rl.critical_path; the routing hidden was computed before."""
     reading: ModelOutput
     """The primary's own output."""
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
 
 
 class SpecialistRouter(nn.Module):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""A trained swarm as a folder that numpy can run (`SwarmModel.load` of model/swarm.py).
+"""A trained swarm as a folder that numpy can run (`SwarmModel.load` of readers/swarm/network.py).
 
     primary.safetensors   swarm.safetensors   NAME.safetensors per specialist
 
@@ -10,12 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aegir.errors import UsageError
-from aegir.files import replace_file
-from aegir.model.checkpoint import Checkpoint, rounded, save_checkpoint
-from aegir.model.safetensors_file import safetensors_bytes
-from aegir.model.swarm import ENDING, PRIMARY_NAME, SWARM_NAME
-from aegir.model.swarm_file import (
+from aegir.readers.bytes.checkpoint import Checkpoint, rounded, save_checkpoint
+from aegir.readers.swarm.network import ENDING, PRIMARY_NAME, SWARM_NAME
+from aegir.readers.swarm.weights_file import (
     FAMILY,
     SpecialistFile,
     SwarmSettings,
@@ -27,6 +24,9 @@ from aegir.model.swarm_file import (
 from aegir.swarm.column_model import ByteColumnModel, FamilyColumnModel
 from aegir.swarm.orchestrator import SwarmOrchestrator
 from aegir.swarm.specialist import FrozenSpecialist
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import replace_file
+from aegir_rl.base.safetensors_file import safetensors_bytes
 
 
 def save_swarm_folder(

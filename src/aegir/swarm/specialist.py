@@ -5,7 +5,7 @@
 
 Promises
   - no parameter of a specialist has a gradient, is trained, dropped out or changed: `check_unchanged` compares
-    the SHA-256 of the weights with that of the beginning, which is the one in the manifest (model/swarm_file.py);
+    the SHA-256 of the weights with that of the beginning, which is the one in the manifest (readers/swarm/weights_file.py);
   - a specialist is a copy, so training the module that it was made from changes nothing;
   - only routed rows are computed, cut to the longest of them; a specialist without rows is not called at all;
   - times are measured with a monotonic clock around each specialist's own work.
@@ -25,9 +25,14 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from aegir.errors import AegirError, UsageError
-from aegir.model.swarm_file import SpecialistManifest, check_name, load_specialist, tensors_sha256
+from aegir.readers.swarm.weights_file import (
+    SpecialistManifest,
+    check_name,
+    load_specialist,
+    tensors_sha256,
+)
 from aegir.swarm.column_model import ByteColumnModel, ColumnModel, ModelOutput
+from aegir_rl.base.errors import AegirError, UsageError
 
 
 @dataclass(frozen=True, slots=True)

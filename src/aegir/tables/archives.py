@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from aegir.errors import UnreadableTable
 from aegir.tables.assembling import read_each
 from aegir.tables.byte_stream import ByteStream, describe_damage
 from aegir.tables.formats import Format, has_known_suffix
 from aegir.tables.sampling import Request
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 
 MEMBERS = 200
 MEMBER_LIMIT = 256 << 20

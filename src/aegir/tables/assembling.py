@@ -9,10 +9,10 @@ Promises
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from aegir.errors import UnreadableTable
-from aegir.tables.amounts import amount
 from aegir.tables.sampling import Request
 from aegir.tables.table import Column, Table
+from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.wording import amount
 
 CELL_LIMIT = 4096
 COLUMN_LIMIT = 10_000

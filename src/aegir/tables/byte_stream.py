@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from aegir.errors import UnreadableTable, UsageError
+from aegir_rl.base.errors import UnreadableTable, UsageError
 
 WHOLE = 4 << 20
 HEAD = 256 << 10

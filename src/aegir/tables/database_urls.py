@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from aegir.errors import UsageError
+from aegir_rl.base.errors import UsageError
 
 SERVERS = {
     "postgresql": "postgresql",

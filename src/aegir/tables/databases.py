@@ -30,8 +30,6 @@ from typing import Any
 
 import numpy as np
 
-from aegir.errors import UnreadableTable
-from aegir.tables.amounts import amount
 from aegir.tables.assembling import CELL_LIMIT, assemble_table
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
@@ -40,7 +38,10 @@ from aegir.tables.database_urls import (
     show_relation,
     split_relation,
 )
-from aegir.tables.engine import (
+from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.sql_tables import read_relation
+from aegir.tables.table import Table
+from aegir_rl.base.duckdb_engine import (
     TooSlow,
     deadline,
     duckdb_errors,
@@ -48,9 +49,8 @@ from aegir.tables.engine import (
     open_connection,
     quote_name,
 )
-from aegir.tables.sampling import Request, choose_rows
-from aegir.tables.sql_tables import read_relation
-from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.wording import amount
 
 TABLE_SECONDS = 2.0
 """A table takes milliseconds and a view over ten million rows about a second. 2 + 1 + 0.5 + … stays below the 5 s

@@ -25,13 +25,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from aegir.errors import UnreadableTable
-from aegir.tables.amounts import amount
 from aegir.tables.assembling import COLUMN_LIMIT, assemble_table, to_columns
 from aegir.tables.layout import Layout, find_layout
 from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
+from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.wording import amount
 
 DELIMITERS = ",\t;|\x01\x1f^~¦§"
 DIALECT_SAMPLE = 64 << 10

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from pathlib import Path
 
-from aegir.errors import UsageError, reason_of
 from aegir.tables.formats import COMPRESSION_SUFFIXES, SUFFIXES, has_known_suffix
+from aegir_rl.base.errors import UsageError, reason_of
 
 
 def find_table_files(paths: Sequence[str | Path]) -> list[Path]:

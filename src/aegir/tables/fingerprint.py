@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from aegir.arrays import Floats
 from aegir.tables.datatype import infer_datatype
 from aegir.tables.table import Column, Table, clean_cell
+from aegir_rl.base.arrays import Floats
 
 BUCKETS, BINS = 128, 64
 EMPTY_BIN = 0

@@ -6,7 +6,7 @@ decide which files of a folder or an archive are opened at all.
 
 from enum import StrEnum
 
-from aegir.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable
 
 
 class Format(StrEnum):

@@ -21,14 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from aegir.errors import UnreadableTable
-from aegir.tables.amounts import amount
 from aegir.tables.assembling import COLUMN_LIMIT, assemble_table
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
 from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
+from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.wording import amount
 
 SEARCH_DEPTH = 3
 """How deep below the top a list of records is looked for."""

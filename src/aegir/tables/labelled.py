@@ -9,7 +9,7 @@ In the second, the open form, a list holds what is acceptable, best first, and a
 vocabulary is right. Both become `ColumnLabels`. A table may have a `subject`, the number of its subject column.
 docs/labelled-tables.md describes the format.
 
-Not here: whether a name is in the vocabulary (annotators/gold_labels.py), since users label with types of their own.
+Not here: whether a name is in the vocabulary (answers/gold_labels.py), since users label with types of their own.
 """
 
 import gzip
@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from aegir.errors import UsageError, reason_of
 from aegir.tables.table import Column, Table
+from aegir_rl.base.errors import UsageError, reason_of
 
 Task = Literal["cta", "cpa"]
 Accepted = tuple[str, ...]

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from aegir.errors import UsageError
 from aegir.tables.assembling import CELL_LIMIT
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.engine import TooSlow
 from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
@@ -30,6 +28,8 @@ from aegir.tables.server_tables import (
     in_batches,
 )
 from aegir.tables.table import Table
+from aegir_rl.base.duckdb_engine import TooSlow
+from aegir_rl.base.errors import UsageError
 
 CUT = CELL_LIMIT + 1
 KEYS_AT_ONCE = 50

@@ -14,7 +14,6 @@ from typing import Any
 
 from aegir.tables.assembling import CELL_LIMIT
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.engine import TooSlow, quote_name
 from aegir.tables.sampling import Request
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
@@ -28,6 +27,7 @@ from aegir.tables.server_tables import (
     in_batches,
 )
 from aegir.tables.table import Table
+from aegir_rl.base.duckdb_engine import TooSlow, quote_name
 
 SCANNED_PAGES = 1024
 """Pages of 8 KB: 8 MB are scanned in some 20 ms."""

@@ -34,10 +34,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from aegir.errors import UnreadableTable
 from aegir.tables.formats import Format
 from aegir.tables.sampling import Request
 from aegir.tables.table import Column, Table
+from aegir_rl.base.errors import UnreadableTable
 
 SECONDS = 5
 SECONDS_PER_MB = 1

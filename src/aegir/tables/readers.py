@@ -27,8 +27,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from aegir.errors import UnreadableTable, UsageError
-from aegir.files import utf8_path
 from aegir.tables.assembling import keep_tables
 from aegir.tables.byte_stream import (
     SPOOL_LIMIT,
@@ -45,6 +43,8 @@ from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.sampling import Request, Watch
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import decode_sample
+from aegir_rl.base.errors import UnreadableTable, UsageError
+from aegir_rl.base.files import utf8_path
 
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from aegir.seeding import Seeds
+from aegir_rl.base.seeding import Seeds
 
 Row = TypeVar("Row")
 Watch = Callable[[Sequence[str]], Iterable[str]]

@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.assembling import assemble_table
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
@@ -35,9 +34,10 @@ from aegir.tables.database_urls import (
     is_selected,
     show_relation,
 )
-from aegir.tables.engine import TooSlow
 from aegir.tables.sampling import Request, Watch
 from aegir.tables.table import Table
+from aegir_rl.base.duckdb_engine import TooSlow
+from aegir_rl.base.errors import UnreadableTable, UsageError
 
 CONNECT_SECONDS = 10
 TABLE_SECONDS = 10.0
@@ -156,7 +156,7 @@ def import_driver(module: str, url: DatabaseUrl, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         raise UsageError(
-            f"{url} needs {module}; install it with: pip install 'aegir[{extra}]'"
+            f"{url} needs {module}; install it with: pip install 'aegir-tables[{extra}]'"
         ) from None
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from aegir.errors import UnreadableTable
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_body
 from aegir.tables.layout import find_layout
 from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 
 DEFAULT_NAME = re.compile(
     r"(sheet|tabelle|feuil(le)?|hoja|foglio|planilha|folha|blad|ark|taulukko|arkusz|list|munka\w*|sayfa|лист|аркуш|シート|工作表|시트)"

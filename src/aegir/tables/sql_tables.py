@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aegir.errors import UnreadableTable
-from aegir.tables.amounts import amount
 from aegir.tables.assembling import CELL_LIMIT, COLUMN_LIMIT, assemble_table
 from aegir.tables.cell_text import tidy_column
-from aegir.tables.engine import QUERY_SECONDS, Clock, deadline, quote_name
 from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.table import Table
+from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name
+from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.wording import amount
 
 ADDRESSED_SINGLY = 100_000
 """Up to this many rows, single rows are picked; above, runs of neighbours, which read less."""

@@ -14,9 +14,9 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from aegir.errors import UnreadableTable
 from aegir.tables.byte_stream import ByteSample
 from aegir.tables.legacy_encodings import WESTERN, Encoding, guess_encoding
+from aegir_rl.base.errors import UnreadableTable
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 
-from aegir.errors import UsageError
 from aegir.vocabulary.terms import (
     CLASS_PATHS,
     COLUMN_TYPES,
@@ -29,6 +28,7 @@ from aegir.vocabulary.terms import (
     Term,
     TermPath,
 )
+from aegir_rl.base.errors import UsageError
 
 
 def kind_of(name: str) -> str:

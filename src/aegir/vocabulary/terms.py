@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from aegir.errors import AegirError
-from aegir.tsv import read_tsv
+from aegir_rl.base.errors import AegirError
+from aegir_rl.base.tsv import read_tsv
 
 HERE = Path(__file__).parent
 TermPath = tuple[str, ...]

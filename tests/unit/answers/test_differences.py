@@ -8,8 +8,8 @@ import pytest
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.difference_report import render_differences
 from aegir.answers.differences import Compared, compare, count_changes
-from aegir.errors import UsageError
 from aegir.tables.fingerprint import fingerprint_table
+from aegir_rl.base.errors import UsageError
 from reviewed_tables import an_answer, answer_for, made_up_table
 
 LABELS = ("code", "email_address", "item_price", "status")

@@ -22,7 +22,7 @@ from aegir.answers.parquet_metadata import (
     read_parquet_metadata,
     update_parquet_metadata,
 )
-from aegir.errors import UnreadableTable, UsageError
+from aegir_rl.base.errors import UnreadableTable, UsageError
 
 MOMENT = datetime.datetime(2024, 5, 1, 13, 30)
 RICH = pyarrow.table(

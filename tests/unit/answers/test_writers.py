@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from aegir.annotators.rules.judge import judge
 from aegir.answers.annotation import (
     ColumnAnnotation,
     Guess,
@@ -20,8 +19,9 @@ from aegir.answers.annotation import (
 from aegir.answers.metadata_formats import relative_path, unique_names, without_examples
 from aegir.answers.routing import RouterScore, Timing
 from aegir.answers.writers import CSV_HEADER, FORMATS
-from aegir.errors import UsageError
+from aegir.readers.rules.judge import judge
 from aegir.tables.table import Column
+from aegir_rl.base.errors import UsageError
 
 TITLE = ColumnAnnotation(
     index=0,

@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.annotators.annotate import annotate
 from aegir.answers.annotation import annotation_as_dict
 from aegir.answers.parquet_metadata import embed_annotation, embedded_annotation
 from aegir.answers.writers import FORMATS
+from aegir.pipeline.run import annotate
 from command_line import run
 from nasty_files import REFUSED
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.dispatch.bench_tables import read_bench_tables
-from aegir.offline.policy import RoutingPolicy
+from aegir.evaluation.bench_tables import read_bench_tables
+from aegir_rl.offline.policy import RoutingPolicy
 from command_line import Finished, refused, run
 
 PEOPLE = (
@@ -143,7 +143,7 @@ def test_a_pack_with_other_figures_does_not_reproduce(pack: Path, tmp_path: Path
     """As if the figures had been made by another program: file and manifest agree with each other."""
     copy = changed(pack, tmp_path, "bench.json", '"woken": 1.0', '"woken": 0.5')
     manifest = json.loads((copy / "manifest.json").read_text())
-    from aegir.dispatch.bench_tables import hash_file
+    from aegir.evaluation.bench_tables import hash_file
 
     manifest["files"]["bench.json"] = hash_file(copy / "bench.json")
     manifest["models"]["bytes.safetensors"] = "0"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.simulator.task import write_tasks
+from aegir_rl.simulator.task import write_tasks
 from command_line import refused, run
 from small_tasks import adding_task
 
@@ -30,7 +30,9 @@ def test_without_ray_the_command_that_installs_it_is_named(
         ("sim", "run", "--tasks", tasks),
     ):
         done = run(*asked, "--engine", "ray")
-        refused(done, "--engine ray needs Ray; install it with: pip install 'aegir[cluster]'")
+        refused(
+            done, "--engine ray needs Ray; install it with: pip install 'aegir-tables[cluster]'"
+        )
 
 
 def test_an_address_where_no_cluster_answers_is_refused(

@@ -70,5 +70,5 @@ def test_without_torch_one_sentence_says_what_to_install(monkeypatch: pytest.Mon
     done = run("rewards", "validate")
     assert done.code == 1
     assert done.said == [
-        "aegir: validating rewards needs torch; install it with: pip install 'aegir[train]'"
+        "aegir: validating rewards needs torch; install it with: pip install 'aegir-tables[train]'"
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.offline.policy import RoutingPolicy
+from aegir_rl.offline.policy import RoutingPolicy
 from command_line import run
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.annotators.registry import DEFAULT
+from aegir.pipeline.registry import DEFAULT
 from command_line import run
 
 BOOKS = Path(__file__).parents[3] / "examples" / "books.csv"

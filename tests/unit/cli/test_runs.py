@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from aegir.health.measures import measure_rewards
-from aegir.health.rules import RULES
-from aegir.run_folder import RunFolder
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.health.measures import measure_rewards
+from aegir_rl.health.rules import RULES
 from command_line import run
 
 

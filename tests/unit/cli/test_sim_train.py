@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from aegir.cli import sim_train
-from aegir.offline.policy import RoutingPolicy
-from aegir.simulator.task import write_tasks
-from aegir.training.ppo.config import read_ppo_training
+from aegir_rl.offline.policy import RoutingPolicy
+from aegir_rl.simulator.ppo.config import read_ppo_training
+from aegir_rl.simulator.task import write_tasks
 from command_line import Finished, refused, run
 from simulator_worlds import Counting, Doubling, TrustingSandbox, a_task
 

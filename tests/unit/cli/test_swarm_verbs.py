@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import UsageError
-from aegir.swarm.pool.map_page import render_pool_map
-from aegir.swarm.pool.specialist_pool import SpecialistPool
-from aegir.swarm.pool.survey import survey
+from aegir.readers.swarm.pool.map_page import render_pool_map
+from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.pool.survey import survey
+from aegir_rl.base.errors import UsageError
 from command_line import refused, run
 from pooled_specialists import write_weights
 from small_specialists import write_specialist_settings

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.run_folder import hold_lock
+from aegir_rl.base.run_folder import hold_lock
 from command_line import run
 from small_ngram_runs import few_known_names, small_training
 from small_runs import write_settings
@@ -34,7 +34,7 @@ def files(folder: Path) -> list[object]:
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Narrow networks and few known names."""
-    monkeypatch.setattr("aegir.training.ngrams.NgramTraining", small_training)
+    monkeypatch.setattr("aegir.lab.ngrams.NgramTraining", small_training)
     with few_known_names():
         yield
 
@@ -64,7 +64,7 @@ def test_training_without_scikit_learn_says_how_to_get_it(files: list[object]):
         done = run("train", "ngrams", *files)
     assert done.code == 1
     assert done.said == [
-        "aegir: training needs sklearn; install it with: pip install 'aegir[train]'"
+        "aegir: training needs sklearn; install it with: pip install 'aegir-tables[train]'"
     ]
 
 

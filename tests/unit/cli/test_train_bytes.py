@@ -8,10 +8,10 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.data.generators.people import _voice
-from aegir.data.sources import read_training_tables
-from aegir.model.checkpoint import load_checkpoint, save_checkpoint
-from aegir.training.byte_network.run import CHECKPOINT
+from aegir.lab.data.generators.people import _voice
+from aegir.lab.data.sources import read_training_tables
+from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
+from aegir_rl.base.training_run import CHECKPOINT
 from byte_models import LAYOUTS, random_checkpoint
 from command_line import Finished, refused, run
 from held_out_answers import write_answers
@@ -107,7 +107,7 @@ def test_a_collapsed_run_is_refused_with_exit_code_3(
 ):
     from safetensors.torch import load_file, save_file
 
-    from aegir.training.byte_network.learner import read_learner
+    from aegir.lab.byte_network.learner import read_learner
 
     _, step, facts = read_learner(folder / "run" / CHECKPOINT)
     tensors = load_file(folder / "run" / CHECKPOINT)
@@ -234,7 +234,7 @@ def test_a_package_that_is_missed_late_is_named(
         done = run("train", verb, *given, "--out", tmp_path / "out")
     assert done.code == 1
     assert done.said[-1] == (
-        "aegir: training needs faker; install it with: pip install 'aegir[train]'"
+        "aegir: training needs faker; install it with: pip install 'aegir-tables[train]'"
     )
 
 
@@ -247,7 +247,7 @@ def test_a_calibration_that_cannot_be_written_leaves_the_old_one(tmp_path: Path)
     out.write_text("the old one")
     files = [argument for path in data for argument in ("--data", path)]
     asked = ("train", "calibrate", *runs, *files, "--ngrams", ngrams, "--out", out)
-    with patch("aegir.files.os.fsync", side_effect=OSError(28, "No space left")):
+    with patch("aegir_rl.base.files.os.fsync", side_effect=OSError(28, "No space left")):
         refused(run(*asked), "calibration.json cannot be written (No space left)", "untouched")
     assert out.read_text() == "the old one"
     assert list(out.parent.iterdir()) == [out]

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.annotators.ngrams.specialist import NgramSpecialist
-from aegir.annotators.swarm import find_specialist
-from aegir.model.swarm import SwarmModel
-from aegir.training.ngrams import networks_file
+from aegir.lab.ngrams import networks_file
+from aegir.readers.ngrams.specialist import NgramSpecialist
+from aegir.readers.swarm.annotator import find_specialist
+from aegir.readers.swarm.network import SwarmModel
 from command_line import Finished, refused, run
 from ngram_models import random_network, write_networks
 from parl_runs import write_parl_settings, write_specialists

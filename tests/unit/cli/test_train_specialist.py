@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aegir.model.swarm_file import load_specialist
-from aegir.training.specialists.sharded import Training, open_training
+from aegir.lab.specialists.sharded import Training, open_training
+from aegir.readers.swarm.weights_file import load_specialist
 from command_line import Finished, refused, run
 from small_specialists import write_specialist_settings
 

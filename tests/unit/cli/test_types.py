@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import command_line
-from aegir.annotators.custom_types.head import Head
-from aegir.annotators.custom_types.store import CustomType
+from aegir.pipeline.custom_types.head import Head
+from aegir.pipeline.custom_types.store import CustomType
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KIND_NAMES
 from command_line import Finished
 from taught_types import random_evidence

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.annotators.sharded import OPEN, annotating_settings, file_item
+from aegir.engines.annotating import OPEN, annotating_settings, file_item
 from aegir.engines.job import Job, check_installation, check_signed, sign, sign_files
 from aegir.engines.local import LocalEngine
 from aegir.engines.mapping import Engine, Place, Reply
 from aegir.engines.process import JobProcess, opening_order, read_reply, shard_order
-from aegir.errors import AegirError, UsageError
+from aegir_rl.base.errors import AegirError, UsageError
 
 JOB = Job("aegir.nothing:needed", {})
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from aegir.episode import LABEL, Decision, Episode
-from aegir.episode.decisions import id_part
-from aegir.errors import UsageError
 from aegir.memory.examples import reviewed_examples
 from aegir.memory.location import load_memory
 from aegir.memory.store import ReviewStore, read_lines, write_lines
 from aegir.tables.table import Column, Table
+from aegir_rl.base.errors import UsageError
+from aegir_rl.episode import LABEL, Decision, Episode
+from aegir_rl.episode.decisions import id_part
 from reviewed_tables import answer_for, made_up_table
 
 ROOT = Path(__file__).parents[3]

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from aegir.annotators.registry import load_annotator
+from aegir.pipeline.registry import load_annotator
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.limits import Limits
 from aegir.service.options import AnnotateOptions

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from aegir.errors import UsageError
 from aegir.service.fork_server import ForkServer, Job
 from aegir.service.limits import Limits, Refused
 from aegir.service.pool import Pool
 from aegir.service.responses import Reply, json_reply
+from aegir_rl.base.errors import UsageError
 
 MEMORY = 1 << 30
 

@@ -9,9 +9,9 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from aegir.errors import UsageError
 from aegir.service.limits import Refused
 from aegir.service.security import Access, Guard, host_name, is_loopback
+from aegir_rl.base.errors import UsageError
 
 TOKEN = "0123456789abcdef0123"
 OPEN = Access()

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from aegir.errors import UsageError
-from aegir.model.state_fusion import match_layer
+from aegir.readers.swarm.state_fusion import match_layer
 from aegir.swarm.alignment import AlignmentProjection
+from aegir_rl.base.errors import UsageError
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 4), (12,)])

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from aegir.errors import UsageError
-from aegir.model.state_fusion import MODES
+from aegir.readers.swarm.state_fusion import MODES
 from aegir.swarm.fusion import RWKVStateFusion, build_fusions
+from aegir_rl.base.errors import UsageError
 
 
 def state(*values: float) -> Tensor:

@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from aegir.errors import UsageError
-from aegir.model.byte_encoding import PAD
-from aegir.model.state_fusion import MODES
-from aegir.rl import compute_critical_path
+from aegir.readers.bytes.byte_encoding import PAD
+from aegir.readers.swarm.state_fusion import MODES
 from aegir.swarm.column_model import ModelOutput
 from aegir.swarm.fusion import RWKVStateFusion, build_fusions
 from aegir.swarm.orchestrator import SwarmOrchestrator, SwarmOutput
 from aegir.swarm.specialist import FrozenSpecialist
+from aegir_rl.base.errors import UsageError
+from aegir_rl.rl import compute_critical_path
 from swarm_models import (
     LENGTHS,
     Altered,

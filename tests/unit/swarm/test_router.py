@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from aegir.errors import UsageError
 from aegir.swarm.router import SpecialistRouter, limit_activations
+from aegir_rl.base.errors import UsageError
 
 
 def router() -> SpecialistRouter:

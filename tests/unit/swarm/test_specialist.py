@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from aegir.errors import AegirError, UsageError
-from aegir.model.checkpoint import Checkpoint, save_checkpoint
-from aegir.model.safetensors_file import read_safetensors, safetensors_bytes
-from aegir.model.swarm_file import load_specialist, save_specialist
+from aegir.readers.bytes.checkpoint import Checkpoint, save_checkpoint
+from aegir.readers.swarm.weights_file import load_specialist, save_specialist
 from aegir.swarm.column_model import ModelOutput
 from aegir.swarm.specialist import FrozenSpecialist, check_specialists, run_specialists
+from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
 from byte_models import random_checkpoint
 from swarm_folders import LAYOUT
 from swarm_models import LENGTHS, Altered, BytesSeen, byte_model, columns, pattern

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from aegir.model.checkpoint import save_checkpoint
+from aegir.readers.bytes.checkpoint import save_checkpoint
 from byte_models import random_checkpoint
 from swarm_folders import LAYOUT, OTHER_LAYOUT
 

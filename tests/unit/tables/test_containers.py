@@ -18,10 +18,10 @@ import pyarrow.parquet
 import pytest
 import xlsxwriter
 
-from aegir.errors import UnreadableTable
 from aegir.tables.reader_process import read_container
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 
 PEOPLE = {
     "id": [1, 2, 3],

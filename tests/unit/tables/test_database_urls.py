@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.errors import UsageError
 from aegir.tables.database_urls import (
     is_database_url,
     is_selected,
@@ -15,6 +14,7 @@ from aegir.tables.database_urls import (
     show_relation,
     split_relation,
 )
+from aegir_rl.base.errors import UsageError
 
 names = st.text(min_size=1, max_size=8)
 

@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.discovery import find_table_files
 from aegir.tables.readers import read_tables
+from aegir_rl.base.errors import UnreadableTable, UsageError
 
 
 @pytest.fixture

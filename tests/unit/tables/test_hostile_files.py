@@ -18,10 +18,10 @@ import pyarrow.parquet
 import pytest
 
 import aegir
-from aegir.errors import UnreadableTable
 from aegir.tables import reader_process
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

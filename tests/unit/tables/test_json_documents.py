@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import UnreadableTable
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 
 AS_TEXT = {"a": ("1", "2"), "b": ("x", "y")}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import UsageError
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable, read_labelled_tables
+from aegir_rl.base.errors import UsageError
 
 LINE = {
     "id": "t1",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import UnreadableTable
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable
 from nasty_files import REFUSED
 
 

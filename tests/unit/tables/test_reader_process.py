@@ -10,9 +10,9 @@ from pathlib import Path
 import polars
 import pytest
 
-from aegir.errors import UnreadableTable
 from aegir.tables import reader_process
 from aegir.tables.readers import read_tables
+from aegir_rl.base.errors import UnreadableTable
 
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
 

@@ -17,10 +17,10 @@ import polars
 import pyarrow
 import pytest
 
-from aegir.errors import UnreadableTable, UsageError
 from aegir.tables.byte_stream import WHOLE, ByteStream, sample_file, sample_stream
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
+from aegir_rl.base.errors import UnreadableTable, UsageError
 
 ROWS = [(1, "Ann", 1.5, True), (2, "Bob", 2.0, False), (3, "Eve", None, True)]
 TEXT = {

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from aegir.annotators.annotate import annotate
 from aegir.answers.annotation import annotation_as_dict
-from aegir.errors import UnreadableTable, UsageError
+from aegir.pipeline.run import annotate
 from aegir.tables import mysql, postgres, server_tables
 from aegir.tables.database_urls import parse_database_url
 from aegir.tables.readers import read_database, read_tables
 from aegir.tables.table import Table
+from aegir_rl.base.errors import UnreadableTable, UsageError
 from command_line import refused, run
 from database_servers import PASSWORD
 
@@ -297,7 +297,7 @@ def test_a_missing_driver_is_named_with_the_command_that_installs_it(
     with pytest.raises(UsageError) as failed:
         next(read_tables(f"{scheme}://ann:secret@127.0.0.1:1/shop"))
     assert str(failed.value) == (
-        f"{scheme}://ann@127.0.0.1:1/shop needs {driver}; install it with: pip install 'aegir[{extra}]'"
+        f"{scheme}://ann@127.0.0.1:1/shop needs {driver}; install it with: pip install 'aegir-tables[{extra}]'"
     )
 
 

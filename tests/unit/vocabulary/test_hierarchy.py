@@ -2,7 +2,6 @@
 
 import pytest
 
-from aegir.errors import UsageError
 from aegir.vocabulary.hierarchy import kind_of, meanings_of, places_of, taken_name
 from aegir.vocabulary.terms import (
     CLASS_PATHS,
@@ -15,6 +14,7 @@ from aegir.vocabulary.terms import (
     Kind,
     Relation,
 )
+from aegir_rl.base.errors import UsageError
 
 
 def test_paths_run_from_the_root_class_to_the_name():

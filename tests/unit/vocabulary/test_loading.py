@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from aegir.errors import AegirError
 from aegir.vocabulary.terms import (
     HERE,
     FineType,
@@ -15,6 +14,7 @@ from aegir.vocabulary.terms import (
     load_renamed,
     load_terms,
 )
+from aegir_rl.base.errors import AegirError
 
 HEADER = "name\tkind\tparents\tpersonal\tdefinition\texample\tiri"
 ABOVE = {

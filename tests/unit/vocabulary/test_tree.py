@@ -2,7 +2,6 @@
 
 import pytest
 
-from aegir.errors import UsageError
 from aegir.vocabulary.hierarchy import goes_with, kind_of, tree_below, tree_path_of
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
@@ -16,6 +15,7 @@ from aegir.vocabulary.terms import (
     Kind,
     Term,
 )
+from aegir_rl.base.errors import UsageError
 
 
 def names_below(path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

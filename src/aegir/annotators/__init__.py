@@ -1,1 +1,0 @@
-"""Annotators: whatever can say what a column is, behind one interface."""

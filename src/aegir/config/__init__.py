@@ -1,1 +1,0 @@
-"""Settings read from TOML files into plain dataclasses."""

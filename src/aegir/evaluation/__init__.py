@@ -1,0 +1,1 @@
+"""How good answers are: annotators, routing policies and specialists on labelled tables."""

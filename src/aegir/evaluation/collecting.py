@@ -1,0 +1,84 @@
+"""Log decisions about labelled tables: with exploration, and with the true outcome of every worker.
+
+    for episodes in collect(dispatcher, tables, run="…"):     # one per labelled column, some hundred at a time
+        store.append(episodes)
+
+An episode's `accuracy` is 1 if the type that was answered is acceptable (docs/labelled-tables.md), else 0. Beside it,
+`accuracy_of.WORKER` says the same of every worker, asked about all columns: with it the value of any policy is known
+exactly, which is what off-policy estimates are judged by. No reward counts these parts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from aegir.pipeline.decide import decide
+from aegir.pipeline.dispatcher import DispatchAnnotator
+from aegir.pipeline.judged_columns import JudgedColumn
+from aegir.readers.scores import TableScores
+from aegir.tables.labelled import LabelledTable
+from aegir_rl.episode import LABEL, Episode, Source
+from aegir_rl.offline.known_outcomes import OF_WORKER
+
+TABLES_AT_ONCE = 64
+NO_TYPE = "none of these"
+"""Stands for the answer that a column has no type, which may be right."""
+Right = Sequence[bool | None]
+
+
+def collect(
+    dispatcher: DispatchAnnotator,
+    tables: Iterable[LabelledTable],
+    run: str,
+    source: Source = "real",
+) -> Iterator[list[Episode]]:
+    """Yield the episodes of labelled columns, those of some tables at a time."""
+    waiting, number = iter(tables), 0
+    while batch := list(islice(waiting, TABLES_AT_ONCE)):
+        plain = [labelled.table for labelled in batch]
+        routed = dispatcher.route(plain)
+        by_worker = {
+            worker: [_judge(*each)[1] for each in zip(batch, answers, strict=True)]
+            for worker in dispatcher.workers
+            for answers in [dispatcher.answers_of(worker, plain)]
+        }
+        episodes: list[Episode] = []
+        for place, (labelled, each) in enumerate(zip(batch, routed, strict=True)):
+            labels, right = _judge(labelled, each.scores)
+            found = each.episodes(labels, source, f"{run}/{number + place}")
+            workers = {worker: of_tables[place] for worker, of_tables in by_worker.items()}
+            episodes += _with_outcomes(found, labelled, right, workers)
+        number += len(batch)
+        yield episodes
+
+
+def _judge(labelled: LabelledTable, scores: TableScores) -> tuple[list[str], Right]:
+    """Return the type of every column, and whether it is acceptable; None where that is not labelled."""
+    answer = decide(labelled.table, scores, DispatchAnnotator.name)
+    pairs = zip(labelled.labels, answer.columns, strict=True)
+    right = [JudgedColumn(labels, column).type_right for labels, column in pairs]
+    return [column.type or NO_TYPE for column in answer.columns], right
+
+
+def _with_outcomes(
+    episodes: Sequence[Episode],
+    labelled: LabelledTable,
+    right: Right,
+    by_worker: dict[str, Right],
+) -> Iterator[Episode]:
+    """Yield the episodes of labelled columns with what came of them."""
+    for place, (episode, is_right) in enumerate(zip(episodes, right, strict=True)):
+        if is_right is None:
+            continue
+        outcomes = {
+            f"{OF_WORKER}{worker}": float(bool(of_worker[place]))
+            for worker, of_worker in by_worker.items()
+        }
+        last = replace(episode.decisions[-1], gold=labelled.labels[place].types or (NO_TYPE,))
+        assert LABEL in last.action
+        yield replace(
+            episode,
+            decisions=(*episode.decisions[:-1], last),
+            group=labelled.group or labelled.table.name,
+            rewards={**episode.rewards, "accuracy": float(is_right), **outcomes},
+        )

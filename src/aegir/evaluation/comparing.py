@@ -1,0 +1,337 @@
+"""The same tables three times: routed by the static table, routed by a learnt policy, and read in full.
+
+    compared = compare_policy(dispatcher, policy, tables)
+    compared.figures("on").accuracy, compared.figures("off").cost, compared.by_kind()
+
+    off     the static table decides
+    on      the policy decides where it is sure, else the static table; what would be deployed
+    full    `combined` beside whole tables: no column is left to the n-grams to save time
+
+| figure | of | meaning |
+|---|---|---|
+| accuracy | labelled columns | share whose type, or that there is none, is acceptable |
+| agreement | all columns | share with the label of the full answer: a proxy, because that may be wrong itself |
+| cost, woken, escalations | all columns | mean cost by the routing table; share that another worker than the n-grams was asked about; columns that a fallback was asked about |
+| latency | tables; by kind, columns | wall time of one table at a time; of one column, its share of the time of the workers asked about it |
+
+Promise: all but times is the same in every run on the same tables, models and processor, unless a budget or a policy
+runs out of time.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from aegir.answers.annotation import TableAnnotation
+from aegir.answers.gold_labels import kind_of_labels
+from aegir.pipeline.decide import decide
+from aegir.pipeline.dispatcher import COMBINED, DispatchAnnotator
+from aegir.pipeline.judged_columns import JudgedColumn
+from aegir.readers.scores import TableScores
+from aegir.routing.choices import FREE
+from aegir.routing.learnt_policy import LearntPolicy
+from aegir.tables.labelled import LabelledTable
+from aegir_rl.base.arrays import Floats
+from aegir_rl.episode import Episode
+from aegir_rl.offline.intervals import Estimate, estimate_mean
+from aegir_rl.offline.logged_decisions import WORKER
+from aegir_rl.offline.reward_v1 import RewardWeights
+
+Way = Literal["off", "on", "full"]
+WAYS: tuple[Way, ...] = ("off", "on", "full")
+PERCENTILES = (50, 95)
+NO_KIND = "none"
+Track = Callable[[Sequence[Any], str], Iterable[Any]]
+"""Shows progress while iterating; `aegir.cli.terminal.track`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedColumn:
+    """One column, routed in one way."""
+
+    table: str
+    place: int
+    name: str
+    group: str
+    kind: str
+    """Of its label; of the full answer where it has none."""
+    workers: tuple[str, ...]
+    """Who was asked, in order."""
+    decided_by: str
+    reason: str
+    label: str | None
+    type: str | None
+    right: bool | None
+    """Whether the type is acceptable; None where that is not labelled."""
+    agrees: bool
+    """Whether the label is that of the full answer."""
+    cost: float
+    failures: int
+    seconds: float
+
+    def as_dict(self) -> dict[str, object]:
+        """JSON-ready, without what differs between runs: how long it took."""
+        return {name: value for name, value in asdict(self).items() if name != "seconds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over some columns; the same in every run."""
+
+    columns: int
+    labelled: int
+    accuracy: float | None
+    agreement: float
+    cost: float
+    woken: float
+    by_policy: float
+    escalations: int
+    failures: int
+
+    @classmethod
+    def of(cls, rows: Sequence[RoutedColumn]) -> "Figures":
+        """The figures of these columns, at least one."""
+        known = [row.right for row in rows if row.right is not None]
+        return cls(
+            len(rows),
+            len(known),
+            _mean(known) if known else None,
+            _mean([row.agrees for row in rows]),
+            _mean([row.cost for row in rows]),
+            _mean([row.workers != (FREE,) for row in rows]),
+            _mean([row.decided_by == "policy" for row in rows]),
+            sum(len(row.workers) > 1 for row in rows),
+            sum(row.failures for row in rows),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What became of every column in each way, and how long that took."""
+
+    rows: Mapping[Way, tuple[RoutedColumn, ...]]
+    """The same columns in the same order."""
+    seconds: Mapping[Way, Floats]
+    """(tables,) wall time of each table."""
+    cpu_seconds: Mapping[Way, float]
+
+    def figures(self, way: Way) -> Figures:
+        """The figures of all columns."""
+        return Figures.of(self.rows[way])
+
+    def by_kind(self) -> dict[str, dict[Way, Figures]]:
+        """The same for every kind of column, the most frequent kind first."""
+        kinds = [row.kind for row in self.rows["full"]]
+        return {
+            kind: {
+                way: Figures.of([row for row in self.rows[way] if row.kind == kind]) for way in WAYS
+            }
+            for kind in sorted(set(kinds), key=lambda kind: (-kinds.count(kind), kind))
+        }
+
+    def difference(self) -> dict[str, Estimate]:
+        """Paired differences, on minus off, with 95 % intervals over groups of tables.
+
+        `value` is reward_v1 without seconds: accuracy minus weighed cost and failures, of labelled columns; of columns
+        without labels, agreement stands in for accuracy, in `proxy_value`.
+        """
+        pairs = list(zip(self.rows["on"], self.rows["off"], strict=True))
+        labelled = [pair for pair in pairs if pair[0].right is not None]
+        found = {
+            "agreement": _paired(pairs, lambda row: float(row.agrees)),
+            "cost": _paired(pairs, lambda row: row.cost),
+            "proxy_value": _paired(pairs, lambda row: _value(row, row.agrees)),
+        }
+        if labelled:
+            found["accuracy"] = _paired(labelled, lambda row: float(bool(row.right)))
+            found["value"] = _paired(labelled, lambda row: _value(row, bool(row.right)))
+        return found
+
+    def results(self) -> dict[str, object]:
+        """JSON-ready: everything that is the same in every run."""
+        return {
+            **{way: asdict(self.figures(way)) for way in WAYS},
+            "difference": {name: each.as_dict() for name, each in self.difference().items()},
+            "by_kind": {
+                kind: {way: asdict(figures) for way, figures in ways.items()}
+                for kind, ways in self.by_kind().items()
+            },
+        }
+
+    def measured(self) -> dict[str, Any]:
+        """JSON-ready: times, which differ between runs."""
+        record: dict[str, Any] = {
+            way: {
+                "table_ms": _percentiles(self.seconds[way]),
+                "cpu_seconds": self.cpu_seconds[way],
+            }
+            for way in WAYS
+        }
+        record["column_ms_by_kind"] = {
+            kind: {
+                way: _percentiles(
+                    np.array([row.seconds for row in self.rows[way] if row.kind == kind])
+                )
+                for way in WAYS
+            }
+            for kind in self.by_kind()
+        }
+        return record
+
+
+def compare_policy(
+    dispatcher: DispatchAnnotator,
+    policy: LearntPolicy | None,
+    tables: Sequence[LabelledTable],
+    track: Track = lambda items, _: items,
+) -> Compared:
+    """Route every table by the dispatcher's static table, by the policy, and read it in full, one table at a time."""
+    static = DispatchAnnotator(dispatcher.combined, dispatcher.routing, others=dispatcher.others)
+    learnt = DispatchAnnotator(
+        dispatcher.combined, dispatcher.routing, policy=policy, others=dispatcher.others
+    )
+    routed_by: tuple[tuple[Way, DispatchAnnotator], ...] = (("off", static), ("on", learnt))
+    rows: dict[Way, list[RoutedColumn]] = {way: [] for way in WAYS}
+    seconds: dict[Way, list[float]] = {way: [] for way in WAYS}
+    cpu: dict[Way, float] = dict.fromkeys(WAYS, 0.0)
+    some = [each for each in tables if each.table.columns]
+    for labelled in some[:1]:
+        learnt.route([labelled.table])  # what is loaded or built on first use counts for no way
+        dispatcher.combined.score([labelled.table])
+    for labelled in track(some, "routing"):
+        answer, asked, taken = _read_in_full(dispatcher, labelled, cpu)
+        seconds["full"].append(taken)
+        rows["full"] += _full_rows(dispatcher, labelled, answer, asked, taken)
+        for way, annotator in routed_by:
+            routed, taken = _route(annotator, labelled, cpu, way)
+            seconds[way].append(taken)
+            rows[way] += _rows(labelled, answer, *routed)
+    return Compared(
+        {way: tuple(found) for way, found in rows.items()},
+        {way: np.array(found) for way, found in seconds.items()},
+        cpu,
+    )
+
+
+def _read_in_full(
+    dispatcher: DispatchAnnotator, labelled: LabelledTable, cpu: dict[Way, float]
+) -> tuple[TableAnnotation, bool, float]:
+    """Return the full answer, whether the byte network was asked, and the seconds it took."""
+    started, cpu_started = time.perf_counter(), time.process_time()
+    (scores,), (asked,) = dispatcher.combined.score_and_tell([labelled.table])
+    taken = time.perf_counter() - started
+    cpu["full"] += time.process_time() - cpu_started
+    return _decide(labelled, scores), asked, taken
+
+
+def _route(
+    annotator: DispatchAnnotator, labelled: LabelledTable, cpu: dict[Way, float], way: Way
+) -> tuple[tuple[TableAnnotation, Sequence[Episode]], float]:
+    started, cpu_started = time.perf_counter(), time.process_time()
+    (routed,) = annotator.route([labelled.table])
+    taken = time.perf_counter() - started
+    cpu[way] += time.process_time() - cpu_started
+    return (_decide(labelled, routed.scores), routed.episodes()), taken
+
+
+def _decide(labelled: LabelledTable, scores: TableScores) -> TableAnnotation:
+    return decide(labelled.table, scores, DispatchAnnotator.name)
+
+
+def _rows(
+    labelled: LabelledTable,
+    full: TableAnnotation,
+    answer: TableAnnotation,
+    episodes: Sequence[Episode],
+) -> list[RoutedColumn]:
+    return [
+        _row(
+            labelled,
+            full,
+            answer,
+            place,
+            workers=tuple(str(decision.action[WORKER]) for decision in episode.decisions),
+            decided_by=episode.decisions[0].decided_by,
+            reason=episode.decisions[0].reason,
+            cost=sum(decision.cost for decision in episode.decisions),
+            failures=int(episode.rewards.get("failures", 0)),
+            seconds=sum(decision.seconds for decision in episode.decisions),
+        )
+        for place, episode in enumerate(episodes)
+    ]
+
+
+def _full_rows(
+    dispatcher: DispatchAnnotator,
+    labelled: LabelledTable,
+    answer: TableAnnotation,
+    asked: bool,
+    seconds: float,
+) -> list[RoutedColumn]:
+    columns = range(len(labelled.table.columns))
+    worker = COMBINED if asked else FREE
+    return [
+        _row(
+            labelled,
+            answer,
+            answer,
+            place,
+            workers=(worker,),
+            decided_by=COMBINED,
+            reason=f"{'a' if asked else 'no'} column of the table is unsure",
+            cost=dispatcher.routing.cost(worker),
+            failures=0,
+            seconds=seconds / len(columns),
+        )
+        for place in columns
+    ]
+
+
+def _row(
+    labelled: LabelledTable,
+    full: TableAnnotation,
+    answer: TableAnnotation,
+    place: int,
+    **routed: Any,
+) -> RoutedColumn:
+    labels, given = labelled.labels[place], answer.columns[place]
+    kind = kind_of_labels(labels) or full.columns[place].kind or NO_KIND
+    return RoutedColumn(
+        table=labelled.table.name,
+        place=place,
+        name=given.name or f"column {place}",
+        group=labelled.group or labelled.table.name,
+        kind=kind,
+        label=given.label,
+        type=given.type,
+        right=JudgedColumn(labels, given).type_right,
+        agrees=given.label == full.columns[place].label,
+        **routed,
+    )
+
+
+def _value(row: RoutedColumn, right: bool) -> float:
+    weights = RewardWeights()
+    return float(right) - weights.cost * row.cost - weights.failures * row.failures
+
+
+def _paired(
+    pairs: Sequence[tuple[RoutedColumn, RoutedColumn]], figure: Callable[[RoutedColumn], float]
+) -> Estimate:
+    numbers = {
+        name: number for number, name in enumerate(dict.fromkeys(on.group for on, _ in pairs))
+    }
+    groups = np.array([numbers[on.group] for on, _ in pairs], np.int64)
+    return estimate_mean(np.array([figure(on) - figure(off) for on, off in pairs]), groups)
+
+
+def _percentiles(seconds: Floats) -> dict[str, float]:
+    found = np.percentile(1000 * seconds, PERCENTILES)
+    return {f"p{p}": float(value) for p, value in zip(PERCENTILES, found, strict=True)}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

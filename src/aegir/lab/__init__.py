@@ -1,0 +1,1 @@
+"""Everything that learns or measures: networks in torch, training tables, recipes, figures."""

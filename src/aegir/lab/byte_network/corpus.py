@@ -1,0 +1,217 @@
+"""The tables of one training run: read, grouped, and split into training and held-out tables.
+
+    corpus = build_corpus(config)         corpus.mixture(phase).draw(step)         corpus.held_out
+    split = split_tables(config)          the same tables with all they came with, for recipes that change them
+
+Folds are made of groups of tables (same site or repository, or the same rows) and are over validation tables, web and
+everyday ones, when there are any, else over all tables. A table that shares a group with a held-out one is kept out as well.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.answers.gold_labels import count_unknown_names
+from aegir.lab.byte_network.config import (
+    EVERY_FOLD,
+    NO_CURRICULUM,
+    ByteTraining,
+    CurriculumSettings,
+    Phase,
+)
+from aegir.lab.byte_network.examples import (
+    NO_FOLD,
+    Example,
+    Heads,
+    choose_grams,
+    examples_of,
+    heads_of,
+)
+from aegir.lab.byte_network.mixture import Mixture
+from aegir.lab.data.engine import build_tables
+from aegir.lab.data.sources import TrainingTable
+from aegir.lab.held_out import column_names
+from aegir.tables.leakage import fold_of_group, group_tables
+from aegir_rl.base.arrays import F32
+from aegir_rl.base.errors import UsageError
+
+FirstRows = Callable[[npt.NDArray[np.int32], int], F32]
+"""From the n-grams that are kept and a width to the rows (n-grams, width) that their embedding begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The tables that a configuration asks for, and which of them are learnt from."""
+
+    tables: tuple[TrainingTable, ...]
+    groups: tuple[int, ...]
+    """Group of each table."""
+    training: tuple[int, ...]
+    """Numbers of the tables to learn from."""
+    held_out: tuple[int, ...]
+    """Numbers of the tables that are kept out and evaluated."""
+    folds: tuple[int, ...]
+    """The fold that keeps each table out, NO_FOLD if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a held-out table is from."""
+
+    columns: tuple[str, ...]
+    """The name of each of its columns."""
+    group: int
+    """What stays on one side of a split."""
+    everyday: bool
+    apart: str
+    """The suffix of its task's name: empty where answers count towards calibration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The examples of a run."""
+
+    heads: Heads
+    training: tuple[Example, ...]
+    groups: tuple[int, ...]
+    """Group of each training example."""
+    held_out: tuple[Example, ...]
+    """Tables kept out; of validation files when there are any."""
+    origins: tuple[Origin, ...]
+    """Of each of them."""
+    unknown: Mapping[str, int]
+    """Labels that are not in the vocabulary and are left out, with their number of columns."""
+    first_rows: FirstRows | None = None
+    """What the embeddings of n-grams begin with; at random if None."""
+    calibrates: bool = True
+    """Whether answers to the held-out tables are kept for calibration."""
+
+    def fingerprint(self) -> str:
+        """Return a hash of the tables and their use, the same in every process."""
+        digest = hashlib.blake2b(digest_size=8)
+        for part in (self.training, self.held_out):
+            digest.update(b"part")
+            for example in part:
+                cells = [(column.name, column.values) for column in example.table.columns]
+                digest.update(repr((example.source, example.labels, cells)).encode())
+        return digest.hexdigest()
+
+    def to_look_at(self, most: int) -> tuple[Example, ...]:
+        """Return at most `most` tables to check a network on: held-out ones, else training ones of all sources."""
+        tables = self.held_out or self.training
+        return tables[:: -(-len(tables) // most)] if tables else ()
+
+    def mixture(
+        self, phase: Phase, seed: int, curriculum: CurriculumSettings = NO_CURRICULUM
+    ) -> Mixture:
+        """Return what every step reads; without curriculum settings, every table in turn."""
+        by_source: dict[str, list[Example]] = {}
+        for example in self.training:
+            if example.labels or example.vectors is not None or phase.loss.next_symbol:
+                by_source.setdefault(example.source, []).append(example)
+        wanted = {name: count for name, count in phase.tables_per_step.items() if count}
+        for name in wanted:
+            if name not in by_source:
+                raise UsageError(
+                    f"tables_per_step names {name!r}, of which there are no tables; "
+                    f"there are {', '.join(sorted(by_source)) or 'none at all'}"
+                )
+        if not wanted:
+            raise UsageError(
+                "tables_per_step names no tables to learn from; "
+                f"there are {', '.join(sorted(by_source)) or 'none at all'}"
+            )
+        return Mixture(by_source, wanted, seed, curriculum)
+
+    def grams(self, config: ByteTraining) -> npt.NDArray[np.int32]:
+        """Return the n-grams to keep, chosen on training tables."""
+        return choose_grams(
+            self.training, self.groups, config.architecture.reading, config.architecture.gram_rows
+        )
+
+
+def build_corpus(config: ByteTraining) -> Corpus:
+    """Read and split the tables that the configuration asks for."""
+    split = split_tables(config)
+    heads = heads_of(split.tables)
+    examples = examples_of(split.tables, heads)
+    return Corpus(
+        heads,
+        tuple(replace(examples[number], fold=split.folds[number]) for number in split.training),
+        tuple(split.groups[number] for number in split.training),
+        tuple(examples[number] for number in split.held_out),
+        tuple(origin_of(split.tables[number], split.groups[number]) for number in split.held_out),
+        count_unknown_names(table.labelled for table in split.tables),
+    )
+
+
+def split_tables(config: ByteTraining) -> Split:
+    """Return the tables that the configuration asks for, and which of them are learnt from."""
+    folders = [Path(folder) for folder in config.data.folders]
+    for folder in folders:
+        if not folder.exists():
+            raise UsageError(f"there is no {folder}, which data.folders names")
+    tables = build_tables(folders, config.data.sources, config.seed, config.data.teacher)
+    if not tables:
+        raise UsageError(
+            "the sources in data.sources give no table to learn from; switch another one on"
+        )
+    groups = group_tables([table.labelled for table in tables])
+    folds = _folds(tables, groups, config)
+    fold = config.held_out.fold
+    judged = _judged(tables)
+    learnt = [
+        folds[group] == NO_FOLD or (config.held_out.validation and folds[group] != fold)
+        for group in groups
+    ]
+    return Split(
+        tuple(tables),
+        tuple(groups),
+        tuple(number for number, use in enumerate(learnt) if use),
+        tuple(
+            number
+            for number, (use, is_judged) in enumerate(zip(learnt, judged, strict=True))
+            if is_judged and not use
+        ),
+        tuple(folds[group] for group in groups),
+    )
+
+
+def origin_of(table: TrainingTable, group: int) -> Origin:
+    """Return where a held-out table of a group is from."""
+    apart = "" if table.source.calibrates else f"@{table.source.stem}"
+    return Origin(tuple(column_names(table)), group, table.source.everyday, apart)
+
+
+def _judged(tables: Sequence[TrainingTable]) -> list[bool]:
+    """Return which tables are evaluated: those of validation files, or all when there is none."""
+    validation = [table.source.is_validation for table in tables]
+    return validation if any(validation) else [True] * len(tables)
+
+
+def _folds(
+    tables: Sequence[TrainingTable], groups: Sequence[int], config: ByteTraining
+) -> Mapping[int, int]:
+    """Return the fold of each group; NO_FOLD for groups that no fold keeps out."""
+    settings = config.held_out
+    if settings.folds < 2:
+        raise UsageError(f"held_out.folds is {settings.folds}; expected 2 or more")
+    if not EVERY_FOLD <= settings.fold < settings.folds:
+        raise UsageError(
+            f"held_out.fold is {settings.fold} of {settings.folds} folds; "
+            f"expected 0 to {settings.folds - 1}, or -1 to keep none out"
+        )
+    judged = _judged(tables)
+    # One entry per column, as the n-gram recipe counts them, so that both keep the same tables out.
+    held = [
+        group
+        for group, table, is_judged in zip(groups, tables, judged, strict=True)
+        for _ in table.labelled.table.columns
+        if is_judged
+    ]
+    found = fold_of_group(held, settings.folds, config.seed)
+    return {group: found.get(group, NO_FOLD) for group in groups}

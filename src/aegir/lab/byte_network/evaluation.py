@@ -1,0 +1,214 @@
+"""The byte network's answers on tables it was not trained on, and checks that it has not collapsed.
+
+    answers = answer(net, examples, index)     logits for every column, in the order of the tables
+    liveness(answers)                          embedding spread, effective rank, most predicted class, boundary rates
+
+Tables are read as the annotator reads them: relations with the subject that it would choose where a table names none.
+A network that answers the same to everything can still have a falling loss for a while; these figures show it at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from aegir.lab.byte_network.batches import batch_of, draw_as_is, mark_subject
+from aegir.lab.byte_network.examples import Example, Heads
+from aegir.lab.byte_network.losses import ReadColumns
+from aegir.lab.nets.annotator import ByteNetwork, TableBatch
+from aegir.readers.bytes.annotator import SUBJECT_SCALE
+from aegir.readers.bytes.gram_index import GramIndex
+from aegir.readers.bytes.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
+from aegir.readers.scores import choose_subject
+from aegir_rl.base.arrays import F32, I64, Bools
+from aegir_rl.base.errors import CheckFailed
+from aegir_rl.base.metrics import compute_class_f1
+from aegir_rl.health.measures import measure_predictions, measure_representation
+from aegir_rl.health.report import HealthReport, check
+from aegir_rl.health.rules import RULES, Rule
+
+NO_LABEL = -1
+TABLES_AT_ONCE = 32
+ALIVE = {
+    "representation/spread": Rule("representation/spread", low=0.1),
+    "prediction/overrated": Rule("prediction/overrated", high=5.0),
+}
+MOST_COMMON = "prediction/most_common_share"
+COMMON_LABEL = 0.05
+"""`overrated` is the share of the most frequent answer over that of the commonest label, or over this: a network
+that answers the same to everything comes to 10 and more."""
+LEAST_RANK, RANK_PER_TYPE = 20.0, 0.5
+"""Least effective rank of the embeddings, and per type among the labels if that is lower: types that are told apart
+perfectly, a point each, span one direction less than there are types, and fewer effective ones if some are rare."""
+BOUNDARY_RATE = (0.1, 0.6)
+"""Outside, chunking has collapsed: everything is one chunk, or every byte is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Logits, labels and embeddings of columns, table after table."""
+
+    logits: Mapping[str, F32]
+    """Head to (columns, outputs)."""
+    labels: Mapping[str, I64]
+    """Head to (columns,) the best right output; NO_LABEL for a column without one."""
+    accepted: Mapping[str, Bools]
+    """Head to (columns, outputs) true for every right output."""
+    known: Mapping[str, Bools]
+    """Head to (columns,) true where the column has a label."""
+    embeddings: F32
+    table: I64
+    """(columns,) which of the tables."""
+    boundary_rates: tuple[float, ...]
+
+    @property
+    def types(self) -> int:
+        """The number of different types among the labels."""
+        labels = self.labels[TYPES_HEAD]
+        return len(np.unique(labels[labels != NO_LABEL]))
+
+    def per_column(self, of_tables: Sequence[object]) -> npt.NDArray[Any]:
+        """Return (columns,) what the table of each column has."""
+        return np.array(of_tables)[self.table]
+
+    def micro_f1(self, head: str, among: Bools | None = None) -> float | None:
+        """Return the share of labelled columns, of those in `among` (columns,), answered right; None without labels."""
+        kept = self.labels[head] != NO_LABEL
+        if among is not None:
+            kept &= among
+        if not kept.any():
+            return None
+        answers = self.logits[head][kept].argmax(axis=1)
+        return compute_class_f1(self.labels[head][kept], answers).micro_f1
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The answers to some of the tables."""
+
+    logits: dict[str, F32]
+    targets: dict[str, F32]
+    known: dict[str, Bools]
+    embeddings: F32
+    rates: npt.NDArray[np.float64]
+    """(levels, 2) boundaries and positions."""
+
+
+def answer(
+    net: ByteNetwork,
+    examples: Sequence[Example],
+    index: GramIndex,
+    heads: Heads | None = None,
+    read: ReadColumns | None = None,
+) -> Answers:
+    """Return the answers of these heads, or of our own, to tables as users would give them.
+
+    `read` replaces the network's own reading of columns.
+    """
+    heads = dict(OUTPUTS) if heads is None else heads
+    net.eval()
+    parts = [_answer(net, some, index, heads, read) for some in _in_turn(examples)]
+    counts = np.array([len(one.table.columns) for one in examples])
+    rates = np.array([part.rates for part in parts])
+    targets = {head: np.concatenate([part.targets[head] for part in parts]) for head in heads}
+    return Answers(
+        {head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
+        {
+            head: np.where(found.any(axis=1), found.argmax(axis=1), NO_LABEL)
+            for head, found in targets.items()
+        },
+        {head: found > 0 for head, found in targets.items()},
+        {head: np.concatenate([part.known[head] for part in parts]) for head in heads},
+        np.concatenate([part.embeddings for part in parts]),
+        np.repeat(np.arange(len(examples)), counts),
+        tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
+    )
+
+
+def _in_turn(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:
+    for at in range(0, len(examples), TABLES_AT_ONCE):
+        yield examples[at : at + TABLES_AT_ONCE]
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def _answer(
+    net: ByteNetwork,
+    examples: Sequence[Example],
+    index: GramIndex,
+    heads: Heads,
+    read: ReadColumns | None,
+) -> _Part:
+    drawings = [draw_as_is(one, net.architecture.reading) for one in examples]
+    batch = batch_of(drawings, index, heads)
+    vectors, outputs = read(batch) if read else net.read(batch.parts)
+    embedded = net.mixer(vectors, batch.tables)
+    likeness = net.subject(vectors)[:, 0].numpy()
+    related = net.mixer(vectors, _with_subjects(examples, batch.tables, likeness))
+    back = np.empty(len(batch.order), np.int64)
+    back[batch.order] = np.arange(len(batch.order))
+    cuts = list(zip(*(output.boundaries for output in outputs), strict=True))
+    rates = [
+        [sum(int(c.is_boundary.sum()) for c in level), sum(int(c.mask.sum()) for c in level)]
+        for level in cuts
+    ]
+    return _Part(
+        {
+            head: net.heads[head](related if head == RELATIONS_HEAD else embedded).numpy()[back]
+            for head in heads
+        },
+        {head: batch.targets[head].numpy()[back] for head in heads},
+        {head: batch.labelled[head].numpy()[back] for head in heads},
+        embedded.numpy()[back, : net.architecture.column_width],
+        np.array(rates, np.float64).reshape(-1, 2),
+    )
+
+
+def _with_subjects(examples: Sequence[Example], tables: TableBatch, likeness: F32) -> TableBatch:
+    """Return the tables with a chosen subject where none is named; `likeness` (columns,) is the network's score."""
+    roles = tables.roles.clone()
+    for row, example in enumerate(examples):
+        if example.table.columns:
+            own = likeness[tables.columns[row][tables.mask[row]].numpy()]
+            subject = choose_subject(example.table, own, SUBJECT_SCALE)
+            roles[row][tables.mask[row]] = torch.tensor(mark_subject(len(own), subject))
+    return replace(tables, roles=roles)
+
+
+def liveness(answers: Answers) -> dict[str, float]:
+    """Return the figures that tell a network that works from one that has collapsed."""
+    labels = answers.labels[TYPES_HEAD]
+    labelled = labels != NO_LABEL
+    predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
+    common = measure_predictions(predicted.argmax(axis=1))
+    if common and labelled.any():  # a handful of columns has no shares
+        usual = measure_predictions(labels[labelled])[MOST_COMMON]
+        common["prediction/overrated"] = common[MOST_COMMON] / max(usual, COMMON_LABEL)
+    return {
+        **measure_representation(answers.embeddings),
+        **common,
+        **{f"boundaries/{level}": rate for level, rate in enumerate(answers.boundary_rates)},
+    }
+
+
+def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
+    """Check liveness figures, measured on columns of so many types (0: unknown), against their bounds."""
+    low, high = BOUNDARY_RATE
+    rank = "representation/effective_rank"
+    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))}
+    if types != 1:  # the same answer to everything is no answer
+        rules[MOST_COMMON] = RULES[MOST_COMMON]
+    rules |= {
+        name: Rule(name, low=low, high=high) for name in figures if name.startswith("boundaries/")
+    }
+    return check(figures, rules)
+
+
+def refuse_if_collapsed(figures: Mapping[str, float], what: str, types: int = 0) -> None:
+    """Raise for a network that does not tell its inputs apart."""
+    report = check_alive(figures, types)
+    if not report.well:
+        reasons = "; ".join(finding.sentence for finding in report.unwell)
+        raise CheckFailed(f"{what} is not exported, it has collapsed: {reasons}")

@@ -1,0 +1,1 @@
+"""Verbs that train or measure; `aegir.cli.main` lists them."""

@@ -1,0 +1,195 @@
+"""`aegir rl collect`: route labelled tables with exploration, and log decisions with their true outcomes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from aegir.answers.gold_labels import within_vocabulary
+from aegir.cli.options import PathName
+from aegir.cli.rl_data import store_option
+from aegir.cli.routing import policy_from, routing_options
+from aegir.cli.terminal import say, tell, track
+from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
+from aegir.lab.cli.train import training_packages
+from aegir.lab.cli.train_search import fold_swarms_option, load_fold_swarms
+from aegir.pipeline.dispatcher import (
+    OWN_WORKERS,
+    SEARCHES,
+    DispatchAnnotator,
+    load_dispatcher,
+    named_searches,
+)
+from aegir.readers.swarm.annotator import EVERYONE
+from aegir.routing.exploration import Exploration
+from aegir.routing.learnt_policy import LearntPolicy
+from aegir.routing.tables import load_routing
+from aegir.tables.labelled import LabelledTable, read_labelled_tables
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
+from aegir_rl.episode import Episode
+from aegir_rl.offline.known_outcomes import OF_WORKER
+from aegir_rl.offline.store import DecisionStore, new_id
+
+SUFFIXES = (".jsonl", ".jsonl.gz")
+AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
+
+
+@click.command(
+    epilog="Example: aegir rl collect --tables labelled/ --store decisions.db --exploration epsilon"
+)
+@click.option(
+    "--tables", type=PathName(), help="A folder of labelled tables (JSON lines), or a file."
+)
+@click.option(
+    "--held-out",
+    "runs",
+    type=PathName(file_okay=False),
+    multiple=True,
+    metavar="RUN",
+    help="Instead of --tables: the tables that this fold run of `aegir train supervised` held out, routed with models "
+    "that have not seen them; at least two runs.",
+)
+@click.option(
+    "--data",
+    type=PathName(),
+    multiple=True,
+    help="With --held-out: folders of the tables; may be repeated.",
+)
+@click.option(
+    "--ngrams",
+    type=PathName(file_okay=False),
+    help="With --held-out: the folder of intermediate results of `aegir train ngrams`.",
+)
+@fold_swarms_option
+@store_option
+@click.option(
+    "--exploration",
+    type=click.Choice(["epsilon", "softmax", "none"]),
+    default="epsilon",
+    show_default=True,
+    help="How other workers than the chosen one are tried; propensities are stored.",
+)
+@click.option(
+    "--amount", "how_much", type=float, help="Epsilon [0.3], or the temperature of softmax [1]."
+)
+@click.option("--seed", default=0, show_default=True, help="Which workers are drawn.")
+@click.option("--most", type=click.IntRange(1), help="At most so many tables.")
+@routing_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def collect_decisions(
+    tables: Path | None,
+    runs: tuple[Path, ...],
+    data: tuple[Path, ...],
+    ngrams: Path | None,
+    swarms: tuple[str, ...],
+    store: str,
+    exploration: Literal["epsilon", "softmax", "none"],
+    how_much: float | None,
+    seed: int,
+    most: int | None,
+    routing: Path | None,
+    policy: Path | None,
+    as_json: bool,
+) -> None:
+    """Route labelled tables and log every decision with the outcome of all workers."""
+    explore = None
+    if exploration != "none":
+        amount_of = AMOUNTS[exploration] if how_much is None else how_much
+        explore = Exploration(exploration, amount_of, seed)
+    learnt = policy_from(policy)
+    if (tables is None) == (not runs):
+        raise UsageError("say what to route: either --tables DIR, or --held-out RUN twice or more")
+    pairs = (
+        [(load_dispatcher(None, routing), _read(tables))]
+        if tables is not None
+        else _read_held_out(runs, data, ngrams, swarms, routing, learnt)
+    )
+    batches: list[tuple[DispatchAnnotator, list[LabelledTable]]] = []
+    for dispatcher, labelled in pairs:
+        dispatcher.policy, dispatcher.exploration = learnt, explore
+        few = labelled[:most]
+        batches += [
+            (dispatcher, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
+        ]
+    run = new_id()
+    logged: list[Episode] = []
+    with DecisionStore.open(store) as opened:
+        for number, (dispatcher, batch) in enumerate(track(batches, "routing")):
+            for episodes in collect(dispatcher, batch, f"{run}/{number}"):
+                opened.append(episodes)
+                logged += episodes
+    _report(logged, run, store, as_json)
+
+
+def _read_held_out(
+    runs: Sequence[Path],
+    data: Sequence[Path],
+    ngrams: Path | None,
+    swarms: Sequence[str],
+    routing: Path | None,
+    policy: LearntPolicy | None,
+) -> list[tuple[DispatchAnnotator, list[LabelledTable]]]:
+    """The tables of each fold run that have labelled types, with the dispatcher that has not seen them."""
+    if not data or ngrams is None:
+        raise UsageError(
+            "--held-out needs --data, the folder of the tables, and --ngrams, that of `aegir train ngrams`"
+        )
+    table = load_routing(routing, (*OWN_WORKERS, *SEARCHES))
+    known = {
+        name: swarm.spawning_at(EVERYONE) for name, swarm in load_fold_swarms(swarms, runs).items()
+    }
+    with training_packages():
+        from aegir.lab.held_out_dispatch import load_held_out
+
+        folds = load_held_out(runs, data, ngrams, table, named_searches(table, policy), known)
+    for run in {run.name for run in runs} - {fold.name for fold in folds}:
+        tell(f"the tables of {run} are left out: there is no --swarm that has not seen them")
+    return [(fold.dispatcher, list(filter(_has_types, fold.tables))) for fold in folds]
+
+
+def _has_types(table: LabelledTable) -> bool:
+    return any(labels.types is not None for labels in table.labels)
+
+
+def _read(path: Path) -> list[LabelledTable]:
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
+    found = [within_vocabulary(each) for file in files for each in read_labelled_tables(file)]
+    if not any(map(_has_types, found)):
+        raise UsageError(
+            f"{path} has no table with labelled types; expected files of {' or '.join(SUFFIXES)} as in docs/labelled-tables.md"
+        )
+    return found
+
+
+def _report(logged: list[Episode], run: str, store: str, as_json: bool) -> None:
+    parts = dict.fromkeys(name for episode in logged for name in episode.rewards)
+    means = {
+        name: sum(episode.rewards.get(name, 0.0) for episode in logged) / len(logged)
+        for name in parts
+        if name == "accuracy" or name.startswith(OF_WORKER)
+    }
+    cost = sum(decision.cost for episode in logged for decision in episode.decisions)
+    if as_json:
+        figures = {name: round(value, 4) for name, value in means.items()}
+        say(
+            json.dumps(
+                {
+                    "run": run,
+                    "store": store,
+                    "decisions": len(logged),
+                    "cost": round(cost, 3),
+                    **figures,
+                }
+            )
+        )
+        return
+    say(f"{amount(len(logged), 'decision')} logged in {store} as run {run}")
+    say(f"  as routed: {means['accuracy']:.3f} right, cost {cost / len(logged):.3f} per column")
+    for name, value in means.items():
+        if name.startswith(OF_WORKER):
+            say(f"  {name.removeprefix(OF_WORKER)} for all: {value:.3f} right")

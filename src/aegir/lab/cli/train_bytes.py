@@ -1,0 +1,288 @@
+"""`aegir train pretrain | supervised | calibrate | export`: the verbs of the byte network.
+
+What only training needs (torch, …) is imported inside the verbs, so that their help can be read without it.
+
+Progress goes to stderr: a bar on a terminal, a line now and then elsewhere.
+
+    step 120/2000  loss 1.832  cta 0.61  cpa 0.57  fine 0.44  personal 0.90  18.4 kB/s  0:14:02 left
+
+Scores are right answers among the labelled columns of the last steps, as they were read (varied, with dropout).
+"""
+
+import json
+import os
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from aegir.cli.options import PathName
+from aegir.cli.terminal import say, tell
+from aegir.lab.calibrate import calibrate_folds
+from aegir.lab.cli.train import data_option, training_packages
+from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
+from aegir.readers.bytes.heads import OUTPUTS
+from aegir.readers.swarm.network import PRIMARY_NAME
+from aegir_rl.base.printable import escape_controls
+
+if TYPE_CHECKING:
+    from aegir.lab.byte_network.config import ByteTraining, PhaseName
+
+SECONDS_BETWEEN_LINES = 15.0
+STEPS_SHOWN = 20
+"""Figures are means over this many steps."""
+
+
+def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What `pretrain` and `supervised` have in common."""
+    for option in reversed(
+        (
+            click.argument("config", type=PathName(dir_okay=False)),
+            click.option(
+                "--out",
+                type=PathName(file_okay=False),
+                help="The run folder [default: runs/NAME of the configuration-PHASE].",
+            ),
+            click.option(
+                "--from",
+                "start",
+                type=PathName(),
+                help="A run folder or checkpoint whose weights to begin with.",
+            ),
+            data_option,
+            click.option("--resume", is_flag=True, help="Go on with the run in --out."),
+            click.option("--fold", type=int, help="The fold kept out, -1 for none."),
+            click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
+            click.option("--json", "as_json", is_flag=True, help="Final figures as one object."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("pretrain", epilog="Example: aegir train pretrain configs/tiny.toml")
+@_byte_options
+def pretrain(**asked: Any) -> None:
+    """Teach the byte network to read: next bytes and headers of unlabelled tables."""
+    _train_bytes("pretrain", **asked)
+
+
+@click.command(
+    "supervised",
+    epilog="Example: aegir train supervised configs/tiny.toml --from runs/tiny-pretrain",
+)
+@_byte_options
+def supervised(**asked: Any) -> None:
+    """Teach the byte network what columns are: types, fine types, relations, personal data."""
+    _train_bytes("supervised", **asked)
+
+
+def _train_bytes(
+    phase: "PhaseName",
+    config: Path,
+    out: Path | None,
+    start: Path | None,
+    data: tuple[Path, ...],
+    resume: bool,
+    fold: int | None,
+    steps: int | None,
+    as_json: bool,
+) -> None:
+    with training_packages():
+        from aegir.lab.byte_network.config import read_byte_training
+        from aegir.lab.byte_network.supervised import train as run
+
+    settings = _with_data(read_byte_training(config), data)
+    if fold is not None:
+        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
+    if steps is not None:
+        settings = settings.with_steps(phase, steps)
+    folder = out or Path("runs") / f"{config.stem}-{phase}"
+    silent = os.environ.get("RANK", "0") != "0"
+    progress = TrainingProgress(settings.phase(phase).steps, silent)
+    try:
+        with training_packages():  # some are loaded when they are needed
+            done = run(settings, phase, folder, progress, start, resume)
+    finally:
+        progress.close()
+    progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
+    if as_json and not silent:
+        click.echo(json.dumps(done.figures))
+
+
+def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
+    if not data:
+        return settings
+    return replace(settings, data=replace(settings.data, folders=tuple(map(str, data))))
+
+
+def _sentence(figures: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+
+
+@click.command(
+    "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
+)
+@click.argument("run", type=PathName(file_okay=False))
+@click.argument("config", type=PathName(dir_okay=False))
+@click.option(
+    "--calibration",
+    type=PathName(dir_okay=False),
+    help="What `aegir train calibrate` found; without it confidence is not calibrated.",
+)
+@data_option
+@click.option(
+    "--out",
+    type=PathName(dir_okay=False),
+    default=Path("runs/bytes.safetensors"),
+    show_default=True,
+    help="Where the weights go.",
+)
+def export(
+    run: Path, config: Path, calibration: Path | None, data: tuple[Path, ...], out: Path
+) -> None:
+    """Write a run's network as the small file that annotators read; a collapsed one is refused."""
+    with training_packages():
+        from aegir.lab.byte_network.config import read_byte_training
+        from aegir.lab.byte_network.corpus import build_corpus
+        from aegir.lab.byte_network.export import export_run, read_calibration
+
+    settings = _with_data(read_byte_training(config), data)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    facts = read_calibration(calibration)
+    with training_packages():  # some are loaded when they are needed
+        figures = export_run(run, settings, build_corpus(settings), out, facts)
+    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+
+
+@click.command(
+    "calibrate",
+    epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/ngrams-parts",
+)
+@click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
+@click.option(
+    "--data",
+    type=PathName(),
+    multiple=True,
+    required=True,
+    help="Folders of the tables that were held out; may be repeated.",
+)
+@click.option(
+    "--ngrams",
+    type=PathName(file_okay=False),
+    required=True,
+    help="The folder of intermediate results of `aegir train ngrams`.",
+)
+@click.option(
+    "--out",
+    type=PathName(dir_okay=False),
+    default=Path("runs/calibration.json"),
+    show_default=True,
+    help="Where temperatures, weights and figures go.",
+)
+@click.option(
+    "--into",
+    type=PathName(),
+    help="Exported weights, or the folder of a swarm, that get this calibration instead of theirs; the network stays "
+    "as it is.",
+)
+def calibrate(
+    folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
+) -> None:
+    """Fit confidence, and the mixture with n-grams and rules, on answers of fold runs."""
+    is_swarm = into is not None and into.is_dir()
+    weights = into / PRIMARY_NAME if into is not None and is_swarm else into
+    checkpoint = load_checkpoint(weights) if weights else None
+    annotator = "swarm" if is_swarm else "byte_model"
+    figures, everyday = calibrate_folds(folds, data, ngrams, out, annotator)
+    if weights and checkpoint:
+        facts = {**checkpoint.facts, **json.loads(out.read_text(encoding="utf-8"))}
+        save_checkpoint(weights, replace(checkpoint, facts=facts))
+    for name, judgement in figures.items():
+        tell(f"{name}: {judgement}")
+    tell(
+        f"combined on everyday tables: type right {everyday.type.right}, label right {everyday.label.right}"
+    )
+
+
+class TrainingProgress:
+    """Shows loss, scores, bytes per second and time left after each step."""
+
+    def __init__(self, steps: int, silent: bool = False) -> None:
+        self.steps, self.silent = steps, silent
+        self._recent: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=STEPS_SHOWN)
+        self._first: tuple[int, float] | None = None
+        self._printed = 0.0
+        self._bar: Progress | None = None
+        if sys.stderr.isatty() and not silent:
+            self._bar = Progress(
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total}  {task.description}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("", total=steps)
+            self._bar.start()
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+        if self.silent:
+            return
+        if self._bar:
+            self._bar.console.print(escape_controls(line), markup=False, highlight=False)
+        else:
+            say(line, err=True)
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """Show the figures of a step that was taken."""
+        now = time.monotonic()
+        self._recent.append((now, figures))
+        self._first = self._first or (step, now)
+        if self._bar:
+            self._bar.update(self._task, completed=step, description=self._summary())
+        elif now - self._printed >= SECONDS_BETWEEN_LINES or step == self.steps:
+            self._printed = now
+            self.say(f"step {step}/{self.steps}  {self._summary()}  {self._left(step, now)} left")
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar:
+            self._bar.stop()
+
+    def _summary(self) -> str:
+        totals: Counter[str] = Counter()
+        for _, figures in self._recent:
+            totals.update({name: float(value) for name, value in figures.items()})
+        parts = [f"loss {totals['loss'] / len(self._recent):.3f}"]
+        parts += [
+            f"{head} {totals[f'{head}/right'] / totals[f'{head}/count']:.2f}"
+            for head in OUTPUTS
+            if totals[f"{head}/count"]
+        ]
+        if totals["teacher/count"]:
+            parts.append(f"teacher {1 - totals['teacher/loss'] / totals['teacher/count']:.2f}")
+        if totals["stage"]:  # steps of reinforcement learning
+            parts.append(f"reward {totals['reward/total'] / totals['stage']:.2f}")
+            parts.append(f"active {totals['activation/rate'] / totals['stage']:.2f}")
+        if totals["next/count"]:
+            parts.append(f"next symbol {totals['next/loss'] / totals['next/count']:.2f}")
+        if len(self._recent) > 1:
+            seconds = self._recent[-1][0] - self._recent[0][0]
+            read = totals["symbols"] - self._recent[0][1]["symbols"]
+            parts.append(f"{read / max(seconds, 1e-9) / 1000:.1f} kB/s")
+        return "  ".join(parts)
+
+    def _left(self, step: int, now: float) -> str:
+        assert self._first is not None, "a step was taken"
+        first, then = self._first
+        if step == first:  # how long a step takes is known from the second on
+            return "?"
+        seconds = int((now - then) / (step - first) * (self.steps - step))
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -1,0 +1,90 @@
+"""What job offers and houses list: titles, degrees, experience, occupation codes, amenities.
+
+Occupation codes are groups of the Standard Occupational Classification (a public list); amenities are listed in five
+languages because hotel sites are.
+"""
+
+from random import Random
+
+from aegir.lab.data.generators.cells import (
+    Cell,
+    choose,
+    listed,
+    lists_of,
+    mixture,
+    one_of,
+    templates,
+)
+from aegir.lab.data.generators.people import speaker
+
+amenities = mixture(
+    {
+        lists_of(f"amenities in {language}", 3, 12): 0.6 if language == "en" else 0.1
+        for language in ("en", "de", "fr", "es", "it")
+    }
+)
+
+_FIELDS = listed("field of work")
+
+
+def _occupation_codes(random: Random) -> Cell:
+    form = choose(random, {"{code} {name}": 4, "{name} {code}": 3, "{code}": 1.5, "{name}": 1})
+    used = random.sample(listed("occupation"), random.randint(1, 6))
+
+    def cell() -> str:
+        code, _, name = random.choice(used).partition(" ")
+        return form.format(code=code, name=name)
+
+    return cell
+
+
+occupation = mixture(
+    {_occupation_codes: 0.4, one_of(_FIELDS, 1, 6): 0.4, lists_of(_FIELDS, 1, 3): 0.2}
+)
+
+
+def _fill_years(random: Random, template: str) -> str:
+    low = random.randint(1, 8)
+    return template.format(
+        n=low,
+        m=low + random.randint(1, 5),
+        k=random.choice([3, 6, 12, 18, 24, 36, 60]),
+        w=["one", "two", "three", "four", "five", "six", "seven", "eight"][low - 1],
+    )
+
+
+experience = mixture(
+    {
+        templates("experience", _fill_years): 0.68,
+        one_of("experience in words", 1, 4): 0.32,
+    }
+)
+credential = mixture(
+    {
+        one_of("credential", 1, 4): 0.65,
+        templates(
+            "credential in a field",
+            lambda random, template: template.format(
+                f=random.choice(_FIELDS[:30]), n=random.randint(1, 6)
+            ),
+        ): 0.35,
+    }
+)
+
+
+def job_title(random: Random) -> Cell:
+    """Job titles of one site, with its way of adding level, contract or place."""
+    voice = speaker(random, ("en_US", "en_US", "en_GB", "de_DE", "fr_FR", "es_ES", "nl_NL"))
+    roles = listed("role")
+    form = choose(random, "job title")
+
+    def cell() -> str:
+        return form.format(
+            j=voice.job(),
+            l=random.choice(["Senior", "Junior", "Lead", "Assistant", "Head", "Principal"]),
+            f=random.choice(_FIELDS[:30]),
+            r=random.choice(roles),
+            c=voice.city(),
+        )
+
+    return cell

@@ -1,0 +1,133 @@
+"""Fits the weights with which two models are mixed (readers/mixing.py), by least log loss on held-out columns.
+
+Where several names are acceptable, the loss is that of the sum of their probabilities.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from aegir.readers.mixing import FLOOR, Mixing, RuleTrust, Weights, log_odds, with_none
+from aegir.readers.scores import LIKELY, Probabilities
+from aegir.vocabulary.hierarchy import goes_with
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_NAMES
+from aegir_rl.base.arrays import F32, Bools
+
+VIA_FINE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+SHARPNESS = (0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
+TRUSTS = np.round(np.arange(0.0, 1.0, 0.02), 2)
+RARE = 6
+PRIOR_COLUMNS = 4
+PRIOR = 0.5
+"""Columns' worth of the types that a fine type goes with, added to those that were counted."""
+Parts = Mapping[str, Probabilities]
+"""Part of the answer to (columns, names) probabilities, the rest to 1 being none; personal and web to (columns,)."""
+
+
+def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tuple[float, float]:
+    """Return the weights of two models' log probabilities (columns, names) with least log loss, both at least 0."""
+    from scipy.optimize import minimize
+
+    logs = np.stack([np.log(with_none(part) + FLOOR) for part in (first, second)])
+
+    def loss(weights: F32) -> tuple[float, F32]:
+        logits = np.tensordot(weights, logs, 1)
+        logits -= logits.max(axis=1, keepdims=True)
+        powers = np.exp(logits)
+        right = np.where(accepted, powers, 0)
+        total, of_right = powers.sum(axis=1), right.sum(axis=1) + 1e-9
+        slope = (logs * (powers / total[:, None] - right / of_right[:, None])).sum(axis=(1, 2))
+        value = (np.log(total) - np.log(of_right)).mean()
+        return float(value), slope / len(accepted)
+
+    bounds = [(0.0, 3.0), (0.0, 3.0)]
+    found = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(found.x[0]), float(found.x[1])
+
+
+def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float, float]:
+    """Return the weights of two log odds, and the constant, with least log loss."""
+    from sklearn.linear_model import LogisticRegression
+
+    features = np.stack([log_odds(first), log_odds(second)], axis=1)
+    if len(set(personal.tolist())) < 2:
+        return 0.5, 0.5, 0.0
+    fitted = LogisticRegression(C=10.0).fit(features, personal)
+    return float(fitted.coef_[0, 0]), float(fitted.coef_[0, 1]), float(fitted.intercept_[0])
+
+
+def types_of_fine_from(fine: Bools, types: Bools) -> F32:
+    """Return (fine types and none, types and none) shares of types among columns with both labels, and what goes together."""
+    prior = np.array(
+        [[goes_with(name, other) for other in (*TYPE_NAMES, None)] for name in FINE_NAMES]
+        + [[True] * (len(TYPE_NAMES) + 1)],
+        float,
+    )
+    prior *= PRIOR / prior.sum(axis=1, keepdims=True)
+    shares = fine / np.maximum(fine.sum(axis=1, keepdims=True), 1)
+    counts = shares.T @ (types / np.maximum(types.sum(axis=1, keepdims=True), 1)) + prior
+    # as the weights file has it
+    rounded = np.asarray(counts / counts.sum(axis=1, keepdims=True), np.float16)
+    return rounded.astype(np.float32)
+
+
+def fit_rule_trust(fine: Probabilities, named: Sequence[str | None], accepted: Bools) -> RuleTrust:
+    """Fit the trust by least log loss on the columns where the models find the rule's name unlikely.
+
+    Every fine type starts from what suits the rare ones, those that rules name in RARE columns at most, and moves away from
+    it as its own columns ask for: the start counts as much as PRIOR_COLUMNS of them.
+    """
+    places = np.array([FINE_INDEX.get(name or "", -1) for name in named], np.int64)
+    rows = np.flatnonzero((places >= 0) & (fine[np.arange(len(fine)), places] < LIKELY))
+    places = places[rows]
+    right = accepted[rows, places]
+    before = (with_none(fine[rows]) * accepted[rows]).sum(axis=1)
+    gains = np.log(before[:, None] * (1 - TRUSTS) + right[:, None] * TRUSTS + FLOOR)
+    rare = np.bincount(places, minlength=len(FINE_NAMES))[places] <= RARE
+    usual = gains[rare].sum(axis=0) / max(int(rare.sum()), 1)
+    best = {
+        name: np.argmax(gains[places == place].sum(axis=0) + PRIOR_COLUMNS * usual)
+        for place, name in enumerate(FINE_NAMES)
+    }
+    return RuleTrust({name: float(TRUSTS[place]) for name, place in best.items()})
+
+
+def fit_weights(
+    known: Mapping[str, Bools],
+    accepted: Mapping[str, Bools],
+    chosen: Bools,
+    first: Parts,
+    second: Parts,
+    types_of_fine: F32,
+) -> Weights:
+    """Fit how two models are mixed on the chosen columns (columns,) of one origin."""
+    pairs: dict[str, tuple[float, float]] = {}
+    for part in ("types", "relations", "fine"):
+        used = np.flatnonzero(chosen & known[part])
+        pairs[part] = (0.5, 0.5)
+        if len(used):
+            pairs[part] = fit_pair(first[part][used], second[part][used], accepted[part][used])
+    used = np.flatnonzero(chosen & known["personal"])
+    personal = (0.5, 0.5, 0.0)
+    if len(used):
+        personal = fit_personal(
+            first["personal"][used], second["personal"][used], accepted["personal"][used, 0]
+        )
+    weights = Weights(pairs["types"], pairs["relations"], pairs["fine"], personal)
+    used = np.flatnonzero(chosen & known["types"] & known["fine"])
+    if not len(used):
+        return weights
+    mixing, web = Mixing(weights, weights), np.ones(len(used), np.float32)
+    types = mixing.mix("types", first["types"][used], second["types"][used], web)
+    fine = mixing.mix("fine", first["fine"][used], second["fine"][used], web)
+
+    def loss(settings: tuple[float, float]) -> float:
+        share, sharpness = settings
+        asked = Mixing(*[replace(weights, via_fine=share, sharpness=sharpness)] * 2)
+        found = with_none(asked.with_fine(types, fine, types_of_fine, web))
+        return float(-np.log((found * accepted["types"][used]).sum(axis=1) + 1e-6).mean())
+
+    share, sharpness = min(product(VIA_FINE, SHARPNESS), key=loss)
+    return replace(weights, via_fine=share, sharpness=sharpness)

@@ -1,0 +1,139 @@
+"""Specialists that the user added: asked about columns that could be several of the types that they tell apart.
+
+    added = AddedSpecialists.open()                     None if nobody in the user's pool is to be asked
+    for entry in added.entries:                         in the order in which they were added
+        rows = added.doubtful(entry, types)             columns that it is to be asked about, if they are ambiguous
+        added.answer(entry, columns, types[rows], spawning)
+
+    p'(t) = M p(t) q(t)^w / sum over the group of p q^w           readers/swarm/added_answer.py
+
+Only specialists whose gain on labelled tables was above zero are asked (`Validation` in their manifests), each with the weight that was fitted
+after those that were added before it. Their files are checked when the pool is opened: one that was altered or is missing costs a sentence.
+
+Promise: what a specialist says of a table depends on that table and the pool alone, bit for bit.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from aegir.readers.mixing import with_none
+from aegir.readers.scores import Probabilities
+from aegir.readers.swarm.added_answer import add_answer, places_of_types, specialist_types
+from aegir.readers.swarm.pool.entry import PoolEntry
+from aegir.readers.swarm.pool.loading import file_state
+from aegir.readers.swarm.pool.location import swarm_folder
+from aegir.readers.swarm.pool.spawning import Spawning
+from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.tables.table import Column
+from aegir_rl.base.arrays import I64, Bools
+from aegir_rl.base.errors import UsageError
+
+CANDIDATE = 0.05
+"""Probability from which a type is a candidate."""
+
+
+class AddedSpecialists:
+    """The specialists of a pool that a search asks."""
+
+    def __init__(
+        self, pool: SpecialistPool, entries: Sequence[PoolEntry], *, keeps_stats: bool = True
+    ) -> None:
+        """Ask these entries of a pool, in this order; `keeps_stats` says whether `save_stats` writes."""
+        self.pool, self.entries = pool, tuple(entries)
+        self.keeps_stats = keeps_stats
+        self._members = {entry.name: _members(entry) for entry in entries}
+
+    @classmethod
+    def open(
+        cls, folder: Path | None = None, say: Callable[[str], None] = warnings.warn
+    ) -> Self | None:
+        """Return those of the user's pool, or of the pool in `folder`; None if nobody is to be asked.
+
+        `say` is called with a sentence for each file that cannot be used. Raises UsageError for a file in place of the folder.
+        """
+        folder = folder if folder is not None else swarm_folder()
+        pool = SpecialistPool.open(folder)
+        for sentence in pool.refused.values():
+            say(sentence)
+        entries = []
+        for entry in sorted(pool.entries, key=lambda entry: (entry.added, entry.name)):
+            if entry.origin == "user" and entry.asked:
+                state = file_state(entry)
+                if state == "unchanged":
+                    entries.append(entry)
+                else:
+                    say(
+                        f"the specialist {entry.name!r} is not asked, because {entry.file} is {state}; add it again, or: "
+                        f"aegir swarm remove {entry.name}"
+                    )
+        return cls(pool, entries) if entries else None
+
+    @classmethod
+    def beside(cls, added: "AddedSpecialists | None", entry: PoolEntry) -> Self:
+        """Return the same, and one more that is asked after them; statistics of these are not kept."""
+        entries = (*(added.entries if added else ()), entry)
+        pool = SpecialistPool({each.name: each for each in entries})
+        return cls(pool, entries, keeps_stats=False)
+
+    def doubtful(self, entry: PoolEntry, types: Probabilities) -> Bools:
+        """(columns,) which columns could be several of the types that a specialist tells apart."""
+        return could_be_several(types, self._members[entry.name])
+
+    def load(self) -> None:
+        """Load them, as many as the pool keeps in memory."""
+        spawning = self.pool.begin()
+        for entry in self.entries:
+            self.pool.get(entry.name, spawning)
+
+    def answer(
+        self,
+        entry: PoolEntry,
+        columns: Sequence[Column],
+        types: Probabilities,
+        spawning: Spawning,
+    ) -> Probabilities | None:
+        """Return type probabilities (columns, 82) with a specialist's answer; None if it cannot be asked."""
+        model = self.pool.get(entry.name, spawning)
+        if model is None or entry.validation is None:
+            return None
+        started = time.perf_counter()
+        answers = specialist_types(model, columns)
+        self.pool.note_use(entry.name, len(columns), time.perf_counter() - started)
+        weight, members = entry.validation.weight, self._members[entry.name]
+        changed = add_answer(with_none(types), answers, members, weight)[:, :-1]
+        # Weights of any size are accepted: one that overflows on a column says nothing about it.
+        usable = np.isfinite(answers).all(axis=1, keepdims=True)
+        return np.where(usable, changed, types)
+
+    def why_not(self, entry: PoolEntry) -> str:
+        """Return a sentence that says why a specialist could not be asked."""
+        budget = self.pool.budget
+        reason = self.pool.refused.get(entry.name) or (
+            f"a table wakes at most {budget.count} specialists of {budget.bytes / 1e6:g} MB together"
+        )
+        return f"the specialist {entry.name!r} was not asked: {reason}"
+
+    def save_stats(self) -> None:
+        """Add to the statistics of the pool how they were used; a folder that cannot be written keeps what it has."""
+        if self.keeps_stats and self.pool.has_unsaved_stats:
+            with suppress(UsageError):
+                self.pool.save_stats()
+
+
+def could_be_several(types: Probabilities, members: I64) -> Bools:
+    """(columns,) for which columns the two likeliest types (columns, 82) are candidates and both of a group."""
+    likeliest = np.argsort(-types, axis=1, kind="stable")[:, :2]
+    second = np.take_along_axis(types, likeliest, axis=1)[:, 1]
+    result: Bools = np.isin(likeliest, members).all(axis=1) & (second >= CANDIDATE)
+    return result
+
+
+def _members(entry: PoolEntry) -> I64:
+    assert entry.validation is not None, "only validated specialists are asked"
+    return places_of_types(entry.validation.types)

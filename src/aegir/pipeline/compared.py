@@ -1,0 +1,93 @@
+"""One side of a comparison: an answer that was written to a file, or tables that are annotated now.
+
+A file that begins as JSON answers do is read as an answer; everything else is a source, as for `aegir annotate`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aegir.answers.annotation import annotation_from_dict
+from aegir.answers.catalogue_names import catalogue_table
+from aegir.answers.differences import Compared
+from aegir.answers.writers import FORMATS, is_earlier_output
+from aegir.pipeline.run import ROWS, Failure, annotate_tables
+from aegir.readers.calibration import Thresholds
+from aegir.readers.scores import Annotator
+from aegir.tables.database_urls import is_selected
+from aegir.tables.fingerprint import fingerprint_table
+from aegir_rl.base.errors import UsageError, reason_of
+
+if TYPE_CHECKING:
+    from aegir.memory.recall import ReviewMemory
+
+READABLE = ("json", "jsonl")
+
+
+def answer_format(path: Path) -> str | None:
+    """Return the format of the answers that a file holds; None for anything else."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    return next((name for name in ("text", *FORMATS) if is_earlier_output(path, name)), None)
+
+
+def without_answers(places: Sequence[object]) -> list[object]:
+    """Return the places without answers that were written into the same folder; a single place is kept."""
+    return [
+        place
+        for place in places
+        if len(places) == 1 or not (isinstance(place, Path) and answer_format(place))
+    ]
+
+
+def read_answers(path: Path) -> list[Compared]:
+    """Return the answers of a JSON or JSON lines file written by `aegir annotate`."""
+    format_name = answer_format(path)
+    if format_name not in READABLE:
+        raise UsageError(
+            f"{path} holds answers as {format_name}; only json and jsonl can be compared: write them with "
+            "aegir annotate --format jsonl"
+        )
+    try:
+        text = path.read_text("utf-8")
+        if format_name == "json":
+            return [
+                Compared(annotation_from_dict(each, f"{path}, table {number}"))
+                for number, each in enumerate(json.loads(text), 1)
+            ]
+        return [
+            Compared(annotation_from_dict(json.loads(line), f"{path}, line {number}"))
+            for number, line in enumerate(text.split("\n"), 1)
+            if line.strip()
+        ]
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
+
+
+def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[Compared]:
+    """Return the answers to tables that these patterns choose, as in a database; all of them without a pattern."""
+    places = [(each, catalogue_table(each.annotation)) for each in answers]
+    return [
+        each
+        for each, place in places
+        if is_selected(place.schema or "main", place.table, tables=patterns)
+    ]
+
+
+def annotate_side(
+    places: Iterable[object],
+    annotator: Annotator,
+    thresholds: Thresholds,
+    *,
+    rows: int = ROWS,
+    memory: "ReviewMemory | None" = None,
+) -> Iterator[Compared]:
+    """Yield the tables at these places with their answers; raise for what cannot be read: half a comparison misleads."""
+    for _, table, answer in annotate_tables(
+        places, annotator, thresholds, rows=rows, memory=memory
+    ):
+        if isinstance(answer, Failure):
+            raise answer.kind(answer.reason)
+        assert table is not None
+        yield Compared(answer, fingerprint_table(table))

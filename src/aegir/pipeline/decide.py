@@ -1,0 +1,355 @@
+"""From probabilities to one coherent answer per column, the same way for every annotator.
+
+    TableScores + Thresholds --decide--> TableAnnotation: label, type, fine type, relation, personal or not, subject
+
+A fine type is named from a probability of NAMED. Where it does not go with the likeliest type, the less sure of the two
+gives way: the type to the likeliest one that goes with the fine type, or the fine type to one that goes with the
+type. A likely type gives way only to a sure fine type, and a type of a web table, whose labels teach no fine types, to
+none. The label is the fine type, else the type, or the type's kind if only that is likely, else a likely kind. A constant
+is called so only where nothing better is known. "None of these" wins where it is likelier than any name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
+from aegir.answers.column_profile import profile_column
+from aegir.pipeline.subject import describes, find_subject, repeats
+from aegir.readers.calibration import Thresholds
+from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
+from aegir.tables.datatype import infer_datatype
+from aegir.tables.table import Column, Table
+from aegir.vocabulary.hierarchy import goes_with, kind_of
+from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.terms import (
+    COLUMN_TYPES,
+    FINE_INDEX,
+    FINE_NAMES,
+    FINE_TYPES,
+    KIND_NAMES,
+    RELATION_NAMES,
+    RELATIONS,
+    TYPE_NAMES,
+    PersonalMeaning,
+)
+from aegir_rl.base.arrays import F32, Bools
+
+RUNNERS_UP = 3
+NAMED = 0.7
+"""Probability from which a fine type is named: one in eleven is then wrong, one in eight from 0.6 on."""
+RELATED = 0.6
+"""Probability from which a relation of an everyday table is given."""
+SURE_RELATION = 0.95
+"""Confidence from which a relation alone makes a column of a web table personal: the type of a birthDate is Date."""
+SURE_FINE_TYPE = 0.95
+"""From this probability a fine type overrules a likely type. An annotator without probabilities of fine types has it for
+what a rule names."""
+ALL_MISSING, CONSTANT = "all_missing", "constant"
+REPEATED = frozenset(("gtin", "measurements", "nutrition", "unitCode", "unitText"))
+"""Relations that several columns of one labelled table have."""
+PREVIEW_ROWS, PREVIEW_LENGTH = 8, 120
+"""How many cells of a column reports can show, and how many characters of each."""
+_KEYS_OF_PERSONS = frozenset(
+    name
+    for name, term in FINE_TYPES.items()
+    if term.kind == "identifier" and term.personal_level == "direct"
+)
+_PERSONAL = np.array([each.personal for each in COLUMN_TYPES.values()])
+_ALLOWED: Bools = np.array(
+    [[goes_with(fine, name) for name in (*TYPE_NAMES, None)] for fine in FINE_NAMES]
+)
+"""(fine types, types and none) whether the two go together."""
+_KINDS: F32 = np.array(
+    [[FINE_TYPES[fine].kind == kind for kind in KIND_NAMES] for fine in FINE_NAMES], np.float32
+)
+
+
+def decide(
+    table: Table, scores: TableScores, annotator: str, thresholds: Thresholds | None = None
+) -> TableAnnotation:
+    """Return the answer for each column of a table, or an abstention below the thresholds."""
+    limits = (thresholds or Thresholds()).on(scores.web)
+    named = [
+        _name_column(index, column, scores, limits) for index, column in enumerate(table.columns)
+    ]
+    subject = _subject(table, scores, named)
+    relations = _relations(table, scores, subject, limits.relations)
+    return TableAnnotation(
+        table=table.name,
+        source=table.source,
+        subject=subject,
+        columns=tuple(
+            _relate_column(column, scores, relations[column.index], column.index == subject)
+            for column in named
+        ),
+        annotator=annotator,
+        warnings=(*table.warnings, *scores.notes),
+        timing=scores.timing,
+        spawned=scores.spawned,
+        preview=tuple(
+            tuple(cell[:PREVIEW_LENGTH] for cell in column.values[:PREVIEW_ROWS])
+            for column in table.columns
+        ),
+        profiles=tuple(
+            profile_column(column, answer.datatype, table.total_rows)
+            for column, answer in zip(table.columns, named, strict=True)
+        ),
+    )
+
+
+def _name_column(
+    index: int, column: Column, scores: TableScores, limits: Thresholds
+) -> ColumnAnnotation:
+    """Return the answer without its relation and personal data."""
+    custom = scores.custom[index] if scores.custom else ()
+    types = scores.types[index]
+    fine = _without_constant(_fine_probabilities(index, column, scores, custom), types)
+    no_type = 1.0 if fine[FINE_INDEX[ALL_MISSING]] == 1 else _rest(types, custom)
+    type_place, fine_place = _decode(
+        np.concatenate((types, (no_type,))),
+        fine,
+        taught=bool(custom),
+        overruled=scores.fine is None or scores.web < LIKELY,
+    )
+    type_guesses = [Guess(claim.name, round(claim.confidence, 6)) for claim in custom]
+    type_guesses += best_guesses(types, TYPE_NAMES)
+    type_guess = _chosen_type(type_guesses, type_place, types, custom, limits.types)
+    fine_guess = None
+    if fine_place is not None and float(fine[fine_place]) >= limits.finer:
+        fine_guess = Guess(FINE_NAMES[fine_place], round(float(fine[fine_place]), 6))
+    kind = None if custom else _likely_kind(fine, limits.finer)
+    label = fine_guess or type_guess or kind
+    if label is type_guess and kind and type_guess and type_guess.confidence < LIKELY:
+        label = kind if kind_of(type_guess.label) == kind.label else type_guess
+    labels = _labels(type_guesses, fine, fine_guess)
+    likeliest = label or (labels[0] if labels else None)
+    return ColumnAnnotation(
+        index=index,
+        name=column.name,
+        label=label.label if label else None,
+        confidence=likeliest.confidence if likeliest else 0.0,
+        kind=_kind(label, kind, custom),
+        type=type_guess.label if type_guess else None,
+        type_confidence=type_guess.confidence if type_guess else round(no_type, 6),
+        fine_type=fine_guess.label if fine_guess else None,
+        datatype=infer_datatype(column.values),
+        personal=False,
+        iri=COLUMN_TYPES[type_guess.label].iri if type_guess and not custom else None,
+        runners_up=_runners_up(labels, label),
+        type_runners_up=_runners_up(type_guesses, type_guess),
+        reasons=scores.explanations[index].evidence,
+        routing=None if scores.routing is None else scores.routing[index],
+    )
+
+
+def _relate_column(
+    named: ColumnAnnotation, scores: TableScores, relation: Guess | None, is_subject: bool
+) -> ColumnAnnotation:
+    """Return the answer with its relation and whether it is personal."""
+    relations = scores.relations[named.index]
+    related = [] if is_subject else best_guesses(relations, RELATION_NAMES)
+    personal = _personal_meaning(named, scores, related)
+    return replace(
+        named,
+        personal=personal is not None,
+        personal_level=personal.level if personal else None,
+        personal_reason=personal.reason if personal else None,
+        relation=relation,
+        relation_iri=RELATIONS[relation.label].iri if relation else None,
+        relation_runners_up=_runners_up(related, relation),
+    )
+
+
+def _fine_probabilities(
+    index: int, column: Column, scores: TableScores, custom: Sequence[CustomGuess]
+) -> F32:
+    """Return the probabilities of the fine types; none for a column of a taught type, which has no finer ones."""
+    fine = np.zeros(len(FINE_NAMES), np.float32)
+    if custom:
+        return fine
+    if column.values and not column.present:
+        fine[FINE_INDEX[ALL_MISSING]] = 1
+    elif scores.fine is not None:
+        return np.asarray(scores.fine[index], np.float32)
+    elif (named := scores.explanations[index].fine_type) is not None:
+        fine[FINE_INDEX[named]] = SURE_FINE_TYPE
+    return fine
+
+
+def _without_constant(fine: F32, types: Probabilities) -> F32:
+    """Return the probabilities of the fine types without CONSTANT where another name or a type is likely.
+
+    That all values are equal does not tell what they are: most constants have another name beside.
+    """
+    place = FINE_INDEX[CONSTANT]
+    if not 0 < fine[place] < 1:
+        return fine
+    others = fine / (1 - fine[place])
+    others[place] = 0
+    return others if others.max() >= NAMED or types.max() >= LIKELY else fine
+
+
+def _decode(types: F32, fine: F32, *, taught: bool, overruled: bool) -> tuple[int, int | None]:
+    """Return the places of the type (none being the last) and of the fine type, if one is likely, that go together.
+
+    `overruled` says whether a type may give way to a fine type.
+    """
+    place = int(np.argmax(types))
+    best = int(np.argmax(fine))
+    if taught or fine[best] < NAMED:
+        return place, None
+    if _ALLOWED[best, place]:
+        return place, best
+    stands = types[place] >= LIKELY and fine[best] < SURE_FINE_TYPE
+    if overruled and fine[best] >= types[place] and not stands:
+        return int(np.argmax(np.where(_ALLOWED[best], types, -1))), best
+    going = np.where(_ALLOWED[:, place], fine, 0)
+    best = int(np.argmax(going))
+    return place, best if going[best] >= NAMED else None
+
+
+def _chosen_type(
+    guesses: Sequence[Guess],
+    place: int,
+    types: F32,
+    custom: Sequence[CustomGuess],
+    limit: float,
+) -> Guess | None:
+    """Return the type to answer: the taught one that claims the column most, else the decoded one."""
+    if custom:
+        guess = guesses[0]
+    elif place == len(types) or types[place] <= 0:
+        return None
+    else:
+        guess = next(
+            (each for each in guesses if each.label == TYPE_NAMES[place]),
+            Guess(TYPE_NAMES[place], round(float(types[place]), 6)),
+        )
+    return guess if guess.confidence >= limit else None
+
+
+def _likely_kind(fine: F32, limit: float) -> Guess | None:
+    kinds = fine @ _KINDS
+    best = int(np.argmax(kinds))
+    guess = Guess(KIND_NAMES[best], round(float(kinds[best]), 6))
+    return guess if guess.confidence >= max(LIKELY, limit) else None
+
+
+def _kind(label: Guess | None, likely: Guess | None, custom: Sequence[CustomGuess]) -> str | None:
+    if custom:
+        return custom[0].kind
+    if label is not None and label is not likely:
+        return kind_of(label.label)
+    return likely.label if likely else None
+
+
+def _labels(types: Sequence[Guess], fine: F32, given: Guess | None) -> list[Guess]:
+    """Return fine types and types, the likeliest first, without the types that go with the given fine type."""
+    others = [guess for guess in types if not (given and goes_with(given.label, guess.label))]
+    return sorted(
+        (*best_guesses(fine, FINE_NAMES), *others), key=lambda guess: guess.confidence, reverse=True
+    )
+
+
+def _rest(probabilities: Probabilities, claims: Sequence[CustomGuess]) -> float:
+    """Return what is left for "none of these"; 0 for a column of which nothing is known."""
+    if not probabilities.any() and not claims:
+        return 0.0
+    claimed = sum(claim.confidence for claim in claims)
+    return max(1 - float(probabilities.sum()) - claimed, 0.0)
+
+
+def _relations(
+    table: Table, scores: TableScores, subject: int | None, limit: float
+) -> list[Guess | None]:
+    """Return the relation of each column: likelier than none, not below the limit, on everyday tables RELATED at least.
+
+    Of two columns of an everyday table, or of any table with headers, only the surer gets a relation that is not one of
+    REPEATED. Web tables without headers repeat relations in different nesting.
+    """
+    everyday = scores.web < LIKELY
+    unique = everyday or any(column.name for column in table.columns)
+    limit = max(limit, RELATED) if everyday else limit
+    given: list[Guess | None] = [None] * len(scores.relations)
+    order = np.argsort(-scores.relations.max(axis=1, initial=0), kind="stable")
+    taken: set[str] = set()
+    for index in order.tolist():
+        place = int(scores.relations[index].argmax())
+        guess = Guess(RELATION_NAMES[place], round(float(scores.relations[index, place]), 6))
+        if index == subject or scores.relations[index, place] <= 0 or guess.label in taken:
+            continue
+        if guess.confidence >= max(_rest(scores.relations[index], ()), limit):
+            given[index] = guess
+            if unique and guess.label not in REPEATED:
+                taken.add(guess.label)
+    return given
+
+
+def _subject(table: Table, scores: TableScores, columns: Sequence[ColumnAnnotation]) -> int | None:
+    """Return the column that names the row: the one stated, or on web tables the one chosen if it can name a row.
+
+    Web tables without headers repeat their subject: a row may be one of several lines about it.
+    """
+    chosen = scores.subject
+    if table.subject is not None:
+        return chosen
+    if scores.web >= LIKELY and (chosen is None or _can_be_subject(table, columns[chosen])):
+        return chosen
+    return find_subject(table, columns)
+
+
+def _can_be_subject(table: Table, answer: ColumnAnnotation) -> bool:
+    """Return whether a column of a web table has values that name rows."""
+    column = table.columns[answer.index]
+    has_headers = any(each.name for each in table.columns)
+    repeated = has_headers and repeats(column)
+    return bool(column.present) and not describes(answer) and not repeated
+
+
+def _runners_up(guesses: Sequence[Guess], given: Guess | None) -> tuple[Guess, ...]:
+    others = (guess for guess in guesses if given is None or guess.label != given.label)
+    return tuple(islice(others, RUNNERS_UP))
+
+
+def _personal_meaning(
+    named: ColumnAnnotation, scores: TableScores, related: Sequence[Guess]
+) -> PersonalMeaning | None:
+    """Return how a column is personal, if that is likelier than not.
+
+    On everyday tables the learnt probability decides, and a key of persons, such as a payment card, always is. Web tables, whose
+    labels do not say, go by what their types mean.
+    """
+    custom = scores.custom[named.index] if scores.custom else ()
+    relation = related[0].label if related and related[0].confidence >= SURE_RELATION else None
+    if custom:
+        claimed = sum(claim.confidence for claim in custom if claim.personal)
+        if claimed < LIKELY and not is_personal(None, None, relation):
+            return None
+        return personal_meaning(None, None, relation, custom[0].kind)
+    if scores.personal is not None and scores.web < LIKELY:
+        if scores.personal[named.index] < LIKELY and named.fine_type not in _KEYS_OF_PERSONS:
+            return None
+        return personal_meaning(named.type, named.fine_type, relation, named.kind)
+    types = scores.types[named.index]
+    by_type = 0.0 if named.fine_type is not None else float(types[_PERSONAL].sum())
+    if by_type < LIKELY and not is_personal(None, named.fine_type, relation):
+        return None
+    likeliest = TYPE_NAMES[int(np.argmax(np.where(_PERSONAL, types, 0)))] if by_type else None
+    return personal_meaning(likeliest, named.fine_type, relation)
+
+
+def best_guesses(probabilities: Probabilities, names: Sequence[str]) -> list[Guess]:
+    """Return the likeliest labels, best first; of equal ones the first in `names`."""
+    count = RUNNERS_UP + 1
+    least = np.float32(0)
+    if len(probabilities) > count:
+        parted = probabilities.copy()
+        parted.partition(-count)
+        least = parted[-count]
+    among = (probabilities >= least).nonzero()[0]
+    # A few numbers: Python sorts them faster than numpy does.
+    ranked = sorted(zip((-probabilities[among]).tolist(), among.tolist(), strict=True))[:count]
+    return [Guess(names[i], round(-negative, 6)) for negative, i in ranked if negative < 0]

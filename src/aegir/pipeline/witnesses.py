@@ -1,0 +1,101 @@
+"""Who can be asked about a column that stays ambiguous, and how much an answer counts.
+
+    Readings    the n-gram networks again, on cells that nobody has read yet:      log P += w (log N - log N_1)
+    Swarm       a primary and its specialists, on the whole table:                 log P += w log S
+    Added       the user's own specialists, among the types that they tell apart:  added_specialists.py
+
+N_1 is what the networks said at first, N the mean of all their readings, S what the swarm says. The weights are small because
+the first pass has heard most of it: they gained most on held-out tables (docs/log.md), and not much.
+
+Promise: what a witness says of a table depends on that table alone, bit for bit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from aegir.readers.mixing import with_none
+from aegir.readers.ngrams.column_inputs import CELLS
+from aegir.readers.rules.judge import Verdict
+from aegir.readers.scores import Annotator, Probabilities
+from aegir.tables.table import Column, Table
+from aegir_rl.base.arrays import F32, Bools
+
+READINGS_WEIGHT, SWARM_WEIGHT = np.float32(0.6), np.float32(0.2)
+FLOOR = np.float32(1e-5)
+DEALT = 4
+"""Parts of the cells that the first reading left; a fourth further reading gained nothing and is not made."""
+PARTS = ("types", "fine")
+Logs = dict[str, F32]
+"""Part of the answer to (columns, names and none) what is added to log probabilities."""
+
+
+@runtime_checkable
+class Networks(Protocol):
+    """The n-gram networks; `NgramsAnnotator` has them."""
+
+    def ask_networks(
+        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    ) -> dict[str, Probabilities]:
+        """Return the probabilities (columns of all tables, names) of each part of the answer."""
+        ...
+
+
+class Readings:
+    """Further readings of the columns of one table."""
+
+    def __init__(self, networks: Networks, table: Table, verdicts: Sequence[Verdict]) -> None:
+        self._networks, self._table, self._verdicts = networks, table, verdicts
+        self._first = self._read(table)
+        self._total = dict(self._first)
+        self._count = np.ones((len(table.columns), 1), np.float32)
+
+    def unread(self, reading: int) -> Bools:
+        """(columns,) which columns have cells that this reading, counted from 1, would be the first to read."""
+        return np.array([bool(unread_cells(each, reading)) for each in self._table.columns], bool)
+
+    def read(self, reading: int, searched: Bools) -> Logs:
+        """Read other cells of the searched columns; return what all readings together add to log probabilities.
+
+        Nothing is added to a column that was not read again, though its neighbours were.
+        """
+        columns = tuple(
+            replace(column, values=cells)
+            if search and (cells := unread_cells(column, reading))
+            else column
+            for column, search in zip(self._table.columns, searched, strict=True)
+        )
+        read = (searched & self.unread(reading)).astype(np.float32)[:, None]
+        found = self._read(replace(self._table, columns=columns))
+        self._total = {part: self._total[part] + read * found[part] for part in PARTS}
+        self._count += read
+        return {
+            part: READINGS_WEIGHT
+            * (np.log(self._total[part] / self._count + FLOOR) - np.log(self._first[part] + FLOOR))
+            for part in PARTS
+        }
+
+    def _read(self, table: Table) -> dict[str, F32]:
+        found = self._networks.ask_networks([table], self._verdicts)
+        return {part: with_none(found[part]) for part in PARTS}
+
+
+def unread_cells(column: Column, reading: int) -> tuple[str, ...]:
+    """Return at most CELLS cells of one further reading, from 1; none if the first reading had all of them.
+
+    The cells beside those of the first reading are dealt out to DEALT readings in turn.
+    """
+    cells = column.present
+    read = {place * len(cells) // CELLS for place in range(CELLS)}
+    rest = [cell for place, cell in enumerate(cells) if place not in read]
+    if len(cells) <= CELLS or not rest:
+        return ()
+    return Column(column.name, tuple(rest[reading - 1 :: DEALT])).spread(CELLS)
+
+
+def ask_swarm(swarm: Annotator, table: Table) -> Logs:
+    """Return what the swarm adds to log probabilities."""
+    (scores,) = swarm.score([table])
+    return {"types": SWARM_WEIGHT * np.log(with_none(scores.types) + FLOOR)}

@@ -1,0 +1,1 @@
+"""Readers: whoever scores a column, behind one interface (`scores.Annotator`)."""

@@ -1,0 +1,214 @@
+"""Numbers fitted on held-out tables: from a model's logits to probabilities, from a precision to a threshold.
+
+    ngrams.safetensors   NgramCalibration    temperatures of the linear stages, and how networks are mixed with them
+    bytes.safetensors    ByteCalibration     temperatures, and the Mixture of the `combined` annotator
+
+They are stored as JSON under "calibration" in the metadata of a weights file; thresholds are among the figures under
+"held_out". A number that is missing, not finite or out of range raises UsageError at construction, so that no
+annotator starts with one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from aegir.readers.mixing import Mixing, RuleTrust
+from aegir.readers.pairs import PairModel
+from aegir.readers.scores import LIKELY
+from aegir.tables.labelled import Task
+from aegir_rl.base.errors import UsageError
+
+NEVER = math.inf
+"""The threshold of what is not to be answered."""
+TASKS: tuple[Task, Task] = ("cta", "cpa")
+LABELS = "label@open"
+"""Figures of the labels that are fine types or kinds; only everyday tables tell whether they are right."""
+PerTask = Mapping[Task, float]
+"""One number for column types and one for relations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The confidence below which a type, a relation, or another label than the type is not answered."""
+
+    types: float = 0.0
+    relations: float = 0.0
+    everyday: "Thresholds | None" = None
+    """Those of everyday tables, where they differ."""
+    labels: float | None = None
+    """Of fine types and kinds; None for that of types."""
+
+    @property
+    def finer(self) -> float:
+        """The confidence below which no fine type or kind is answered."""
+        return self.types if self.labels is None else self.labels
+
+    def on(self, web: float) -> "Thresholds":
+        """Return the thresholds for a table that is one of the web with this probability."""
+        return self.everyday if self.everyday is not None and web < LIKELY else self
+
+
+@dataclass(frozen=True, slots=True)
+class NgramCalibration:
+    """How the `ngrams` annotator turns logits into probabilities."""
+
+    temperature: PerTask
+    """Of the linear stages."""
+    mixing: Mixing
+    """Linear stages first, networks second."""
+    rule_trust: RuleTrust
+
+    def __post_init__(self) -> None:
+        _check_tasks("ngrams", self.temperature, above=0)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        temperature, mixing, trust = _items(given, "ngrams", "mixing", "rule_trust")
+        return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "calibration"."""
+        return {
+            "ngrams": dict(self.temperature),
+            "mixing": asdict(self.mixing),
+            "rule_trust": asdict(self.rule_trust),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """How the `combined` annotator mixes n-grams, byte network and rules."""
+
+    mixing: Mixing
+    """N-grams first, byte network second."""
+    rule_trust: RuleTrust
+    rule_weight: float
+    """What the strength of a rule is multiplied by, on tables of the web, before it is added to a type's log odds."""
+    compatibility_weight: float
+    """What the log compatibility of a relation with the column's type is multiplied by, on tables of the web."""
+    pairs: PairModel | None = None
+    """What stands beside what in tables of the web; None in weights that were calibrated without it."""
+
+    def __post_init__(self) -> None:
+        _check_number("rule_weight", self.rule_weight)
+        _check_number("compatibility_weight", self.compatibility_weight)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        mixing, trust, rule_weight, compatibility_weight = _items(
+            given, "mixing", "rule_trust", "rule_weight", "compatibility_weight"
+        )
+        return cls(
+            Mixing.from_json(mixing),
+            RuleTrust.from_json(trust),
+            rule_weight,
+            compatibility_weight,
+            PairModel.from_json(given["pairs"]) if "pairs" in given else None,
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "combined" in "calibration"."""
+        pairs = {} if self.pairs is None else {"pairs": self.pairs.as_json()}
+        return {
+            "mixing": asdict(self.mixing),
+            "rule_trust": asdict(self.rule_trust),
+            "rule_weight": self.rule_weight,
+            "compatibility_weight": self.compatibility_weight,
+            **pairs,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ByteCalibration:
+    """How the `byte_model` annotator turns logits into probabilities, and how it is mixed with n-grams."""
+
+    temperature: PerTask
+    mixture: Mixture | None = None
+    """None for a network that was not calibrated together with n-grams."""
+
+    def __post_init__(self) -> None:
+        _check_tasks("bytes", self.temperature, above=0)
+
+    @classmethod
+    def from_json(cls, given: Any) -> Self:
+        """Read what `as_json` wrote."""
+        (temperature,) = _items(given, "bytes")
+        mixture = Mixture.from_json(given["combined"]) if "combined" in given else None
+        return cls(temperature, mixture)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "calibration"."""
+        combined = {} if self.mixture is None else {"combined": self.mixture.as_json()}
+        return {"bytes": dict(self.temperature), **combined}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoints:
+    """Per task and origin: (precision, threshold) pairs, each the lowest threshold that reached the precision."""
+
+    points: Mapping[str, Sequence[tuple[float, float]]]
+    """"cta" and "cpa" for tables of the web, "cta@open" and "cpa@open" for everyday ones. LABELS is missing in weights that were
+    calibrated without it: there, fine types and kinds have the thresholds of types."""
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
+        """Read the held-out figures of an annotator; a task without figures has no points."""
+        try:
+            held_out = facts.get("held_out", {})
+            known = (*_WEB, *_EVERYDAY, *((LABELS,) if f"{annotator}/{LABELS}" in held_out else ()))
+            rows = {
+                name: held_out.get(f"{annotator}/{name}", {}).get("thresholds", [])
+                for name in known
+            }
+            return cls({name: [(float(p), float(t)) for p, t, _ in rows[name]] for name in rows})
+        except (AttributeError, TypeError, ValueError):
+            raise UsageError(
+                f"the held-out figures of {annotator} are not those of aegir train"
+            ) from None
+
+    def thresholds(self, precision: float) -> Thresholds:
+        """Return the lowest thresholds that reached the precision; what never did is not to be answered.
+
+        Raises UsageError if nothing reached it.
+        """
+        web, everyday = (
+            [self._lowest(name, precision) for name in names] for names in (_WEB, _EVERYDAY)
+        )
+        labels = self._lowest(LABELS, precision) if LABELS in self.points else None
+        if min(*web, *everyday, NEVER if labels is None else labels) == NEVER:
+            reached = [reached for points in self.points.values() for reached, _ in points]
+            raise UsageError(
+                f"precision {precision} was not reached on held-out tables; "
+                f"the highest that was is {max(reached, default=0.0)}"
+            )
+        return Thresholds(
+            web[0], web[1], Thresholds(everyday[0], everyday[1], labels=labels), labels=labels
+        )
+
+    def _lowest(self, name: str, wanted: float) -> float:
+        reached = [t for precision, t in self.points[name] if precision >= wanted - 1e-9]
+        return min(reached, default=NEVER)
+
+
+_WEB, _EVERYDAY = ("cta", "cpa"), ("cta@open", "cpa@open")
+
+
+def _items(given: Any, *keys: str) -> list[Any]:
+    for key in keys:
+        if not isinstance(given, Mapping) or key not in given:
+            raise UsageError(f"the calibration has no {key!r}")
+    return [given[key] for key in keys]
+
+
+def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:
+    for task, value in zip(TASKS, _items(values, *TASKS), strict=True):
+        _check_number(f"{name}.{task}", value, above)
+
+
+def _check_number(name: str, value: Any, above: float = -math.inf) -> None:
+    if not isinstance(value, int | float) or not math.isfinite(value) or value <= above:
+        expected = "a finite number" + ("" if above == -math.inf else f" above {above:g}")
+        raise UsageError(f"{name} of the calibration is {value!r}; expected {expected}")

@@ -1,0 +1,216 @@
+"""The n-gram network: everything known about a column and its table, to all parts of the answer at once.
+
+    values, header  --hashed, int8-->  v, e                                       (embeddings)
+    own     h = relu(norm([e, e of left, of right, mean e of others, e of the table's name, v, relu(facts)]))
+    table   h + relu(norm([h, mean h of the others, max h of the table, h of the subject]))
+    heads   types and none, fine types and none, relations and none, personal, web
+
+A head's last output is "none of these". `web` is the log odds that the table is one of the web's markup rather than an
+everyday one: calibration uses it. lab/ngram_network/torch_network.py is the same network in torch.
+
+Promises
+  - a table's outputs depend on that table alone, bit for bit (aegir_rl/base/dense.py says how);
+  - a column without header, a table without name or subject, and a table of one column are ordinary inputs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aegir.readers.ngrams.column_inputs import FACTS, ColumnInputs
+from aegir.readers.ngrams.layers import HashedLinear
+from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
+from aegir_rl.base.arrays import F32
+from aegir_rl.base.dense import LayerNorm, Linear
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors
+
+HEADS: Mapping[str, int] = {
+    "types": len(TYPE_NAMES) + 1,
+    "fine": len(FINE_NAMES) + 1,
+    "relations": len(RELATION_NAMES) + 1,
+    "personal": 1,
+    "web": 1,
+}
+"""Outputs of each head."""
+LAYERS = ("facts", "own", "table", *(f"heads.{head}" for head in HEADS))
+NORMS = ("own_norm", "table_norm")
+SHARED = tuple(
+    f"{bag}.{field}" for bag in ("headers", "values") for field in ("buckets", "importance")
+)
+"""Tensors that networks may have in common; a file then has those of the first network only."""
+HEADER_VECTORS = 5
+"""Vectors of headers that a column is read with: its own, left, right, the others, the table's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NgramNetwork:
+    """The layers of the network, for inference in numpy."""
+
+    headers: HashedLinear
+    values: HashedLinear
+    layers: Mapping[str, Linear]
+    norms: Mapping[str, LayerNorm]
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, npt.NDArray[Any]]) -> "NgramNetwork":
+        """Return the network with these tensors; raise UsageError if some are missing or do not fit."""
+        bags = {}
+        for bag in ("headers", "values"):
+            parts = {field: _tensor(tensors, f"{bag}.{field}") for field in _BAG_FIELDS}
+            halved = {field: parts[field].astype(np.float32) for field in _HALVED}
+            bags[bag] = HashedLinear(**(parts | halved))
+            bags[bag].check(bag)
+        floats = {
+            name: np.asarray(_tensor(tensors, name), np.float32)
+            for layer in (*LAYERS, *NORMS)
+            for name in (f"{layer}.weight", f"{layer}.bias")
+        }
+        network = cls(
+            **bags,
+            layers={layer: Linear.of(floats, layer) for layer in LAYERS},
+            norms={norm: LayerNorm.of(floats, norm) for norm in NORMS},
+        )
+        network.check()
+        return network
+
+    def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return what `of` reads; all but int8 embeddings and their buckets in float16."""
+        tensors: dict[str, npt.NDArray[np.generic]] = {
+            f"{bag}.{field}": getattr(getattr(self, bag), field)
+            for bag in ("headers", "values")
+            for field in _BAG_FIELDS
+        }
+        for bag in ("headers", "values"):
+            for field in _HALVED:
+                tensors[f"{bag}.{field}"] = getattr(getattr(self, bag), field).astype(np.float16)
+        for name, layer in self.layers.items():
+            tensors[f"{name}.weight"] = np.ascontiguousarray(layer.weight.T).astype(np.float16)
+            tensors[f"{name}.bias"] = layer.bias.astype(np.float16)
+        for name, norm in self.norms.items():
+            tensors[f"{name}.weight"] = norm.weight.astype(np.float16)
+            tensors[f"{name}.bias"] = norm.bias.astype(np.float16)
+        return tensors
+
+    def check(self) -> None:
+        """Raise UsageError unless all layers fit together and all numbers are finite."""
+        width, facts = self.layers["own"].bias.size, self.layers["facts"].bias.size
+        header, value = len(self.headers.bias), len(self.values.bias)
+        shapes: dict[str, tuple[int, ...]] = {
+            "facts": (FACTS + 1, facts),
+            "own": (HEADER_VECTORS * header + value + facts, width),
+            "table": (4 * width, width),
+            **{f"heads.{head}": (width, count) for head, count in HEADS.items()},
+            **dict.fromkeys(NORMS, (width,)),
+        }
+        layers: dict[str, Linear | LayerNorm] = {**self.layers, **self.norms}
+        for name, layer in layers.items():
+            expected = shapes[name]
+            if layer.weight.shape != expected or layer.bias.shape != expected[-1:]:
+                raise UsageError(f"layer {name} is {layer.weight.shape}, expected {expected}")
+            if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
+                raise UsageError(f"layer {name} has numbers that are not finite")
+
+    def knows_the_same(self, other: "NgramNetwork") -> bool:
+        """Return whether both networks have embeddings for the same n-grams, so that they read the same inputs."""
+        return np.array_equal(self.headers.buckets, other.headers.buckets) and np.array_equal(
+            self.values.buckets, other.values.buckets
+        )
+
+    def outputs(self, inputs: ColumnInputs) -> dict[str, F32]:
+        """Return the outputs (columns, HEADS[head]) of every head; the inputs were read with the network's indices."""
+        vectors, _ = self.read(inputs)
+        return {head: self.head(head, vectors) for head in HEADS}
+
+    def head(self, name: str, vectors: F32) -> F32:
+        """Return the outputs (columns, HEADS[name]) of one head for what `read` returns first."""
+        return self.layers[f"heads.{name}"](vectors)
+
+    def read(self, inputs: ColumnInputs) -> tuple[F32, F32]:
+        """Return what the heads read (columns, width), and the embeddings (columns, D) of the values alone."""
+        values = self.values.score_rows(inputs.values)
+        own = self._own(inputs, values)
+        spans = _spans(inputs)
+        context = [
+            table_context(own[span], inputs.is_subject[span])
+            for span in spans
+            if span.stop > span.start
+        ]
+        if not context:
+            return own, values
+        mixed = self.norms["table_norm"](self.layers["table"](np.concatenate(context)))
+        return own + np.maximum(mixed, 0), values
+
+    def _own(self, inputs: ColumnInputs, values: F32) -> F32:
+        headers = self.headers.score_rows(inputs.headers)
+        names = self.headers.score_rows(inputs.names)
+        around = [
+            header_context(headers[span], name)
+            for span, name in zip(_spans(inputs), names, strict=True)
+        ]
+        facts = self.layers["facts"](np.hstack([inputs.facts, inputs.is_subject[:, None]]))
+        parts = [
+            np.concatenate([np.zeros((0, HEADER_VECTORS * headers.shape[1]), np.float32), *around]),
+            values,
+            np.maximum(facts, 0),
+        ]
+        return np.maximum(self.norms["own_norm"](self.layers["own"](np.hstack(parts))), 0)
+
+
+def network_tensors(networks: Sequence[NgramNetwork]) -> Arrays:
+    """Return the tensors of several networks, as `load_networks` reads them."""
+    return {
+        f"{number}.{name}": tensor
+        for number, network in enumerate(networks)
+        for name, tensor in network.tensors().items()
+    }
+
+
+def load_networks(path: Path, mapped: MappedFile | None = None) -> tuple[NgramNetwork, ...]:
+    """Return the networks of a file of `network_tensors`, or of its mapped content; raise UsageError for anything else."""
+    by_number: dict[str, Arrays] = {}
+    for name, tensor in (mapped.tensors() if mapped else read_safetensors(path))[0].items():
+        number, _, own = name.partition(".")
+        by_number.setdefault(number, {})[own] = tensor
+    try:
+        return tuple(NgramNetwork.of(by_number[number]) for number in sorted(by_number))
+    except UsageError as error:
+        raise UsageError(f"{path} does not hold n-gram networks ({error})") from None
+
+
+def header_context(headers: F32, name: F32) -> F32:
+    """Return (columns, 5 D) for one table: each header's vector (columns, D), its neighbours', and the name's (D,)."""
+    count = len(headers)
+    left, right = np.zeros_like(headers), np.zeros_like(headers)
+    left[1:], right[:-1] = headers[:-1], headers[1:]
+    others = (headers.sum(axis=0) - headers) / np.float32(max(count - 1, 1))
+    return np.hstack([headers, left, right, others, np.broadcast_to(name, headers.shape)])
+
+
+def table_context(own: F32, is_subject: F32) -> F32:
+    """Return (columns, 4 D) for one table: a column's vector (columns, D), the others' mean, the maximum, the subject's."""
+    count = len(own)
+    others = (own.sum(axis=0) - own) / np.float32(max(count - 1, 1))
+    subject = (own * is_subject[:, None]).sum(axis=0)
+    wide = [np.broadcast_to(vector, own.shape) for vector in (own.max(axis=0), subject)]
+    return np.hstack([own, others, *wide])
+
+
+def _spans(inputs: ColumnInputs) -> list[slice]:
+    bounds = np.searchsorted(inputs.table, np.arange(len(inputs.names) + 1)).tolist()
+    return [slice(start, end) for start, end in pairwise(bounds)]
+
+
+_BAG_FIELDS = tuple(HashedLinear.__dataclass_fields__)
+_HALVED = ("importance", "scale")
+
+
+def _tensor(tensors: Mapping[str, npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+    if name not in tensors:
+        raise UsageError(f"network.{name} is missing")
+    return tensors[name]

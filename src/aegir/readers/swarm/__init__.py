@@ -1,0 +1,1 @@
+"""The swarm in numpy, as it ships: network, annotator, pool of specialists."""

@@ -1,1 +1,0 @@
-"""Training: one readable recipe per way of learning."""

@@ -1,0 +1,1 @@
+"""What every package may import: errors, arrays, files, seeds, settings, run folders, wording, HTML."""

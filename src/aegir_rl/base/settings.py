@@ -1,0 +1,151 @@
+"""A TOML file as a dataclass: defaults for what it leaves out, one sentence for what it gets wrong.
+
+    read_settings(Path("run.toml"), Training()) -> Training
+
+The dataclass of defaults is the schema: a key must be the name of a field, its value of the kind of the default,
+and a field that is itself a dataclass is a section. A mapping field takes any keys. A key that does not exist is
+refused with the nearest one that does. `base = "other.toml"` in the first lines begins with the settings of another file, named
+from the folder of this one; sections are joined key by key.
+
+    def __post_init__(self) -> None:                     a dataclass of settings refuses numbers that cannot work
+        check_numbers(self, "learning_rate", above=0)
+
+What a dataclass refuses on being made is said with the section and the file it came from.
+"""
+
+import difflib
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aegir_rl.base.errors import UsageError
+
+Settings = TypeVar("Settings")
+
+MOST_BASES = 16
+"""Files that a settings file may stand on, one on the other."""
+
+
+def read_settings(path: Path, defaults: Settings) -> Settings:
+    """The settings in a TOML file, on top of those of its base."""
+    files = _with_bases(path)
+    given: dict[str, Any] = {}
+    for said in reversed(files.values()):
+        given = _joined(given, said)
+    given.pop("base", None)
+    return settings_from(given, defaults, " on ".join(map(str, files)))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML file: {error}") from None
+
+
+def _with_bases(path: Path) -> dict[Path, dict[str, Any]]:
+    """What a TOML file, its base, the base of that … say, in this order."""
+    files = {path: read_toml(path)}
+    while (base := files[path].get("base")) is not None:
+        if not isinstance(base, str) or "\0" in base:
+            raise UsageError(f"'base' in {path} is {base!r}; expected the name of a TOML file")
+        path = path.parent / base
+        if path in files or len(files) > MOST_BASES:
+            raise UsageError(
+                f"{path} is a base of itself, or one of more than {MOST_BASES}; take `base` out of one of the files"
+            )
+        files[path] = read_toml(path)
+    return files
+
+
+def _joined(base: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    joined = dict(base)
+    for key, value in given.items():
+        below = joined.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            joined[key] = _joined(below, value)
+        else:
+            joined[key] = value
+    return joined
+
+
+def settings_from(given: Mapping[str, Any], defaults: Settings, path: str) -> Settings:
+    """The defaults with what was given in their place; `path` is named in complaints."""
+    made: Settings = _build(defaults, given, path, "")
+    return made
+
+
+def check_numbers(
+    settings: Any,
+    *names: str,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Refuse a number outside these bounds, or one that is not finite."""
+    bounds = {"above": above, "at least": at_least, "at most": at_most, "below": below}
+    for name in names:
+        value = getattr(settings, name)
+        broken = (
+            not math.isfinite(value)
+            or (above is not None and value <= above)
+            or (at_least is not None and value < at_least)
+            or (at_most is not None and value > at_most)
+            or (below is not None and value >= below)
+        )
+        if broken:
+            words = " and ".join(
+                f"{word} {bound}" for word, bound in bounds.items() if bound is not None
+            )
+            raise UsageError(f"{name} is {value}; expected a number {words}")
+
+
+def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:
+    names = [each.name for each in fields(defaults)]
+    values: dict[str, Any] = {name: getattr(defaults, name) for name in names}
+    for key, value in given.items():
+        where = f"{key!r} in {f'[{section}] of ' if section else ''}{path}"
+        if key not in values:
+            near = difflib.get_close_matches(key, names, 1, 0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            raise UsageError(f"unknown key {where}; {hint}")
+        inner = f"{section}.{key}" if section else key
+        values[key] = _value(values[key], value, where, path, inner)
+    try:
+        return type(defaults)(**values)
+    except UsageError as error:
+        raise UsageError(f"{error} ({f'[{section}] of ' if section else ''}{path})") from None
+
+
+def _value(default: Any, given: Any, where: str, path: str, section: str) -> Any:
+    if is_dataclass(default) or isinstance(default, Mapping):
+        if not isinstance(given, dict):
+            raise UsageError(f"{where} is {given!r}; expected a section [{section}]")
+        return _build(default, given, path, section) if is_dataclass(default) else given
+    expected = _expected(default, given)
+    if expected:
+        raise UsageError(f"{where} is {given!r}; expected {expected}")
+    if isinstance(default, float):
+        return float(given)
+    return tuple(given) if isinstance(default, tuple) else given
+
+
+def _expected(default: Any, given: Any) -> str | None:
+    """What should have come, in words; None when it did."""
+    if isinstance(default, bool):
+        return None if isinstance(given, bool) else "true or false"
+    if isinstance(default, int | float):
+        kinds = (int, float) if isinstance(default, float) else (int,)
+        right = isinstance(given, kinds) and not isinstance(given, bool)
+        return None if right else "a number" if isinstance(default, float) else "a whole number"
+    if isinstance(default, str):
+        return None if isinstance(given, str) else "text"
+    assert isinstance(default, list | tuple), f"no TOML value is of type {type(default).__name__}"
+    return None if isinstance(given, list) else "a list"

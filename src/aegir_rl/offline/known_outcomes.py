@@ -1,0 +1,70 @@
+"""Logs that hold the outcome of every worker: the true value of any policy, by which estimates can be judged.
+
+    accuracy_of.WORKER      part of an episode's rewards: what that worker would have got right (`aegir rl collect`)
+
+    reward of a worker = accuracy_of.WORKER - weighed mean cost and seconds of the decisions that asked it
+
+No estimate reads these parts. They exist where tables are labelled and every worker was asked, and only for episodes of
+one decision: what a chain would have gone on with is not known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegir_rl.base.arrays import Floats, Ints
+from aegir_rl.episode import EpisodeBatch
+from aegir_rl.offline.intervals import Estimate, estimate_mean
+from aegir_rl.offline.reward_v1 import RewardWeights
+
+OF_WORKER = "accuracy_of."
+"""Begins the name of the part of a reward that says whether a worker would have been right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a policy and the static table really earn on the columns of a log."""
+
+    policy: Estimate
+    static: Estimate
+    difference: Estimate
+    """Paired; its interval says how it may differ on other tables."""
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "policy": self.policy.as_dict(),
+            "static": self.static.as_dict(),
+            "difference": self.difference.as_dict(),
+        }
+
+
+def known_rewards(
+    batch: EpisodeBatch, workers: Sequence[str], at: int, weights: RewardWeights | None = None
+) -> Floats | None:
+    """(E, workers) what every worker would have earned; None unless all outcomes of all episodes are known.
+
+    `at` is the place of the worker among the factors of an action.
+    """
+    weights = weights or RewardWeights()
+    parts = [batch.rewards.get(f"{OF_WORKER}{worker}") for worker in workers]
+    if not workers or any(part is None or np.isnan(part).any() for part in parts):
+        return None
+    if (batch.decided.sum(axis=1) != 1).any():
+        return None
+    rewards = np.column_stack([np.asarray(part, np.float64) for part in parts])
+    for number in range(len(workers)):
+        asked = batch.decided & (batch.actions[..., at] == number)
+        if not asked.any():
+            return None  # nobody knows what it costs
+        spent = weights.cost * batch.cost[asked].mean()
+        spent += weights.seconds * batch.seconds[asked].mean()
+        rewards[:, number] -= spent
+    return np.clip(rewards, weights.low, weights.high)
+
+
+def true_values(known: Floats, chosen: Ints, static: Ints, groups: Ints) -> Truth:
+    """The value of choosing these workers (E,), of the static table's (E,), and the difference."""
+    rows = np.arange(len(known))
+    own, baseline = known[rows, chosen], known[rows, static]
+    return Truth(*(estimate_mean(each, groups) for each in (own, baseline, own - baseline)))

@@ -1,0 +1,77 @@
+"""Settings of a `RewardEnsemble` (ensemble.py), checked when they are made.
+
+EnsembleSettings(method="trimmed", min_alpha=0.4)
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from aegir_rl.base.arrays import read_floats
+from aegir_rl.base.errors import UsageError
+from aegir_rl.raters.aggregation import Method, check_method
+from aegir_rl.raters.agreement import Metric, check_metric
+
+FEWEST_UNITS = 10
+"""Units with two ratings or more below which alpha is noise and vetoes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsembleSettings:
+    """How raters are combined, and when their scores are vetoed."""
+
+    method: Method = "median"
+    """mean, weighted, median, trimmed, majority or reliability (aggregation.py)."""
+    metric: Metric = "interval"
+    """Scale of the ratings: nominal, ordinal, interval or ratio."""
+    weights: Sequence[float] | None = None
+    """One per rater, for `weighted` (required) and `reliability` (default: reliabilities over the window)."""
+    trim: float = 0.2
+    """Share of the ratings left out at each end by `trimmed`."""
+    min_raters: int | None = None
+    """Items with fewer ratings have no score; None is 2, or 1 for a single rater."""
+    min_alpha: float | None = None
+    """Veto a batch of ten units or more whose alpha is lower; None never vetoes."""
+    min_running_alpha: float | None = None
+    """Veto while the alpha of the last `window` items is lower; None never vetoes."""
+    max_spread: float | None = None
+    """Veto items whose ratings are further apart; None never vetoes."""
+    low_agreement: Literal["veto", "flag"] = "veto"
+    """Whether vetoed items lose their score, or are only marked."""
+    veto_score: float = math.nan
+    """Score of a vetoed item."""
+    window: int = 1024
+    """Items that running alpha, reliability and the report look back on; at least ten."""
+    timeout: float | None = 30.0
+    """Seconds after which a rater is missing for a batch; None waits."""
+    false_alarm_rate: float = 0.01
+    """Chance that any rater is ever reported as drifting while none does."""
+    seed: int = 0
+    """Breaks ties in the drift tests."""
+
+    def __post_init__(self) -> None:
+        check_method(self.method, self.trim)
+        check_metric(self.metric)
+        if self.weights is not None:
+            weights = read_floats(self.weights, "weights").ravel()
+            object.__setattr__(self, "weights", tuple(weights.tolist()))
+        elif self.method == "weighted":
+            raise UsageError("method 'weighted' needs weights, one per rater")
+        if self.low_agreement not in ("veto", "flag"):
+            raise UsageError(f"low_agreement is {self.low_agreement!r}; expected 'veto' or 'flag'")
+        for name in ("min_alpha", "min_running_alpha"):
+            least = getattr(self, name)
+            if least is not None and not least <= 1:
+                raise UsageError(f"{name} is {least}; expected at most 1, which is full agreement")
+        if self.max_spread is not None and not self.max_spread >= 0:
+            raise UsageError(f"max_spread is {self.max_spread}; expected 0 or more")
+        if not self.window >= FEWEST_UNITS:  # nan is not either
+            raise UsageError(f"window is {self.window}; expected at least {FEWEST_UNITS} items")
+
+    def least_ratings(self, raters: int) -> int:
+        """Ratings an item needs among this number of raters; raise if it can never have them."""
+        least = min(2, raters) if self.min_raters is None else self.min_raters
+        if not 1 <= least <= raters:
+            raise UsageError(f"min_raters is {least} among {raters} raters; expected 1 to {raters}")
+        return least

@@ -1,0 +1,108 @@
+"""Run a solution on cases in a sandbox and compare what it returns with what was expected.
+
+    verdict = check(sandbox, source, task, task.hidden)
+    verdict.ok, verdict.passed, verdict.failures
+
+Promises
+  - expected values never enter the sandbox, so a solution can neither read them nor gain by sending false results;
+  - a bool is no number; ints are compared exactly, other numbers within a relative difference of 1e-9;
+  - a case counts as passed only if its value arrived and the function raised nothing.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aegir_rl.simulator.sandbox.program import CallResult, Limits, Program, Sandbox
+from aegir_rl.simulator.task import Case, Json, PublicTask, Task
+
+RELATIVE_DIFFERENCE = 1e-9
+SHOWN = 80
+"""Characters of a value in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many cases passed, a sentence for each that did not, and what running them took."""
+
+    passed: int
+    total: int
+    failures: tuple[str, ...]
+    ended: str
+    wall_seconds: float
+    cpu_seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether every case passed, of which there was at least one."""
+        return self.total > 0 and self.passed == self.total
+
+
+def check(
+    sandbox: Sandbox,
+    source: str,
+    task: Task | PublicTask,
+    cases: Sequence[Case],
+    limits: Limits | None = None,
+) -> Verdict:
+    """Run `source` on the arguments of the cases and say which of them it solves."""
+    program = Program(
+        source=source,
+        function=task.function,
+        calls=tuple(case.arguments for case in cases),
+        files={name: text.encode() for name, text in task.files.items()},
+    )
+    execution = sandbox.run(program, limits)
+    failures = [
+        sentence
+        for number, case in enumerate(cases)
+        if (sentence := _describe_failure(number, case, execution.results, execution.ended))
+    ]
+    return Verdict(
+        passed=len(cases) - len(failures),
+        total=len(cases),
+        failures=tuple(failures),
+        ended=execution.ended,
+        wall_seconds=execution.wall_seconds,
+        cpu_seconds=execution.cpu_seconds,
+    )
+
+
+def equal_values(value: Json, expected: Json) -> bool:
+    """Whether two JSON values are the same, up to the last digits of floating-point numbers."""
+    if isinstance(value, bool) or isinstance(expected, bool):
+        return value is expected
+    if isinstance(value, int | float) and isinstance(expected, int | float):
+        if isinstance(value, int) and isinstance(expected, int):
+            return value == expected
+        try:
+            return math.isclose(value, expected, rel_tol=RELATIVE_DIFFERENCE, abs_tol=1e-12)
+        except OverflowError:  # an int that is no float
+            return False
+    if isinstance(value, list) and isinstance(expected, list):
+        return len(value) == len(expected) and all(map(equal_values, value, expected))
+    if isinstance(value, dict) and isinstance(expected, dict):
+        return value.keys() == expected.keys() and all(
+            equal_values(value[key], expected[key]) for key in value
+        )
+    return type(value) is type(expected) and value == expected
+
+
+def _describe_failure(
+    number: int, case: Case, results: Sequence[CallResult], ended: str
+) -> str | None:
+    """A sentence about a case that failed, None for one that passed."""
+    call = f"case {number + 1} {_short(list(case.arguments))}"
+    if number >= len(results):
+        return f"{call}: no value ({ended})"
+    result = results[number]
+    if result.error is not None:
+        return f"{call}: {result.error}"
+    if equal_values(result.value, case.expected):
+        return None
+    return f"{call}: returned {_short(result.value)}, expected {_short(case.expected)}"
+
+
+def _short(value: Json) -> str:
+    text = ascii(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -1,0 +1,94 @@
+"""Transform a column by example: the rule is shown by pairs of value and result, not told."""
+
+import re
+from random import Random
+from typing import Any
+
+from aegir_rl.simulator.families.family import Draft, Family, chance, split_cases, words
+from aegir_rl.simulator.source import module_source
+
+SIGNATURE = "transform(value)"
+SHAPES = {
+    "a person": ("{surname}, {given}", "{given} {surname}", "{surname}, {given} ({digits})"),
+    "a product code": (
+        "{CODE}-{digits}-{word}",
+        "{word}/{digits}/{CODE}",
+        "{digits}_{CODE}_{word}",
+    ),
+    "an email address": ("{given}.{surname}@{word}.com", "{surname}_{given}@{word}.{region}.org"),
+    "a path": ("/{folder}/{word}/{digits}.{ending}", "{folder}\\{word}\\{word}.{ending}"),
+    "a log entry": ("{ending}: {word} {digits} {region}", "[{CODE}] {word}={digits}"),
+    "a place": ("{city}; {region}; {digits}", "{city} - {CODE} - {region}"),
+}
+CASES = ("", "", "upper", "lower", "title")
+JOINTS = ("-", "_", " ", ".", "/", ":", ", ", "#", "")
+
+
+def build(value: str, pieces: list[Any]) -> str:
+    """Join the pieces: constants, and parts of the value cut to a slice and put into a case."""
+    if not value.strip():
+        return ""
+    parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
+    result = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            result += piece
+            continue
+        index, start, stop, case = piece
+        text = parts[index][start:stop] if -len(parts) <= index < len(parts) else ""
+        result += getattr(text, case)() if case else text
+    return result
+
+
+def _value(random: Random, shape: str) -> str:
+    names = ("given", "surname", "city", "region", "folder", "ending")
+    filled = {name: random.choice(words(name)) for name in names}
+    code = "".join(random.choice("ABCDEFGHKLMNPQRSTUVWXYZ") for _ in range(random.randint(2, 3)))
+    digits = str(random.randint(10, 99_999))
+    return re.sub(
+        r"\{(\w+)\}",
+        lambda found: {
+            **filled,
+            "CODE": code,
+            "digits": digits,
+            "word": random.choice(words("product")),
+        }[found[1]],
+        shape,
+    )
+
+
+def _pieces(random: Random, level: int, parts: int) -> list[Any]:
+    pieces: list[Any] = []
+    for number in range(level if level > 1 else random.randint(1, 2)):
+        if number:
+            pieces.append(random.choice(JOINTS))
+        index = random.randrange(parts)
+        start, stop = random.choice([(0, None), (0, None), (0, 1), (0, 3), (1, None), (-2, None)])
+        index = index - parts if chance(random, 0.3) else index
+        pieces.append((index, start, stop, random.choice(CASES)))
+    if chance(random, 0.3):
+        pieces.insert(0, random.choice(["id-", "#", "x_", "REF ", "@"]))
+    return [piece for piece in pieces if piece != ""]
+
+
+def draw(random: Random, level: int) -> Draft:
+    """A value of a known shape becomes one to three of its parts, cut, in a case, with constants between."""
+    kind = random.choice(list(SHAPES))
+    shape = random.choice(SHAPES[kind])
+    pieces = _pieces(random, level, len(re.findall(r"\{\w+\}", shape)))
+    usual = [(value, build(value, pieces)) for value in (_value(random, shape) for _ in range(18))]
+    public, hidden = split_cases([("", ""), ("   ", "")], usual, 7)
+    return Draft(
+        f"Each value is {kind}, such as {usual[0][0]!r}. Write transform(value), which returns the text that the examples show: "
+        "runs of letters and digits of the value, whole or cut at either end, in the same or another case (title means a capital "
+        "first letter, the others small), joined with constant text. An empty or blank value gives an empty text. "
+        "Hidden tests use other values of the same shape.",
+        SIGNATURE,
+        module_source(SIGNATURE, f"build(value, {pieces!r})", build, imports="re"),
+        public,
+        hidden,
+        difficulty={"pieces": len(pieces)},
+    )
+
+
+FAMILY = Family("column_by_example", "Transform a column as examples show.", 3, draw)

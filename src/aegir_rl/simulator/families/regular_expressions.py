@@ -1,0 +1,124 @@
+"""Regular expressions: infer the form of a code from values that have it and values that do not."""
+
+import re
+from random import Random
+
+from aegir_rl.simulator.families.family import Draft, Family, chance, sample, to_cases
+from aegir_rl.simulator.source import module_source
+
+SIGNATURE = "matches(value)"
+CLASSES = {
+    "[A-Z]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "[a-z]": "abcdefghijklmnopqrstuvwxyz",
+    "[0-9]": "0123456789",
+}
+SEPARATORS = ("-", "/", ".", ":", "_", "#")
+
+
+def has_form(value: str, pattern: str) -> bool:
+    """The whole value has the form."""
+    return re.fullmatch(pattern, value) is not None
+
+
+def _fields(random: Random, level: int) -> list[tuple[str, int, int]]:
+    """Classes or words (of equal rank: alternatives) with the fewest and the most repetitions."""
+    fields: list[tuple[str, int, int]] = []
+    for number in range(level + random.randint(1, 2)):
+        if number and chance(random, 0.8):
+            fields.append((random.choice(SEPARATORS), 1, 1))
+        if chance(random, 0.25):
+            starts = sample(random, ["AB", "ID", "No", "REF", "x", "KT", "EU", "ab"], 1, 3)
+            fields.append(("|".join(sorted(starts)), 1, 1))
+        else:
+            least = random.randint(1, 4)
+            fields.append(
+                (random.choice(list(CLASSES)), least, least + random.choice([0, 0, 1, 3]))
+            )
+    return fields
+
+
+def _pattern(fields: list[tuple[str, int, int]], optional: bool) -> str:
+    parts = []
+    for text, least, most in fields:
+        if text in CLASSES:
+            parts.append(f"{text}{{{least},{most}}}" if most > least else f"{text}{{{least}}}")
+        else:
+            parts.append(f"(?:{'|'.join(map(re.escape, text.split('|')))})")
+    if optional:
+        parts[-2:] = [f"(?:{''.join(parts[-2:])})?"]
+    return "".join(parts)
+
+
+def _value(random: Random, fields: list[tuple[str, int, int]], size: int | None = None) -> str:
+    """A value of the form; `size` 0 takes the fewest repetitions, 1 the most."""
+    text = ""
+    for kind, least, most in fields:
+        length = random.randint(least, most) if size is None else (least, most)[size]
+        letters = CLASSES.get(kind)
+        text += (
+            "".join(random.choice(letters) for _ in range(length))
+            if letters
+            else random.choice(kind.split("|"))
+        )
+    return text
+
+
+def _spoil(random: Random, value: str) -> str:
+    place = random.randrange(len(value))
+    letter = value[place]
+    kind = random.randrange(5)
+    if kind == 0:
+        return value[:place] + value[place + 1 :]
+    if kind == 1:
+        return value[:place] + letter * 4 + value[place:]
+    if kind == 2:
+        return value[:place] + letter.swapcase() + value[place + 1 :]
+    if kind == 3:
+        return value + random.choice([" ", "-", "7", "z"])
+    return value[:place] + random.choice("x7Q-. ") + value[place + 1 :]
+
+
+def draw(random: Random, level: int) -> Draft:
+    """Level 1 has two or three fields, 3 up to five; from 2 on the last field may be optional."""
+    fields = _fields(random, level)
+    optional = level > 1 and len(fields) > 3 and fields[-2][0] in SEPARATORS and chance(random, 0.5)
+    pattern = _pattern(fields, optional)
+    shown = [
+        _value(random, fields, 0),
+        _value(random, fields, 1),
+        *(_value(random, fields) for _ in range(8)),
+    ]
+    shown += [  # every alternative is shown
+        _value(random, [(word, 1, 1) if field[0] == text else field for field in fields])
+        for text, _, _ in fields
+        if "|" in text
+        for word in text.split("|")
+    ]
+    if optional:
+        shown += [_value(random, fields[:-2], 0), _value(random, fields[:-2], 1)]
+    more = [_value(random, fields) for _ in range(6)] + [
+        _value(random, fields[:-2] if optional else fields)
+    ]
+    wrong = [_spoil(random, random.choice(shown)) for _ in range(24)]
+    wrong = [value for value in dict.fromkeys(wrong) if not has_form(value, pattern)]
+    public = to_cases(
+        [*((value, True) for value in shown), *((value, False) for value in wrong[:9])]
+    )
+    random.shuffle(public)
+    seen = {case.arguments for case in public}
+    hidden = to_cases(
+        [("", False), *((value, True) for value in more), *((value, False) for value in wrong[9:])]
+    )
+    return Draft(
+        "Write matches(value), which returns True if a code has the form that the examples show. The form is a sequence of fields: runs of capital letters, "
+        "of small letters or of digits, each of a fewest and a most length, words of which one of several may stand, and single signs; a last sign and field may be optional. "
+        "It is the narrowest such form: the examples include the shortest and the longest of every run and every word. Nothing may stand before or after it.",
+        SIGNATURE,
+        module_source(SIGNATURE, f"has_form(value, {pattern!r})", has_form, imports="re"),
+        public,
+        [case for case in hidden if case.arguments not in seen],
+        difficulty={"fields": len(fields)},
+    )
+
+
+FAMILY = Family("regular_expressions", "Infer the form of a code from examples.", 3, draw)

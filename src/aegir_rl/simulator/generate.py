@@ -1,0 +1,165 @@
+"""Generate verified tasks: draw, verify in the sandbox, draw again what does not hold.
+
+    result = generate_tasks(1000, sandbox, seed=7)
+    result.tasks          # spread evenly over families and levels
+    result.report()       # per family: tasks, draws, why draws were refused
+
+Promises
+  - the tasks depend on count, seed and families alone; a longer run begins with the tasks of a shorter one, family by
+    family, and a family's tasks do not depend on which other families are asked for;
+  - every known solution passes its public and hidden tests in the sandbox; starters and trivial solutions fail the
+    hidden ones; no two tasks of a family are near-duplicates;
+  - tasks with the same rule (solution and starter) occur only when a family has no more rules at a level.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.simulator.checking import check
+from aegir_rl.simulator.families.family import Draft, Family, stub
+from aegir_rl.simulator.families.registry import find_families
+from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
+from aegir_rl.simulator.sandbox import Sandbox
+from aegir_rl.simulator.task import Task
+from aegir_rl.simulator.verification import refuse
+
+DRAWS = 60
+"""For one task; in the first half of them a rule that occurred is refused."""
+FEWEST_HIDDEN = 6
+Track = Callable[[Sequence[int]], Iterable[int]]
+
+
+@dataclass(slots=True)
+class FamilyReport:
+    """How the tasks of one family came about."""
+
+    about: str
+    tasks: int = 0
+    draws: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    public: int = 0
+    hidden: int = 0
+    repeated_rules: int = 0
+    most_similar: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Tasks and how they came about."""
+
+    tasks: list[Task]
+    families: dict[str, FamilyReport]
+
+    def report(self) -> dict[str, Any]:
+        """Figures per family."""
+        return {
+            name: {
+                "about": each.about,
+                "tasks": each.tasks,
+                "draws": each.draws,
+                "refused": dict(sorted(each.refused.items())),
+                "public_cases": round(each.public / max(1, each.tasks), 1),
+                "hidden_cases": round(each.hidden / max(1, each.tasks), 1),
+                "repeated_rules": each.repeated_rules,
+                "most_similar": round(each.most_similar, 2),
+            }
+            for name, each in self.families.items()
+        }
+
+
+def generate_tasks(
+    count: int,
+    sandbox: Sandbox,
+    *,
+    seed: int = 0,
+    families: Sequence[str] = (),
+    track: Track = iter,
+) -> Generated:
+    """Draw and verify `count` tasks, evenly from the named families (all of them by default)."""
+    if count < 1:
+        raise UsageError(f"the count is {count}; expected 1 or more tasks")
+    makers = [_Maker(family, seed, sandbox) for family in find_families(families)]
+    tasks = [
+        makers[number % len(makers)].make(number // len(makers)) for number in track(range(count))
+    ]
+    return Generated(tasks, {maker.family.name: maker.report for maker in makers})
+
+
+class _Maker:
+    """Makes the tasks of one family, one after the other."""
+
+    def __init__(self, family: Family, seed: int, sandbox: Sandbox) -> None:
+        self.family, self.seed, self.sandbox = family, seed, sandbox
+        self.report = FamilyReport(family.about)
+        self._rules: set[tuple[str, str]] = set()
+        self._similar = NearDuplicates()
+
+    def make(self, number: int) -> Task:
+        """The task of this number; levels take turns."""
+        level = number % self.family.levels + 1
+        for attempt in range(DRAWS):
+            seed = Seeds(self.seed).derive("simulator", self.family.name, number, attempt)
+            draft = self.family.draw(Random(seed), level)  # noqa: S311
+            task = _to_task(self.family, draft, level, number, self.seed)
+            self.report.draws += 1
+            reason = self._refuse(task, draft, strict=attempt < DRAWS // 2)
+            if reason is None:
+                self._remember(task)
+                return task
+            self.report.refused[reason] += 1
+        raise AegirError(
+            f"the family {self.family.name} gave no usable task of level {level} in {DRAWS} draws "
+            f"({', '.join(self.report.refused)}); ask for fewer tasks"
+        )
+
+    def _refuse(self, task: Task, draft: Draft, *, strict: bool) -> str | None:
+        """The reason to draw again, in a few words."""
+        if len(task.hidden) < FEWEST_HIDDEN:
+            return "few hidden cases"
+        if strict and (task.solution, task.starter) in self._rules:
+            return "same rule"
+        if self._similar.nearest([*task.public, *task.hidden])[0] >= LIKE:
+            return "near-duplicate"
+        if draft.starter and check(self.sandbox, task.starter, task, task.public).ok:
+            return "starter passes public tests"
+        sentence = refuse(task, self.sandbox)
+        if sentence is not None and "known solution" in sentence:
+            raise AegirError(f"{sentence}; this is a bug of the family {self.family.name}")
+        return None if sentence is None else "trivial"
+
+    def _remember(self, task: Task) -> None:
+        cases = [*task.public, *task.hidden]
+        self.report.most_similar = max(self.report.most_similar, self._similar.nearest(cases)[0])
+        self.report.repeated_rules += (task.solution, task.starter) in self._rules
+        self._rules.add((task.solution, task.starter))
+        self._similar.add(task.id, cases)
+        self.report.tasks += 1
+        self.report.public += len(task.public)
+        self.report.hidden += len(task.hidden)
+
+
+def _to_task(family: Family, draft: Draft, level: int, number: int, seed: int) -> Task:
+    arguments = [repr(case.arguments) for case in draft.public]
+    return Task(
+        id=f"{family.name}-{seed}-{number:04d}",
+        family=family.name,
+        statement=draft.statement,
+        function=draft.function,
+        files=dict(draft.files),
+        starter=draft.starter or stub(draft.signature),
+        solution=draft.solution,
+        public=tuple(draft.public),
+        hidden=tuple(draft.hidden),
+        difficulty={
+            "level": level,
+            "public_cases": len(draft.public),
+            "argument_length": round(sum(map(len, arguments)) / len(arguments), 1),
+            **draft.difficulty,
+        },
+        seed=seed,
+    )

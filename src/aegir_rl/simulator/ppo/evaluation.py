@@ -1,0 +1,174 @@
+"""How good is a policy in the simulator? Against what anyone could do instead, and what nobody can beat.
+
+    best single solver   the chain of one solver that earns most on the training tasks: one effort, or 1, 2 and 3 in turn
+    static table         the routing table of world.py
+    start                the policy that PPO began with, as it would be deployed
+    ppo                  policies of several seeds, each by its likeliest action; mean and spread (standard deviation) over them
+    oracle               the best attempt at every task in hindsight, a retry included, or giving up at once
+
+    report = evaluate(world, config, policies, start)
+
+Every figure is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from aegir_rl.base.arrays import Floats
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.observe.plots import bar_plot, line_plot
+from aegir_rl.offline.intervals import estimate_mean
+from aegir_rl.offline.policy import RoutingPolicy
+from aegir_rl.offline.reward_v1 import compute_reward_v1
+from aegir_rl.simulator.playing import Choose, follow, prefer
+from aegir_rl.simulator.ppo.config import PpoTraining
+from aegir_rl.simulator.ppo.world import Part, World
+from aegir_rl.simulator.solvers.solver import EFFORTS
+
+STYLE = "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}svg{margin:6px}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What one way to choose did on every task of a part."""
+
+    rewards: Floats
+    """(T,)"""
+    success: float
+    attempts: float
+    seconds: float
+
+    def figures(self) -> dict[str, float]:
+        return {
+            "reward": float(self.rewards.mean()),
+            "success": self.success,
+            "attempts": self.attempts,
+            "seconds": self.seconds,
+        }
+
+
+def look(part: Part, config: PpoTraining, choose: Choose) -> Look:
+    """Play every task of a part once."""
+    batch = part.play(config, choose, np.random.default_rng(0)).batch
+    reward = compute_reward_v1(batch, config.reward)
+    return Look(
+        reward.total,
+        float(reward.parts["accuracy"].mean()),
+        float(batch.decided.sum(axis=1).mean()),
+        float(reward.parts["seconds"].mean()),
+    )
+
+
+def choose_single_solver(part: Part, config: PpoTraining) -> tuple[str, list[int]]:
+    """Name and chain of the single solver that earns most on these tasks."""
+    efforts, names = len(EFFORTS), part.table.actions
+    chains = {names[action]: [action] for action in range(part.table.retry_action)}
+    for number, solver in enumerate(part.table.solvers):
+        chains[f"{solver}, rising efforts"] = [number * efforts + at for at in range(efforts)]
+    earned = {name: part.follow_chain(config, chain).mean() for name, chain in chains.items()}
+    best = max(earned, key=lambda name: earned[name])
+    return best, chains[best]
+
+
+def compute_oracle(part: Part, config: PpoTraining) -> Floats:
+    """(T,) what the best attempt in hindsight earns on every task; 0 where nothing pays."""
+    best = np.zeros(len(part))
+    retry = part.table.retry_action
+    for action in range(retry):
+        for chain in ([action], [action, retry]):
+            best = np.maximum(best, part.follow_chain(config, chain))
+    return best
+
+
+def evaluate(
+    world: World,
+    config: PpoTraining,
+    policies: Sequence[RoutingPolicy],
+    start: RoutingPolicy | None = None,
+) -> dict[str, Any]:
+    """Figures of all parts, JSON-ready."""
+    single, chain = choose_single_solver(world.training, config)
+    report: dict[str, Any] = {
+        "policies": [policy.version for policy in policies],
+        "start": start.version if start else None,
+        "single_solver": single,
+        "parts": {},
+    }
+    for name, part in world.parts.items():
+        baselines = {
+            "single": part.follow_chain(config, chain),
+            "static": look(part, config, follow).rewards,
+        }
+        if start is not None:
+            baselines["start"] = look(part, config, prefer(start, part.table)).rewards
+        report["parts"][name] = _compare(part, config, policies, baselines)
+    return report
+
+
+def _compare(
+    part: Part,
+    config: PpoTraining,
+    policies: Sequence[RoutingPolicy],
+    baselines: dict[str, Floats],
+) -> dict[str, Any]:
+    looks = [look(part, config, prefer(policy, part.table)) for policy in policies]
+    oracle = float(compute_oracle(part, config).mean())
+    means = np.array([each.rewards.mean() for each in looks])
+    mean, spread = float(means.mean()), float(means.std(ddof=1)) if len(means) > 1 else 0.0
+    own = np.mean([each.rewards for each in looks], axis=0)
+    tasks = np.arange(len(part))
+    return {
+        "tasks": len(part),
+        "ppo": {
+            "reward": mean,
+            "spread": spread,
+            "seeds": means.tolist(),
+            **{
+                name: float(np.mean([each.figures()[name] for each in looks]))
+                for name in ("success", "attempts", "seconds")
+            },
+        },
+        **{name: {"reward": float(rewards.mean())} for name, rewards in baselines.items()},
+        "oracle": {"reward": oracle},
+        "share_of_oracle": mean / oracle if oracle > 0 else None,
+        "gain": {
+            name: estimate_mean(own - rewards, tasks).as_dict()
+            for name, rewards in baselines.items()
+        },
+        "beats": {
+            name: bool(mean - spread > rewards.mean()) for name, rewards in baselines.items()
+        },
+    }
+
+
+def evaluation_page(report: dict[str, Any], runs: Sequence[RunFolder] = ()) -> str:
+    """Bars of every part, and the learning curves of runs, as one HTML page."""
+    plots = []
+    for name, part in report["parts"].items():
+        names = [each for each in ("single", "static", "start", "ppo", "oracle") if each in part]
+        plots.append(
+            bar_plot(
+                f"{name}: {part['tasks']} tasks",
+                {each: part[each]["reward"] for each in names},
+                y_label="mean reward",
+            )
+        )
+    plots += [curve_plot(runs, column) for column in ("test/reward", "reward/mean", "entropy")]
+    title = "PPO in the simulator"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style><h1>{escape(title)}</h1>{''.join(plots if runs else plots[:-3])}</html>\n"
+    )
+
+
+def curve_plot(runs: Sequence[RunFolder], column: str) -> str:
+    """One line per run."""
+    series = {}
+    for run in runs:
+        points = run.history().column(column)
+        series[run.path.name] = ([step for step, _ in points], [value for _, value in points])
+    return line_plot(column, series, x_label="iteration", y_label=column)

@@ -1,0 +1,272 @@
+"""PPO in the simulator: a routing policy learns which solver to try, how hard, and when to stop (docs/simulator.md).
+
+    aegir sim train-ppo configs/ppo.toml --from cql.safetensors --out runs/ppo
+
+A run folder holds config.toml, environment.json, metrics.jsonl, checkpoint.safetensors, policy.safetensors (as `aegir rl`
+and dispatch read it), episodes.jsonl (the last training episodes) and summary.json.
+
+Promises
+  - killed at any moment and resumed, a run ends with the bits of one that was not;
+  - test tasks and held-out families are looked at and never learnt from;
+  - a run that is unwell (aegir_rl.health) stops with the reasons, exit code 3.
+
+Numpy only: the networks are small, and a step of torch costs more than their arithmetic.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from aegir_rl.base.errors import UsageError
+from aegir_rl.base.files import replace_file
+from aegir_rl.base.run_folder import RunFolder
+from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
+from aegir_rl.base.saved_state_parts import join_state, split_state
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.base.training_run import CHECKPOINT, open_run
+from aegir_rl.health import HealthMonitor
+from aegir_rl.health.measures import measure_rewards
+from aegir_rl.offline.log_files import write_log
+from aegir_rl.offline.policy import RoutingPolicy
+from aegir_rl.offline.reward_v1 import RoutingReward, compute_reward_v1
+from aegir_rl.rl.curriculum import Curriculum
+from aegir_rl.simulator.playing import Played, play, prefer
+from aegir_rl.simulator.ppo.config import PpoTraining
+from aegir_rl.simulator.ppo.evaluation import look
+from aegir_rl.simulator.ppo.learner import PpoLearner, Start
+from aegir_rl.simulator.ppo.world import World
+
+POLICY, EPISODES, SUMMARY = "policy.safetensors", "episodes.jsonl", "summary.json"
+STATE_KEY = "aegir_ppo"
+KEPT_EPISODES = 100
+
+
+class Watcher(Protocol):
+    """Receives progress reports."""
+
+    def say(self, line: str) -> None:
+        """Report an event."""
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """Report the figures of an iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedPolicy:
+    """The result of a finished run."""
+
+    policy: RoutingPolicy
+    figures: dict[str, float]
+    """`PART/reward`, `PART/success` … of every part of the tasks, by the likeliest action."""
+
+
+def train_ppo(
+    config: PpoTraining,
+    folder: Path,
+    watch: Watcher,
+    world: World,
+    start: RoutingPolicy | None = None,
+    resume: bool = False,
+) -> TrainedPolicy:
+    """Train a policy; `start` is the one to begin with, a random one if it is None."""
+    with open_run(folder, config, resume=resume) as run:
+        state = _RunState.prepare(config, run, watch, world, start, resume)
+        played: Played | None = None
+        for iteration in range(state.done, config.iterations):
+            tasks = state.curriculum.draw(config.episodes)
+            played = _play(state, tasks, iteration)
+            reward = compute_reward_v1(played.batch, config.reward)
+            state.curriculum.update(tasks, reward.parts["accuracy"])
+            figures = state.learner.update(
+                played, reward.steps, iteration, iteration / config.iterations
+            )
+            figures |= _measure(played, reward)
+            done = iteration + 1
+            due = done % config.check_every == 0 or done == config.iterations
+            looked = state.look() if due else {}
+            run.record(done, **figures, **looked, **state.curriculum.metrics())
+            watch.step(done, {**figures, **looked})
+            state.monitor.observe(done, figures).raise_if_unwell()
+            if due:
+                state.keep(done)
+        return state.finish(played)
+
+
+def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
+    config, training = state.config, state.world.training
+    return play(
+        *(training.table, tasks, state.learner.choose, config.budget, config.reward),
+        static=training.static,
+        random=Seeds(config.seed).generator("rollout", iteration),
+        name=f"{config.name}-{config.seed}-{iteration + 1}",
+        decider="ppo",
+        longest=config.longest,
+    )
+
+
+def _measure(played: Played, reward: RoutingReward) -> dict[str, float]:
+    """Figures of the episodes that were learnt from."""
+    batch, known = played.batch, np.isfinite(reward.total)
+    figures = measure_rewards(reward.total, missing=~known)
+    means = {part: float(values[known].mean()) for part, values in reward.parts.items()}
+    return {
+        **figures,
+        **{f"part/{part}": value for part, value in means.items()},
+        "episode/decisions": float(batch.decided.sum(axis=1).mean()),
+        "decisions": float(batch.decided.sum()),
+    }
+
+
+@dataclass(slots=True)
+class _RunState:
+    """A run between two iterations."""
+
+    config: PpoTraining
+    run: RunFolder
+    watch: Watcher
+    world: World
+    learner: PpoLearner
+    curriculum: Curriculum
+    monitor: HealthMonitor
+    start: str
+    """Version of the policy it began with."""
+    done: int = 0
+
+    @classmethod
+    def prepare(
+        cls,
+        config: PpoTraining,
+        run: RunFolder,
+        watch: Watcher,
+        world: World,
+        start: RoutingPolicy | None,
+        resume: bool,
+    ) -> "_RunState":
+        """Begin a run, or go on with the one in the folder."""
+        items, how = len(world.training), config.curriculum
+        curriculum = Curriculum(
+            items,
+            how.strategy,
+            difficulty=world.training.table.features.mean(axis=1).astype(np.float64),
+            exploration=how.exploration,
+            seed=config.seed,
+        )
+        watch.say(
+            f"{items} tasks to learn from, {len(world.test)} to test on, {len(world.families)} of held-out families; "
+            f"{len(world.training.table.actions)} actions"
+        )
+        if resume:
+            return cls._restore(config, run, watch, world, curriculum)
+        learner = PpoLearner(config.ppo, _begin(config, world, start), config.seed)
+        name = start.version if start else ""
+        state = cls(config, run, watch, world, learner, curriculum, HealthMonitor(), name)
+        run.record(0, **state.look())
+        state.keep(0)
+        return state
+
+    def look(self) -> dict[str, float]:
+        """How the likeliest actions do on each part."""
+        policy = self.learner.policy({})
+        return {
+            f"{name}/{figure}": value
+            for name, part in self.world.parts.items()
+            for figure, value in look(part, self.config, prefer(policy, part.table))
+            .figures()
+            .items()
+        }
+
+    def keep(self, done: int) -> None:
+        """Write the policy and a checkpoint after `done` iterations."""
+        self.done = done
+        self.policy().save(self.run.path / POLICY)
+        state = {
+            "learner": self.learner.state_dict(),
+            "curriculum": self.curriculum.state_dict(),
+            "monitor": self.monitor.state_dict(),
+        }
+        facts, arrays = split_state(state)
+        known = {"done": done, "start": self.start, "world": self.world.fingerprint, "state": facts}
+        content = safetensors_bytes(arrays, {STATE_KEY: json.dumps(known)})
+        replace_file(self.run.path / CHECKPOINT, content)
+
+    def policy(self) -> RoutingPolicy:
+        """The policy as it is now, with what it was trained on."""
+        return self.learner.policy(
+            {
+                "method": "PPO",
+                "start": self.start,
+                "data": self.config.tasks.training,
+                "data_sha256": self.world.fingerprint,
+                "data_sources": sorted(set(self.world.training.table.sources)),
+                "tasks": len(self.world.training),
+                "iterations": self.done,
+                "settings": asdict(self.config),
+            }
+        )
+
+    def finish(self, played: Played | None) -> TrainedPolicy:
+        """Write the last episodes and the summary."""
+        figures, policy = self.look(), self.policy()
+        if played is not None:
+            episodes = list(played.batch.episodes())[:KEPT_EPISODES]
+            write_log(episodes, self.run.path / EPISODES)
+        summary = {
+            "policy": policy.version,
+            "start": self.start or None,
+            "iterations": self.done,
+            "seed": self.config.seed,
+            "figures": figures,
+        }
+        text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
+        replace_file(self.run.path / SUMMARY, text.encode())
+        return TrainedPolicy(policy, figures)
+
+    @classmethod
+    def _restore(
+        cls,
+        config: PpoTraining,
+        run: RunFolder,
+        watch: Watcher,
+        world: World,
+        curriculum: Curriculum,
+    ) -> "_RunState":
+        path = run.path / CHECKPOINT
+        arrays, metadata = read_safetensors(path)
+        try:
+            known = json.loads(metadata[STATE_KEY])
+            saved = join_state(known["state"], arrays)
+            done, start, fingerprint = int(known["done"]), str(known["start"]), known["world"]
+            learner = PpoLearner.restored(
+                saved["learner"], config.ppo, world.training.table.actions, config.seed
+            )
+        except (KeyError, ValueError, TypeError) as error:
+            raise UsageError(f"{path} is no checkpoint of a PPO run ({error})") from None
+        if fingerprint != world.fingerprint:
+            raise UsageError(
+                f"tasks, solvers or outcomes are not those that {run.path} began with; resume it with the same files"
+            )
+        monitor = HealthMonitor()
+        curriculum.load_state_dict(saved["curriculum"])
+        monitor.load_state_dict(saved["monitor"])
+        run.cut(done)
+        watch.say(f"going on after iteration {done} of {config.iterations}")
+        return cls(config, run, watch, world, learner, curriculum, monitor, start, done)
+
+
+def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> Start:
+    if start is not None:
+        return Start.of_policy(start, world.training.table)
+    random = Seeds(config.seed).generator("first look")
+    table = world.training.table
+
+    def anything(seen: Any, _: Any, chance: np.random.Generator) -> tuple[Any, Any]:
+        drawn = chance.integers(len(table.actions), size=len(seen))
+        return drawn, np.full(len(seen), 1 / len(table.actions))
+
+    batch = world.training.play(config, anything, random).batch
+    seen = batch.features[batch.decided]
+    return Start.new(seen, batch.feature_names, table, config.ppo.hidden, config.seed)

@@ -1,0 +1,272 @@
+"""Start bwrap around the interpreter, with an empty environment and without rights.
+
+As root, the user id is dropped before bwrap is started, to one that nobody has, since the kernel holds root to no limit on
+processes. That user may be unable to reach the interpreter (below /root, for instance): before the id is dropped, the
+interpreter's folders are mounted at reachable places in a mount namespace that only bwrap sees.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+from aegir_rl.base.errors import UsageError
+from aegir_rl.simulator.sandbox import harness
+from aegir_rl.simulator.sandbox.messages import RESULT_BYTES
+from aegir_rl.simulator.sandbox.program import Limits
+from aegir_rl.simulator.sandbox.watch import Stream
+
+SYSTEM_FOLDERS = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo")
+LOADER_CACHE = "/etc/ld.so.cache"
+STAGE = "/tmp"  # noqa: S108, covered in a namespace of bwrap's own
+FIRST_USER, USERS = 61184, 4336
+"""User ids that are handed out for a while and belong to nobody (systemd's range for dynamic users)."""
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x00020000, 0x1000, 0x4000, 0x40000
+ISOLATION = (
+    *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--as-pid-1", "--die-with-parent", "--new-session", "--clearenv"),
+    *("--cap-drop", "ALL", "--hostname", "sandbox"),
+)
+INTERPRETER = ("-P", "-s", "-S", "-B", "-X", "utf8")
+"""Options of Python: no folder of ours and no site-packages on its path, no byte code written."""
+
+
+class BwrapCommand:
+    """One start of bwrap around the interpreter, and the process numbers it reports."""
+
+    def __init__(
+        self, bwrap: str, files: "OpenFiles", folder_bytes: int | None, filter_: bytes | None
+    ) -> None:
+        self._bwrap, self._files = bwrap, files
+        self._folder_bytes, self._filter = folder_bytes, filter_
+        self._info, self._info_end = files.pipe()
+        self._child: int | None = None
+        self._first: int | None = None
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        passed: Sequence[int] = (),
+    ) -> subprocess.Popen[bytes]:
+        """Start it with an empty environment; `passed` are open files that the harness gets under their numbers."""
+        data = self._files.sealed(Path(harness.__file__).read_bytes())
+        inherited = [data, self._info_end, *passed]
+        options = self._options(data)
+        if self._filter is not None:
+            inherited.append(self._files.sealed(self._filter))
+            options += ["--seccomp", str(inherited[-1]), "--disable-userns"]
+        prepare = _Preparation()
+        binds = [word for bind in prepare.binds for word in ("--ro-bind", *bind)]
+        command = [self._bwrap, *binds, *options, "--", interpreter(), *INTERPRETER, "/harness.py"]
+        try:
+            process = subprocess.Popen(
+                [*command, *arguments],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={},
+                pass_fds=inherited,
+                preexec_fn=prepare,
+                cwd="/",
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise UsageError(f"{self._bwrap} cannot be started: {error}") from None
+        self._files.close(self._info_end)
+        return process
+
+    def open_first_process(self) -> int | None:
+        """A process file descriptor of process 1 inside, which ends after all others; None if bwrap failed."""
+        said = b""
+        while not said.rstrip().endswith(b"}"):  # bwrap writes it in pieces
+            part = os.read(self._info, 4096)
+            if not part:
+                return None
+            said += part
+        self._child = int(json.loads(said)["child-pid"])
+        with suppress(OSError):
+            self._first = self._files.add(os.pidfd_open(self._child))
+        return self._first
+
+    def end(self, process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+        """Kill what is left, wait for it, and return what all of it used.
+
+        Process 1 is killed, not bwrap, which then waits for it: otherwise it would be left to the machine's first process.
+        """
+        if self._first is None:
+            os.kill(process.pid, signal.SIGKILL)
+        else:
+            kill(self._first)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return usage
+
+    def open_proc(self) -> int | None:
+        """The sandbox's own /proc as an open folder, once its processes are inside."""
+        with suppress(OSError):
+            proc = os.open(f"/proc/{self._child}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
+            if os.fstat(proc).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
+                return self._files.add(proc)
+            os.close(proc)  # the machine's: bwrap is not done yet
+        return None
+
+    def _options(self, data: int) -> list[str]:
+        size = [] if self._folder_bytes is None else ["--size", str(self._folder_bytes)]
+        return [
+            *ISOLATION,
+            *("--setenv", "PYTHONHASHSEED", "0", "--proc", "/proc", "--dev", "/dev"),
+            *(*size, "--perms", "0700", "--tmpfs", harness.FOLDER),
+            *("--ro-bind-data", str(data), "/harness.py"),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", harness.FOLDER),
+            *("--info-fd", str(self._info_end)),
+        ]
+
+
+class OpenFiles:
+    """Open files that are closed together; `add` takes one over."""
+
+    def __init__(self) -> None:
+        self._open: set[int] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close(*self._open)
+
+    def add(self, file: int) -> int:
+        self._open.add(file)
+        return file
+
+    def close(self, *files: int) -> None:
+        for file in files:
+            self._open.discard(file)
+            os.close(file)
+
+    def pipe(self) -> tuple[int, int]:
+        reader, writer = os.pipe()
+        return self.add(reader), self.add(writer)
+
+    def streams(self, limits: Limits) -> tuple[list[Stream], list[int]]:
+        """Pipes for results, output and errors: the ends that the host reads, and those of the program."""
+        pipes = [self.pipe() for _ in range(3)]
+        most = (RESULT_BYTES, limits.output_bytes, limits.output_bytes)
+        streams = [Stream(reader, bytes_) for (reader, _), bytes_ in zip(pipes, most, strict=True)]
+        return streams, [writer for _, writer in pipes]
+
+    def sealed(self, content: bytes) -> int:
+        """A file in memory that nobody can change."""
+        file = self.add(os.memfd_create("order", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
+        harness.write_all(file, content)
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+        os.lseek(file, 0, os.SEEK_SET)
+        return file
+
+
+class _Preparation:
+    """Called in the child before bwrap starts: as root, makes the interpreter reachable and drops the user id."""
+
+    def __init__(self) -> None:
+        self._is_root = os.geteuid() == 0
+        own = [path for path in interpreter_paths() if path not in SYSTEM_FOLDERS]
+        self._staged = [(path, f"{STAGE}/{number}") for number, path in enumerate(own)]
+        self._user = sandbox_user()
+        self._libc = _libc()
+
+    @property
+    def binds(self) -> list[tuple[str, str]]:
+        """Sources and destinations of what the sandbox sees of the machine's files."""
+        staged = dict(self._staged) if self._is_root else {}
+        return [(staged.get(path, path), path) for path in interpreter_paths()]
+
+    def __call__(self) -> None:
+        if self._is_root:
+            self._check(self._libc.unshare(CLONE_NEWNS))
+            handles = [(os.open(path, os.O_PATH), place, path) for path, place in self._staged]
+            self._mount(None, "/", None, MS_REC | MS_PRIVATE)
+            self._mount("tmpfs", STAGE, "tmpfs", 0)
+            for handle, place, path in handles:
+                if os.path.isdir(path):  # noqa: PTH112
+                    os.mkdir(place, 0o755)  # noqa: PTH102
+                else:
+                    os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
+                self._mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
+                os.close(handle)
+            os.chmod(STAGE, 0o755)  # noqa: PTH101, S103
+            os.setgroups([])
+            os.setresgid(self._user, self._user, self._user)
+            os.setresuid(self._user, self._user, self._user)
+
+    def _mount(self, source: str | None, target: str, kind: str | None, flags: int) -> None:
+        words = [None if word is None else word.encode() for word in (source, target, kind)]
+        self._check(self._libc.mount(*words, flags, None))
+
+    def _check(self, code: int) -> None:
+        if code != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def find_bwrap() -> str:
+    """Where bubblewrap is; one sentence if it is not."""
+    if sys.platform != "linux":
+        raise UsageError("the local sandbox needs Linux; elsewhere use --docker")
+    found = shutil.which("bwrap")
+    if found is None:
+        raise UsageError(
+            "the local sandbox needs bubblewrap, which is not installed; "
+            "install it (apt-get install bubblewrap) or use --docker"
+        )
+    return found
+
+
+def describe_start_failure(said: bytes) -> str:
+    """The sentence for a sandbox that does not start."""
+    reason = " ".join(said.decode(errors="replace").split())[:300] or "no reason given"
+    return (
+        f"bubblewrap cannot start a sandbox on this machine ({reason}); "
+        "`aegir doctor` says what is missing, or use --docker"
+    )
+
+
+def kill(pidfd: int) -> None:
+    """Kill a process by its file descriptor; one that has ended is left alone."""
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def sandbox_user() -> int:
+    """The user id of programs: as root one that nobody has, else the own one."""
+    own = os.geteuid()
+    return own if own else FIRST_USER + os.getpid() % USERS
+
+
+@lru_cache(maxsize=1)
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def interpreter() -> str:
+    """The interpreter behind this one, outside of virtual environments."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+@lru_cache(maxsize=1)
+def interpreter_paths() -> tuple[str, ...]:
+    """Files and folders that the interpreter needs; links of the system are followed by mounting what they lead to."""
+    libraries = [os.path.join(sys.base_prefix, name) for name in ("lib", "lib64")]  # noqa: PTH118
+    wanted = [interpreter(), *libraries, *SYSTEM_FOLDERS, LOADER_CACHE]
+    return tuple(path for path in dict.fromkeys(wanted) if os.path.exists(path))  # noqa: PTH110

@@ -1,0 +1,417 @@
+"""One attack per promise of `aegir_rl.simulator.sandbox`, warm and cold, run from a process with mounts of its own."""
+
+import re
+
+import pytest
+
+import aegir_rl.simulator.sandbox
+from aegir_rl.simulator.checking import check
+from aegir_rl.simulator.sandbox import Program
+from aegir_rl.simulator.sandbox.seccomp import denied_calls
+from aegir_rl.simulator.task import Case, Task
+from sandboxes import SECRET, Attack, open_or_skip
+
+LIBC = "import ctypes, os, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+FIND_IN_MEMORY = """
+def find(first, second):
+    # The whole marker is never put together here: it would be found.
+    first, second = first.encode(), second.encode()
+    for line in open("/proc/self/maps"):
+        begin, end = (int(number, 16) for number in line.split()[0].split("-"))
+        if "r" in line.split()[1] and "[v" not in line:
+            with open("/proc/self/mem", "rb", 0) as memory:
+                memory.seek(begin)
+                try:
+                    content = memory.read(end - begin)
+                except OSError:
+                    continue
+            place = content.find(first)
+            while place >= 0:
+                if content[place + len(first) :].startswith(second):
+                    return True
+                place = content.find(first, place + 1)
+    return False
+"""
+
+
+def test_every_promise_has_an_attack_of_its_name():
+    text = (aegir_rl.simulator.sandbox.__doc__ or "").split("What it does not stop")[0]
+    promises = re.findall(r"^  - (\w+):", text, re.MULTILINE)
+    assert len(promises) == 19
+    assert [name for name in promises if f"test_{name}" not in globals()] == []
+
+
+def test_writing_outside_its_folder(attack: Attack):
+    written = attack("""
+import os
+def attack():
+    written = []
+    for folder, folders, names in os.walk("/"):
+        if folder.count("/") > 2 or folder.startswith(("/proc/", "/tmp")):
+            folders.clear()
+            continue
+        try:
+            open(os.path.join(folder, "new"), "w").close()
+            written.append(folder)
+        except OSError:
+            pass
+    for name in ("/harness.py", os.__file__, "/proc/sys/kernel/hostname", "/proc/sysrq-trigger"):
+        for work in (lambda: open(name, "a").close(), lambda: os.unlink(name), lambda: os.rename(name, "/tmp/x"), lambda: os.chmod(name, 0o777)):
+            try:
+                work()
+                written.append(name)
+            except OSError:
+                pass
+    return [written, os.listdir("/tmp")]
+""").value
+    assert written == [[], []]
+
+
+def test_using_the_network(attack: Attack):
+    families, interfaces = attack("""
+import socket
+def attack():
+    opened = []
+    for family in range(2, 46):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW):
+            try:
+                socket.socket(family, kind)
+                opened.append(family)
+            except OSError:
+                pass
+    socket.socket(socket.AF_UNIX).close()
+    return [opened, [line.split(":")[0].strip() for line in open("/proc/net/dev")][2:]]
+""").value
+    assert families == []
+    assert interfaces == ["lo"]
+
+
+def test_reading_secrets(attack: Attack):
+    found = attack(
+        """
+import os
+def attack(marker):
+    found = []
+    if marker in str(dict(os.environ)):
+        found.append("environment")
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("environ", "cmdline"):
+            try:
+                if marker.encode() in open(f"/proc/{pid}/{name}", "rb").read():
+                    found.append(f"{pid}/{name}")
+            except OSError:
+                pass
+    for name in ("/etc/passwd", "/etc/shadow", "/home", "/var", "/run", "/sys", "/usr/bin", "/usr/share/doc", "/bin/sh"):
+        if os.path.exists(name):
+            found.append(name)
+    return [found, os.listdir("/tmp"), len(list(filter(str.isdigit, os.listdir("/proc")))) <= 3, sorted(os.environ), sorted(os.listdir("/proc/self/fd"))]
+""",
+        SECRET,
+    ).value
+    names = ["LC_CTYPE", "PWD", "PYTHONHASHSEED"]
+    # Open are the standard streams, the results, and what lists the open files.
+    assert found == [[], [], True, names, ["0", "1", "2", "3", "4"]]
+
+
+def test_forking_without_end(attack: Attack):
+    bomb = attack(
+        """
+import os, time, threading
+def attack():
+    children = 0
+    for _ in range(100):
+        try:
+            if os.fork() == 0:
+                time.sleep(20)
+                os._exit(0)
+            children += 1
+        except OSError:
+            pass
+    try:
+        threading.Thread(target=time.sleep, args=(20,)).start()
+    except RuntimeError:
+        return children
+""",
+        processes=8,
+    )
+    assert 6 <= bomb.value <= 8
+    assert bomb.after == bomb.before
+
+
+def test_memory_of_one_process(attack: Attack):
+    greedy = "def attack():\n    return len(bytearray(100 << 20))"
+    assert attack(greedy, memory_bytes=64 << 20).execution.ended == "memory"
+    assert attack(greedy, memory_bytes=160 << 20).value == 100 << 20
+
+
+def test_memory_of_many_processes(attack: Attack):
+    greedy = """
+import mmap, os, time
+def attack():
+    for _ in range(6):
+        if os.fork() == 0:
+            held = mmap.mmap(-1, 24 << 20)  # shared, so that no limit of a process on its data holds it
+            for place in range(0, len(held), 4096):
+                held[place] = 1
+            time.sleep(20)
+    time.sleep(20)
+"""
+    many = attack(greedy, memory_bytes=64 << 20, wall_seconds=8)
+    assert many.execution.ended == "memory"
+    assert many.after == many.before
+
+
+def test_running_forever(attack: Attack):
+    busy = "import os\ndef attack():\n    os.fork(); os.fork()\n    while True: pass"
+    sleepy = """
+import os, signal, time
+def attack():
+    for number in range(1, 32):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    os.closerange(0, 64)
+    time.sleep(1000)
+"""
+    worked = attack(busy, cpu_seconds=0.4)
+    assert worked.execution.ended == "timeout"
+    assert worked.execution.cpu_seconds < 2
+    slept = attack(sleepy, wall_seconds=0.3)
+    assert slept.execution.ended == "timeout"
+    assert slept.execution.wall_seconds < 3
+    assert (worked.after, slept.after) == (worked.before, slept.before)
+
+
+def test_flooding_the_output(attack: Attack):
+    endless = "import os\ndef attack(stream):\n    while True: os.write(stream, b'x' * 65536)"
+    for stream, wanted in ((1, "stdout"), (2, "stderr"), (3, "results")):
+        flooded = attack(endless, stream, output_bytes=1000).execution
+        assert flooded.ended == "output"
+        assert len(flooded.stdout) == (1000 if wanted == "stdout" else 0)
+        assert len(flooded.stderr) == (1000 if wanted == "stderr" else 0)
+    assert attack("def attack():\n    return 'x' * (2 << 20)").execution.ended == "output"
+
+
+def test_filling_the_disk(attack: Attack):
+    one, all_ = attack(
+        """
+def write(name):
+    done = 0
+    try:
+        with open(name, "wb", 0) as file:
+            while True:
+                done += file.write(b"x" * 65536)
+    except OSError as error:
+        return done, error.errno
+def attack():
+    sizes = [write(str(number))[0] for number in range(12)]
+    return [max(sizes), sum(sizes)]
+""",
+        file_bytes=1 << 20,
+    ).value
+    assert one == 1 << 20
+    assert 3 << 20 < all_ <= 4 << 20
+
+
+def test_leaving_processes_behind(attack: Attack):
+    left = attack("""
+import os, time
+def attack():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 64)
+            time.sleep(1000)
+        os._exit(0)
+    os.wait()
+    return len([pid for pid in os.listdir("/proc") if pid.isdigit()])
+""")
+    assert left.value >= 3
+    assert left.after == left.before
+
+
+def test_mounting_file_systems(attack: Attack):
+    source = f"""{LIBC}
+def attack():
+    tries = [
+        lambda: libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None),
+        lambda: libc.mount(b"/usr", b"/tmp", None, 4096, None),
+        lambda: libc.mount(None, b"/", None, 32 | 4096, None),
+        lambda: libc.umount2(b"/proc", 2),
+        lambda: libc.chroot(b"/tmp"),
+        lambda: libc.syscall({denied_calls("x86_64")["pivot_root"]}, b"/tmp", b"/tmp"),
+    ]
+    return [(attempt(), errno.errorcode[ctypes.get_errno()]) for attempt in tries]
+"""
+    assert attack(source).value == [[-1, "EPERM"]] * 6
+
+
+def test_making_namespaces(attack: Attack):
+    source = f"""{LIBC}
+def attack():
+    flags = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
+    made = [flag for flag in flags if libc.unshare(flag) == 0 or libc.syscall(56, flag | 17, 0, 0, 0, 0) != -1]
+    clone3 = (libc.syscall(435, ctypes.create_string_buffer(88), 88), errno.errorcode[ctypes.get_errno()])
+    joined = libc.setns(os.open("/proc/self/ns/user", os.O_RDONLY), 0)
+    return [made, clone3, joined]
+"""
+    assert attack(source).value == [[], [-1, "ENOSYS"], -1]
+
+
+def test_gaining_rights(attack: Attack):
+    source = f"""{LIBC}
+def attack():
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    rights = [status[name].strip() for name in ("CapInh", "CapPrm", "CapEff", "CapAmb", "NoNewPrivs", "Seccomp")]
+    for change in (os.setuid, os.setgid, lambda number: os.setgroups([number]), os.seteuid):
+        try:
+            change(0)
+            rights.append("changed")
+        except OSError:
+            pass
+    open("/tmp/tool", "w").close()
+    os.chmod("/tmp/tool", 0o6777)
+    return [rights, os.getuid() == 0, os.path.exists("/usr/bin/su")]
+"""
+    nothing = "0" * 16
+    assert attack(source).value == [[*[nothing] * 4, "1", "2"], False, False]
+
+
+def test_steering_other_processes(attack: Attack):
+    source = f"""{LIBC}
+import signal
+def attack():
+    steered = []
+    for pid in (1, os.getppid()):
+        if pid == 0:
+            continue
+        if libc.ptrace(16, pid, 0, 0) != -1:
+            steered.append("traced")
+        try:
+            open(f"/proc/{{pid}}/mem", "rb", 0).read(1)
+            steered.append("read")
+        except OSError:
+            pass
+        os.kill(pid, signal.SIGSTOP)
+        os.kill(pid, signal.SIGTERM)
+    try:
+        os.kill(-1, signal.SIGTERM)
+    except OSError:
+        pass
+    return steered
+"""
+    assert attack(source).value == []
+
+
+def test_calling_denied_system_calls(attack: Attack):
+    import os
+
+    numbers = list(denied_calls(os.uname().machine).values())
+    source = f"""{LIBC}
+def attack(numbers):
+    permitted = [n for n in numbers if (libc.syscall(n, 0, 0, 0, 0, 0, 0), ctypes.get_errno()) != (-1, errno.EPERM)]
+    typed = [libc.ioctl(0, code, b"x") for code in (0x5412, 0x541C)]
+    denied = ctypes.get_errno() == errno.EPERM
+    newer = libc.syscall(467, 0, 0, 0, 0, 0, 0), errno.errorcode[ctypes.get_errno()]
+    return [permitted, typed, denied, newer]
+"""
+    assert len(numbers) > 70
+    assert attack(source, numbers).value == [[], [-1, -1], True, [-1, "ENOSYS"]]
+    other = "import ctypes\ndef attack():\n    return ctypes.CDLL(None).syscall(0x40000027)"
+    if os.uname().machine == "x86_64":
+        assert attack(other).execution.ended == "crashed"  # getpid of the x32 convention
+
+
+def test_following_links_and_archives(attack: Attack):
+    found = attack("""
+import io, os, tarfile, zipfile
+def attack():
+    found = []
+    for number, target in enumerate(["/etc/shadow", "/root/.ssh", "../../../../etc/passwd", "/proc/1/root/etc/shadow", "/proc/self/root/../etc/shadow"]):
+        os.symlink(target, f"link{number}")
+        try:
+            found.append(open(f"link{number}").read())
+        except OSError:
+            pass
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, link in (("/etc/cron", None), ("../../escaped", None), ("way", "/usr/lib"), ("way/escaped", None)):
+            member = tarfile.TarInfo(name)
+            if link:
+                member.type, member.linkname = tarfile.SYMTYPE, link
+            archive.addfile(member)
+    packed.seek(0)
+    with tarfile.open(fileobj=packed) as archive:
+        for member in archive:
+            try:
+                archive.extract(member)
+            except (OSError, tarfile.TarError):
+                pass
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(8):
+            archive.writestr(f"zeros{number}", bytes(7 << 20))
+    try:
+        zipfile.ZipFile(bomb).extractall("unpacked")
+        found.append("unpacked 56 MiB")
+    except OSError:
+        pass
+    return [found, [name for name in ("/etc/cron", "/escaped", "/usr/lib/escaped") if os.path.exists(name)]]
+""").value
+    assert found == [[], []]
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+def test_reading_the_expected_values(cold: bool):
+    """A marker is found in the memory of a program to which it was sent, and not where it was only expected."""
+    source = FIND_IN_MEMORY + "def solve(text, *halves):\n    return find(*halves)"
+    halves = ("an-answer-that-", "the-host-knows")
+    case = Case(("nothing", *halves), "".join(halves))
+    task = Task("t", "f", "", "solve", {}, "", source, (case,), (case,))
+    with open_or_skip(cold=cold) as sandbox:  # in this process, where the answer is known
+        verdict = check(sandbox, source, task, task.hidden)
+        sent = sandbox.run(Program(source, "solve", (("".join(halves), *halves),)))
+    assert "returned False" in verdict.failures[0]
+    assert [one.value for one in sent.results] == [True]
+
+
+def test_forging_results(attack: Attack):
+    forge = "import os\ndef attack(text, leave=True):\n    os.write(3, text.encode('latin-1'))\n    if leave: os._exit(0)\n    return 7"
+    frame = '{"value": 42}'
+    whole = len(frame).to_bytes(4, "big").decode("latin-1") + frame
+    assert attack(forge, whole).value == 42  # a value like any other: it is compared on the host
+    deep = "[" * 100_000 + "]" * 100_000
+    crashes = [
+        attack(forge, "garbage" * 100).execution,
+        attack(forge, "\xff\xff\xff\xff" + frame).execution,
+        attack(forge, len(deep).to_bytes(4, "big").decode("latin-1") + deep).execution,
+        attack(forge, whole, False).execution,  # two results for one call
+        attack(forge, "\x00\x00\x00\x03NaN").execution,
+        attack("import os\ndef attack():\n    os._exit(0)").execution,
+        attack("import os\ndef attack():\n    os.kill(os.getpid(), 9)").execution,
+    ]
+    assert {one.ended for one in crashes} == {"crashed"}
+    patched = "import sys\nmain = sys.modules['__main__']\nmain.json.dumps = lambda *a, **k: '{\"value\": [1]}'\ndef attack():\n    return 2"
+    assert attack(patched).value == [1]
+
+
+def test_finding_traces_of_earlier_programs(attack: Attack):
+    leave = """
+import builtins, os, sys, types
+def attack(*halves):
+    marker = "".join(halves)
+    builtins.left = marker
+    sys.modules["left"] = types.ModuleType(marker)
+    open("/tmp/left", "w").write(marker)
+    os.environ["LEFT"] = marker
+    return find(*halves)
+"""
+    look = """
+import os, sys, builtins
+def attack(*halves):
+    return [find(*halves), os.listdir("/tmp"), "left" in sys.modules, hasattr(builtins, "left"), "LEFT" in os.environ]
+"""
+    halves = ("left-by-", "an-earlier-program")
+    assert attack(FIND_IN_MEMORY + leave, *halves).value is True
+    assert attack(FIND_IN_MEMORY + look, *halves).value == [False, [], False, False, False]

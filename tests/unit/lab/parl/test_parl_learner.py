@@ -1,0 +1,94 @@
+"""The clipped update: what it pushes, what it leaves alone, which tokens weigh more."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from aegir.lab.parl.config import ParlTraining, RoutingSettings
+from aegir.lab.parl.episodes import Tables
+from aegir.lab.parl.learner import SwarmLearner, Update
+from aegir.lab.parl.policy import Activations, Policy
+from aegir.lab.parl.reading import run_activated, score_columns
+from aegir.lab.parl.rollouts import answer_columns
+from parl_runs import parl_settings, policy_and_tables
+
+
+def settings(folder: Path, **rl: float) -> ParlTraining:
+    """The policy loss alone, without entropy."""
+    config = parl_settings(folder)
+    alone = {"supervised": 0.0, "router_entropy": 0.0, "learning_rate": 1e-2, **rl}
+    return replace(
+        config,
+        learning=replace(config.learning, warm_up=0.0),
+        rl=replace(config.rl, rollouts=2, updates=1, **alone),
+    )
+
+
+def update(
+    policy: Policy, tables: Tables, config: ParlTraining, rewarded: int
+) -> tuple[np.ndarray, Update]:
+    """One step in which specialist `rewarded` was on in the better of two rollouts; the change of scores."""
+    batch = tables.batch
+    shape = (len(batch.order), 2)
+    before = score_columns(policy, batch).numpy()
+    known = run_activated(policy, batch, torch.ones(shape, dtype=torch.bool))
+    rollouts = []
+    for on in (True, False):
+        drawn = np.zeros(shape, bool)
+        drawn[:, rewarded] = on
+        plan = Activations(drawn, drawn, np.full(shape, 0.5))
+        random = np.random.default_rng(0)
+        rollouts.append(answer_columns(policy, batch, plan, known, random))
+    advantages = np.array([[1.0] * shape[0], [-1.0] * shape[0]])
+    learner = SwarmLearner(policy, config)
+    learner.keep_reference()
+    done = learner.update(tables, rollouts, advantages, known, 0)
+    return score_columns(policy, batch).numpy() - before, done
+
+
+@pytest.mark.parametrize("rewarded", [0, 1])
+def test_a_specialist_that_was_on_in_the_better_rollout_is_woken_more_often(
+    tmp_path: Path, rewarded: int
+):
+    policy, _, tables = policy_and_tables(tmp_path)
+    change, done = update(policy, tables, settings(tmp_path), rewarded)
+    # the other specialist was off in both rollouts: its advantages cancel, up to the labels drawn beside it
+    assert change[:, rewarded].mean() > 0.01
+    assert change[:, rewarded].mean() > 2 * abs(change[:, 1 - rewarded].mean())
+    assert done.loss.figures["ratio/mean"] == pytest.approx(
+        1.0, abs=1e-4
+    )  # drawn by this very policy
+
+
+def test_without_advantages_nothing_moves(tmp_path: Path):
+    policy, batch, tables = policy_and_tables(tmp_path)
+    config = settings(tmp_path, policy=0.0)
+    frozen = replace(config, learning=replace(config.learning, weight_decay=0.0))
+    before = {name: each.clone() for name, each in policy.state_dict().items()}
+    update(policy, tables, frozen, 0)
+    assert all(torch.equal(before[name], each) for name, each in policy.state_dict().items())
+    assert len(batch.order) > 0
+
+
+def test_routing_of_another_kind_has_no_tokens(tmp_path: Path):
+    policy, _, tables = policy_and_tables(tmp_path)
+    config = replace(settings(tmp_path), routing=RoutingSettings("random"))
+    _, done = update(policy, tables, config, 0)
+    assert not done.loss.counted[:, :2].any()
+    assert done.loss.counted[:, 2].any()
+
+
+def test_routing_stands_where_a_column_begins_and_weighs_more(tmp_path: Path):
+    policy, _, tables = policy_and_tables(tmp_path)
+    _, done = update(policy, tables, settings(tmp_path, information=0.0), 0)
+    # strengths 0 and 1: routing 2, labels 1, mean (2 + 2 + 1) / 3: weights 1.2 and 0.6
+    assert done.weights.weights[0] == pytest.approx([1.2, 1.2, 0.6])
+
+
+def test_kl_to_the_policy_after_the_warm_start_is_0_at_first(tmp_path: Path):
+    policy, _, tables = policy_and_tables(tmp_path)
+    _, done = update(policy, tables, settings(tmp_path, kl=0.5), 0)
+    assert done.figures["reference_kl"] == pytest.approx(0.0, abs=1e-9)

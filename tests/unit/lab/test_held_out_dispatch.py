@@ -1,0 +1,129 @@
+"""Dispatchers over models that have not seen the tables. Tables, answers and networks are made up."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from aegir.evaluation.collecting import collect
+from aegir.lab import held_out_dispatch
+from aegir.lab.data.sources import read_training_tables
+from aegir.lab.held_out_dispatch import NOT_CALIBRATED, Fold, _search, load_held_out
+from aegir.readers.bytes.network import ByteModel
+from aegir.readers.ngrams.annotator import load_ngrams
+from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
+from aegir.routing.exploration import Exploration
+from aegir_rl.base.errors import UsageError
+from byte_models import annotating_checkpoint
+from held_out_answers import write_answers
+from swarm_folders import LAYOUT, save_random_swarm, small_primary
+from synthetic_labels import write_everyday_tables, write_synthetic_tables
+
+
+@dataclass(frozen=True)
+class World:
+    runs: list[Path]
+    data: list[Path]
+    ngrams: Path
+
+    def load(self, *searches: str, swarms: dict[str, SwarmAnnotator] | None = None) -> list[Fold]:
+        """Load the folds; the byte network of both has random weights."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                held_out_dispatch,
+                "_network",
+                lambda _: ByteModel(annotating_checkpoint(dict(NOT_CALIBRATED))),
+            )
+            return load_held_out(self.runs, self.data, self.ngrams, None, searches, swarms)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("held-out")
+    web = write_synthetic_tables(folder / "made_up_val.jsonl", 12, seed=1)
+    data = [web, write_everyday_tables(folder, 4)]
+    ngrams, runs = write_answers(folder, read_training_tables(data))
+    return World(runs, data, ngrams)
+
+
+@pytest.fixture(scope="module")
+def folds(world: World) -> list[Fold]:
+    return world.load("swarm@normal")
+
+
+def test_every_table_is_in_one_fold_under_a_name_of_its_own(folds: list[Fold]):
+    names = [table.table.name for fold in folds for table in fold.tables]
+    assert len(names) == len(set(names)) > 12
+    assert abs(len(folds[0].tables) - len(folds[1].tables)) <= 1
+    assert all(table.group for fold in folds for table in fold.tables)
+
+
+def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
+    fold = folds[0]
+    fold.dispatcher.exploration = Exploration("epsilon", 1.0)
+    (episodes,) = collect(fold.dispatcher, fold.tables[:10], "run")
+    ngrams = fold.dispatcher.combined.ngrams
+    scores = {
+        table.table.name: ngrams.score_judged([table.table], [])[0] for table in fold.tables[:10]
+    }
+    for episode in episodes:
+        _, _, name = episode.id.split("/", 2)
+        table, _, place = name.rpartition("/")
+        types = scores[table].types[int(place)]
+        sure = max(float(types.max()), 1 - float(types.sum()))
+        assert episode.decisions[0].features["confidence"] == pytest.approx(sure, abs=1e-5)
+    # made-up answers are nearly always right; a network of random weights is not
+    right = {
+        worker: sum(episode.rewards[f"accuracy_of.{worker}"] for episode in episodes)
+        for worker in ("ngrams", "byte_model")
+    }
+    assert right["ngrams"] > 0.9 * len(episodes) > 0.5 * len(episodes) > right["byte_model"]
+
+
+def test_kept_answers_are_found_again_for_some_columns_of_a_table(folds: list[Fold]):
+    kept = folds[0].dispatcher.combined.ngrams
+    table = folds[0].tables[0].table
+    (whole,) = kept.score_judged([table], [])
+    some = replace(table, columns=table.columns[1:], subject=None)
+    (part,) = kept.score_judged([some], [])
+    assert (part.types == whole.types[1:]).all()
+    assert (part.relations == whole.relations[1:]).all()
+    assert len(part.explanations) == len(table.columns) - 1
+
+
+def test_searches_are_workers_whose_outcomes_are_logged(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(held_out_dispatch, "_networks_of", lambda *_: load_ngrams())
+    swarm = load_swarm_annotator(save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}))
+    # a fold without a swarm that has not seen it is left out
+    (fold,) = world.load("swarm@high", swarms={"fold-1": swarm})
+    assert fold.name == "fold-1"
+    assert fold.dispatcher.workers == ("byte_model", "combined", "ngrams", "swarm@high")
+    fold.dispatcher.exploration = Exploration("epsilon", 1.0)
+    (episodes,) = collect(fold.dispatcher, fold.tables[:6], "run")
+    assert {episode.decisions[0].action["worker"] for episode in episodes} > {"swarm@high"}
+    right = sum(episode.rewards["accuracy_of.swarm@high"] for episode in episodes)
+    assert 0.5 * len(episodes) < right <= len(episodes)
+
+
+def test_a_search_without_models_that_have_not_seen_the_tables_is_refused(
+    world: World, folds: list[Fold]
+):
+    with pytest.raises(UsageError, match=r"may ask a swarm, and none that has not seen .*fold-0="):
+        world.load("swarm@high")
+    with pytest.raises(UsageError, match="n-gram networks that had them held out were not kept"):
+        _search(Path("fold-0"), "swarm@high", folds[0].dispatcher.combined, None)
+
+
+def test_models_are_mixed_as_fits_the_other_fold(folds: list[Fold]):
+    mixtures = [fold.dispatcher.combined.byte_model.calibration.mixture for fold in folds]
+    assert None not in mixtures
+    assert mixtures[0] != mixtures[1]
+
+
+def test_runs_that_cannot_be_used_are_named(tmp_path: Path):
+    with pytest.raises(UsageError, match="1 fold run is given; at least 2 are needed"):
+        load_held_out([tmp_path], [tmp_path], tmp_path)
+    with pytest.raises(UsageError, match=r"has no held_out\.safetensors; give the folder of a run"):
+        load_held_out([tmp_path] * 2, [tmp_path], tmp_path)
