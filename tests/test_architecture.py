@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 LADDERS = {
     "aegir_rl": [
         "base",
-        "episode observe",
+        "processes episode observe",
         "rewards raters health",
         "rl offline",
         "simulator plugins",

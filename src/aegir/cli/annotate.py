@@ -33,15 +33,14 @@ from aegir.cli.routing import (
     tell_usage,
 )
 from aegir.cli.terminal import tell, track
-from aegir.pipeline.dispatcher import DispatchAnnotator
 from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
-from aegir.pipeline.search import SearchAnnotator
-from aegir.pipeline.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.pipeline.worker_process import CAN_FORK, Outcome
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.pipeline.worker_pool import Outcome, WorkerPool, choose_workers
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.wording import amount
+from aegir_rl.processes import CAN_FORK, count_cores
 
 MOST_WORKERS = 256
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -195,26 +194,22 @@ def annotate(
         if engine != LOCAL:
             from aegir.cli.annotate_cluster import annotate_over_cluster
 
-            over_cluster = annotate_over_cluster(
-                watched,
-                len(kept),
-                address,
-                workers,
-                dispatched=isinstance(wanted, DispatchAnnotator),
+            settings = AnnotationSettings(
+                annotator=annotator,
+                model=model,
+                effort=effort,
                 routing=routing,
                 policy=policy,
-                reviewed=reviews is not None,
-                memory=memory,
-                annotator=annotator if effort is None else f"{SearchAnnotator.name}@{effort}",
-                model=model,
+                spawn=spawn,
+                timing=timing,
+                rows=rows,
+                seed=seed,
                 min_confidence=min_confidence,
                 precision=precision,
                 custom_types=not no_custom,
-                timing=timing,
-                spawn=spawn,
-                rows=rows,
-                seed=seed,
+                memory=False if reviews is None else memory or True,
             )
+            over_cluster = annotate_over_cluster(watched, len(kept), address, workers, settings)
             outcomes = ended_after.enter_context(closing(over_cluster))
         elif count == 1:
             outcomes = annotate_sources(

@@ -2,16 +2,14 @@
 
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any
 
 from aegir.cli.engines import make_job, open_ray
 from aegir.cli.routing import policy_file
-from aegir.engines.annotating import FILES_AT_ONCE, OPEN, annotating_settings, file_item
-from aegir.engines.evaluating import OPEN as OPEN_DISPATCHER
-from aegir.engines.evaluating import dispatching_settings
+from aegir.engines.annotating import OPEN, annotate_over, file_item
 from aegir.engines.job import Job
 from aegir.memory.location import default_location
-from aegir.pipeline.worker_process import Outcome, outcome_from_json
+from aegir.pipeline.settings import DEFAULT_ANNOTATOR, AnnotationSettings
+from aegir.pipeline.worker_pool import Outcome
 from aegir.readers.swarm.network import ENDING
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 from aegir_rl.base.files import user_folder
@@ -22,52 +20,36 @@ def annotate_over_cluster(
     count: int,
     address: str | None,
     workers: int | None,
-    *,
-    dispatched: bool,
-    routing: Path | None,
-    policy: Path | None,
-    reviewed: bool,
-    memory: str | None,
-    **settings: Any,
+    settings: AnnotationSettings,
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes of files, of which there are `count`, in their order.
-
-    The settings are those of `annotating_settings`; `reviewed` says whether reviews, kept in `memory` or in the user's folder, count,
-    and `dispatched` whether columns are routed.
-    """
-    kept = annotating_settings(
-        **settings, memory=(memory or default_location()) if reviewed else None
-    )
-    job = annotating_job(kept, dispatched, routing, policy)
+    """Yield the outcomes of files, of which there are `count`, in their order."""
     with open_ray(address, workers) as ray:
         items = (file_item(str(file)) for file in files)
-        yield from map(outcome_from_json, ray.map(job, items, count, at_once=FILES_AT_ONCE))
+        yield from annotate_over(ray, annotating_job(settings), items, count)
 
 
-def annotating_job(
-    settings: dict[str, Any],
-    dispatched: bool,
-    routing: Path | None = None,
-    policy: Path | None = None,
-) -> Job:
-    """What a node does with these settings of `annotating_settings`; the policy may be that of the environment."""
-    memory, home = settings["memory"], user_folder()
+def annotating_job(settings: AnnotationSettings) -> Job:
+    """Return what a node does with these settings; memory and policy may be those of the environment."""
+    memory = default_location() if settings.memory is True else settings.memory
+    routes = settings.annotator == DEFAULT_ANNOTATOR and settings.effort is None
+    policy = policy_file(settings.policy) if routes else None
+    home = user_folder()
     files = [
-        settings["model"],
-        None if memory is None or "://" in memory else memory,
-        home / "types" if settings["custom_types"] and home else None,
+        settings.model,
+        memory if memory and "://" not in memory else None,
+        home / "types" if settings.custom_types and home else None,
+        settings.routing,
+        policy,
     ]
-    learnt = policy_file(policy) if dispatched else None
-    if routing or learnt or settings["annotator"].startswith(("search", "swarm@")):
-        files += _specialists()  # a search may ask them
-    if not dispatched:
-        return make_job(OPEN, settings, files)
-    settings = dispatching_settings(settings, routing, learnt)
-    return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])
+    searches = settings.effort is not None or settings.annotator.startswith(("search", "swarm@"))
+    if searches or settings.routing or policy:
+        files += _specialists()  # a search may activate them
+    settings = settings.changed(memory=memory or False, policy=policy)
+    return make_job(OPEN, settings.as_dict(), files)
 
 
 def _specialists() -> list[Path]:
-    """The files of the user's pool, without its statistics: nodes may add to them."""
+    """Return the files of the user's pool, without its statistics: nodes may add to them."""
     manifests = manifest_files(swarm_folder())
     names = [path.name.removesuffix(MANIFEST_ENDING) for path in manifests]
     return [

@@ -20,12 +20,12 @@ from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import NumberRange, PathName, annotator_options, threshold_options
 from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import say
-from aegir.engines.annotating import annotating_settings, asking
+from aegir.engines.annotating import annotate_all_over
 from aegir.evaluation.evaluation import AnnotateAll, Evaluation
 from aegir.evaluation.evaluation import evaluate as evaluate_task
 from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
-from aegir.pipeline.dispatcher import DispatchAnnotator
 from aegir.pipeline.run import prepare
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.printable import escape_controls
@@ -95,12 +95,16 @@ def evaluate(
         if engine != LOCAL:
             from aegir.cli.annotate_cluster import annotating_job
 
-            settings = annotating_settings(
-                annotator, model, min_confidence=min_confidence, precision=precision
+            settings = AnnotationSettings(
+                annotator=annotator,
+                model=model,
+                min_confidence=min_confidence,
+                precision=precision,
+                custom_types=False,
+                memory=False,
             )
             ray = ended_after.enter_context(open_ray(address))
-            dispatched = annotator == DispatchAnnotator.name
-            ask = asking(ray, annotating_job(settings, dispatched))
+            ask = annotate_all_over(ray, annotating_job(settings))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
             name, figure = "the share of right types", result.type.right

@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from aegir.cli.terminal import discard, say, tell
-from aegir_rl.base.allocator import keep_freed_memory
 from aegir_rl.base.errors import AegirError
+from aegir_rl.processes.allocator import keep_freed_memory
 
 GROUPS = {
     "review": "Say what columns really are, and be asked once; share what was said.",

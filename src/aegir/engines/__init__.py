@@ -5,7 +5,7 @@
         for answer in engine.map(job, items, at_once=8):
             ...
 
-    items ── shards ──▶ engine ──▶ a place: JobProcess ──▶ the job's function, with the worker processes of that place
+    items ── shards ──▶ engine ──▶ a place: child interpreter ──▶ the job's function, with the worker processes of that place
                               ──▶ a place: …
 
 Promises
@@ -16,10 +16,10 @@ Promises
   - a place that runs another Aegir, or does not see the files of the job as this machine sees them, is refused in one sentence.
 
 job          what is to be done, as plain values; which files all places must see alike
-process      a child interpreter that does a job, and its messages
-child        what that interpreter runs
-mapping      shards, order and retries: what all engines share
-local        places on this machine
+child        a child interpreter that does a job, and its messages
+annotating   files and tables as a job; solving: tasks of the simulator as a job
+mapping      shards, order and retries over places that come and go
+local        child interpreters on this machine
 ray_cluster  one place per node of a Ray cluster, or several
 """
 

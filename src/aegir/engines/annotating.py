@@ -1,18 +1,15 @@
 """Annotating as a job of an engine: items are files or tables, answers are the outcomes of a single run.
 
-    job = Job(OPEN, annotating_settings("combined", precision=0.9), files=…)
-    for outcome in map(outcome_from_json, engine.map(job, map(file_item, files), len(files), at_once=FILES_AT_ONCE)):
+    job = Job(OPEN, settings.as_dict(), files=…)
+    for outcome in annotate_over(engine, job, map(file_item, files), len(files)):
         ...
 
 A place loads the annotator once and shares it with its worker processes (worker_pool.py). Files are not sent: a place that
 does not see a file as the sender does answers with a `Failure`. Tables of `aegir eval` are sent.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
@@ -20,70 +17,45 @@ from aegir.engines.job import Job, RunShard, check_signed, sign
 from aegir.engines.mapping import Engine
 from aegir.evaluation.evaluation import AnnotateAll
 from aegir.memory.location import load_memory
+from aegir.pipeline.dispatcher import DispatchAnnotator, load_dispatcher
 from aegir.pipeline.registry import load_annotator
-from aegir.pipeline.run import ROWS, Failure, choose_thresholds, prepare
-from aegir.pipeline.worker_pool import WorkerPool
-from aegir.pipeline.worker_process import Outcome, outcome_as_json, outcome_from_json
+from aegir.pipeline.run import Failure, prepare
+from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.pipeline.worker_pool import Outcome, WorkerPool, outcome_from_json
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
-from aegir.tables.table import Column, Table
+from aegir.routing.learnt_policy import LearntPolicy
+from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.plain import from_plain
 
 OPEN = f"{__name__}:open_annotating"
-FILES_AT_ONCE = 16
-"""Files per worker process in a shard."""
-ITEM = "\0"
-"""With which an item begins where the worker pool expects the name of a file; no such name has a zero."""
 
 
-def annotating_settings(
-    annotator: str,
-    model: Path | None = None,
-    *,
-    min_confidence: float,
-    precision: float | None,
-    custom_types: bool = False,
-    timing: bool = False,
-    spawn: str | int | None = None,
-    memory: str | None = None,
-    rows: int = ROWS,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """What a place needs to annotate as `prepare` would here; `memory` is where reviews are kept, None for nowhere."""
-    return {
-        "annotator": annotator,
-        "model": None if model is None else str(model),
-        "min_confidence": min_confidence,
-        "precision": precision,
-        "custom_types": custom_types,
-        "timing": timing,
-        "spawn": spawn,
-        "memory": memory,
-        "rows": rows,
-        "seed": seed,
-    }
+def file_item(path: str) -> dict[str, Any]:
+    """Return the item for a file: its name, with what it looks like from here."""
+    return {"file": sign(path)}
 
 
-def file_item(path: str) -> list[Any]:
-    """A file, with what it looks like from here."""
-    return ["file", *sign(path)]
+def table_item(table: Table) -> dict[str, Any]:
+    """Return the item for a table, which is sent whole."""
+    return {"table": table}
 
 
-def table_item(table: Table) -> list[Any]:
-    """A table itself."""
-    columns = [(column.name, column.values) for column in table.columns]
-    return ["table", table.name, [columns, table.subject, table.title]]
+def annotate_over(engine: Engine, job: Job, items: Iterable[Any], count: int) -> Iterator[Outcome]:
+    """Yield the outcomes of items, of which there are `count`, in their order."""
+    return map(outcome_from_json, engine.map(job, items, count))
 
 
-def asking(engine: Engine, job: Job) -> AnnotateAll:
-    """A function that lets the places of an engine annotate tables; their CPU time is not measured."""
+def annotate_all_over(engine: Engine, job: Job) -> AnnotateAll:
+    """Return a function that lets an engine annotate tables; their CPU time is not measured."""
 
     def annotate_all(
         _annotator: Annotator, tables: Sequence[Table], _thresholds: Thresholds | None
     ) -> tuple[list[TableAnnotation], None]:
         answers = []
-        for answer in engine.map(job, map(table_item, tables), len(tables), at_once=FILES_AT_ONCE):
-            outcome = outcome_from_json(answer)
+        for outcome in annotate_over(engine, job, map(table_item, tables), len(tables)):
             if isinstance(outcome, Failure):
                 raise AegirError(outcome.reason)
             answers.append(outcome)
@@ -93,66 +65,56 @@ def asking(engine: Engine, job: Job) -> AnnotateAll:
 
 
 @contextmanager
-def open_annotating(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
-    """Load an annotator by its name and start workers that share it."""
-    model = None if settings["model"] is None else Path(settings["model"])
-    annotator = load_annotator(settings["annotator"], model, say=ignore)
-    with open_workers(annotator, settings, workers) as run:
-        yield run
-
-
-@contextmanager
-def open_workers(
-    annotator: Annotator, settings: Mapping[str, Any], workers: int
-) -> Iterator[RunShard]:
-    """Start workers that share an annotator."""
-    chosen, _ = prepare(
-        annotator,
-        custom_types=settings["custom_types"],
-        timing=settings["timing"],
-        spawn=settings["spawn"],
-        say=ignore,  # the sender has told it
+def open_annotating(values: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
+    """Load what the settings name, and start workers that share it."""
+    settings = AnnotationSettings.from_dict(values)
+    annotator, thresholds = prepare(
+        _load(settings),
+        min_confidence=settings.min_confidence,
+        precision=settings.precision,
+        custom_types=settings.custom_types,
+        timing=settings.timing,
+        spawn=settings.spawn,
+        say=_ignore,
     )
-    thresholds = choose_thresholds(chosen, settings["min_confidence"], settings["precision"])
-    memory = settings["memory"] and load_memory(settings["memory"])
+    memory = load_memory(settings.memory) if isinstance(settings.memory, str) else None
     with WorkerPool(
-        chosen,
+        annotator,
         thresholds,
         workers=workers,
-        rows=settings["rows"],
-        seed=settings["seed"],
+        rows=settings.rows,
+        seed=settings.seed,
         memory=memory,
         read=_read,
     ) as pool:
-
-        def run(shard: Sequence[Any]) -> Iterator[dict[str, Any]]:
-            names = {ITEM + json.dumps(item): item[1] for item in shard}
-            for outcome in pool.annotate(names, len(names)):
-                yield outcome_as_json(_named(outcome, names))
-
-        yield run
+        yield lambda shard: pool.annotate_items(shard, len(shard), name=_name)
 
 
-def _read(name: str) -> object:
-    """The source that an item is; a `Failure` for a file that does not look here as it looked to the sender."""
-    kind, title, content = json.loads(name.removeprefix(ITEM))
-    if kind == "file":
-        try:
-            check_signed((title, content))
-        except UsageError as error:
-            return Failure(title, str(error), UsageError)
-        return title
-    columns, subject, own_title = content
-    parsed = tuple(Column(header, tuple(values)) for header, values in columns)
-    return Table(title, parsed, subject=subject, title=own_title)
+def _load(settings: AnnotationSettings) -> Annotator:
+    """Load the annotator; what cannot be used of the user's pool was told where the work came from."""
+    if settings.effort is not None:
+        name = f"{SearchAnnotator.name}@{settings.effort}"
+        return load_annotator(name, settings.model, say=_ignore)
+    if settings.annotator != DispatchAnnotator.name:
+        return load_annotator(settings.annotator, settings.model, say=_ignore)
+    policy = LearntPolicy.load(settings.policy) if settings.policy else None
+    return load_dispatcher(settings.model, settings.routing, policy, say=_ignore)
 
 
-def _named(outcome: Outcome, names: Mapping[str, str]) -> Outcome:
-    """The outcome, with an item's own name where the worker pool gave all of it."""
-    if isinstance(outcome, Failure) and (name := names.get(outcome.source)):
-        return replace(outcome, source=name, reason=outcome.reason.replace(outcome.source, name))
-    return outcome
+def _read(item: Mapping[str, Any]) -> object:
+    """Return the source that an item is; a `Failure` for a file that does not look here as it looked to the sender."""
+    if "table" in item:
+        return from_plain(Table, item["table"])
+    try:
+        check_signed(item["file"])
+    except UsageError as error:
+        return Failure(_name(item), str(error), UsageError)
+    return _name(item)
 
 
-def ignore(_sentence: str) -> None:
+def _name(item: Mapping[str, Any]) -> str:
+    return str(item["table"]["name"] if "table" in item else item["file"][0])
+
+
+def _ignore(_sentence: str) -> None:
     pass

@@ -1,57 +1,106 @@
-"""What the child of process.py runs: `python -m aegir.engines.child`, orders on standard input, replies on standard output."""
+"""A child interpreter that does a job, shard by shard.
+
+    worker = start_job(opening_order(job, workers=4))       # loads what the job needs
+    answers = read_replies(worker.ask(to_json(items)), "node 7")     # or UsageError, or PlaceLost
+
+It is a process of its own because the worker processes of a job are forked: a process of Ray has threads, and a fork of it
+may hang. Standard output of the job goes to standard error. When the parent is gone, the child ends itself and what it started.
+
+Replies are those of a pool's worker (aegir_rl/processes/pool.py): index of the item and answer, or an error.
+"""
 
 import json
 import os
-import signal
 import sys
-import threading
-import time
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from queue import SimpleQueue
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 
-from aegir.engines.job import Job, RunShard, check_installation, check_signed
-from aegir.engines.process import ANSWER, DONE, ERROR, SECONDS_TO_END
+from aegir.engines.job import (
+    Job,
+    RunShard,
+    check_installation,
+    check_signed,
+    describe_installation,
+)
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.plain import error_as_plain, error_from_plain, from_plain, to_json
+from aegir_rl.processes.pool import ERROR
+from aegir_rl.processes.worker import Answer, Worker, exec_worker, serve_parent
 
-CHUNK = 1 << 16
+STANDARD_ERROR = 2
+PROGRAM = f"from {__name__} import main; main()"
+
+
+class PlaceLost(Exception):
+    """The process that worked on a shard has ended, or its machine is gone."""
+
+
+def start_job(order: bytes) -> Worker:
+    """Start the child on what `opening_order` says; it runs the Aegir of its parent."""
+    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    worker = exec_worker(["-c", PROGRAM], paths=paths, output=STANDARD_ERROR)
+    worker.send(order)
+    return worker
+
+
+def opening_order(job: Job, workers: int) -> bytes:
+    """Return the first message to a child: the job, and how many worker processes it may have."""
+    return to_json(
+        {
+            "job": job,
+            "workers": workers,
+            "installation": describe_installation(job.packages),
+            "command": sys.argv,  # what a run folder keeps
+        }
+    )
+
+
+def read_replies(replies: Sequence[bytes] | None, place: str) -> list[Any]:
+    """Return the answers in replies; raise their error, or `PlaceLost` if they have no end."""
+    if replies is None:
+        raise PlaceLost(f"the process of {place} has ended")
+    answers = []
+    for index, answer in map(json.loads, replies):
+        if index is ERROR:
+            error = error_from_plain(answer)
+            raise type(error)(f"{place}: {error}")
+        answers.append(answer)
+    return answers
 
 
 def main() -> None:
-    """Do the job of the first order with the shards of the others, until there are no more."""
-    signal.signal(signal.SIGTERM, _end)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    orders = _read_orders(os.dup(0))
-    with os.fdopen(os.dup(1), "wb") as replies, open(os.devnull, "rb") as nothing:  # noqa: PTH123
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(2, 1)  # what the job prints is no reply
-        with ExitStack() as ended_after:
-            run: RunShard | None = None
-            for order in orders:
-                try:
-                    if run is None:
-                        run = _open(order, ended_after)
-                        answers: Iterable[Any] = ()
-                    else:
-                        answers = run(order)
-                    for answer in answers:
-                        _reply(replies, ANSWER, answer)
-                    _reply(replies, DONE, None)
-                except AegirError as error:
-                    _reply(replies, ERROR, (error.exit_code, str(error)))
-                except (BrokenPipeError, SystemExit):
-                    raise
-                except Exception as error:  # to be told where the work came from
-                    traceback.print_exc()
-                    _reply(replies, ERROR, (1, f"{type(error).__name__}: {error}"))
+    """Do the job of the first message with the shards of the others, until there are no more."""
+    serve_parent(_open_job)
 
 
-def _open(order: dict[str, Any], ended_after: ExitStack) -> RunShard:
-    """Load what the job needs, after a look at whether it can be done here as elsewhere."""
+@contextmanager
+def _open_job(requests: Iterator[bytes]) -> Iterator[Answer]:
+    order = json.loads(next(requests))
+    with ExitStack() as ended_after:
+        opening_error: AegirError | None = None
+        try:
+            run = _load(order, ended_after)
+        except Exception as error:  # to be told where the work came from
+            opening_error = _as_aegir_error(error)
+
+        def answer(request: bytes) -> Iterator[bytes]:
+            try:
+                if opening_error is not None:
+                    raise opening_error
+                yield from map(to_json, run(json.loads(request)))
+            except Exception as error:
+                yield to_json([ERROR, error_as_plain(_as_aegir_error(error))])
+
+        yield answer
+
+
+def _load(order: dict[str, Any], ended_after: ExitStack) -> RunShard:
+    """Load what the job needs, after a check that it can be done here as elsewhere."""
     check_installation(order["installation"])
-    sys.argv, job = order["command"], Job(**order["job"])
+    sys.argv, job = order["command"], from_plain(Job, order["job"])
     try:
         os.chdir(job.folder)
     except OSError as error:
@@ -64,36 +113,8 @@ def _open(order: dict[str, Any], ended_after: ExitStack) -> RunShard:
     return ended_after.enter_context(job.open(order["workers"]))
 
 
-def _reply(replies: BinaryIO, kind: bytes, value: object) -> None:
-    replies.write(kind + json.dumps(value, separators=(",", ":")).encode() + b"\n")
-    replies.flush()
-
-
-def _read_orders(file: int) -> Iterator[Any]:
-    """The orders as they come; when the parent is gone, this process is told to end."""
-    lines: SimpleQueue[bytes] = SimpleQueue()
-    # A thread, because the parent may go away in the middle of an order.
-    threading.Thread(target=_watch_parent, args=(file, lines), daemon=True).start()
-    while True:
-        yield json.loads(lines.get())
-
-
-def _watch_parent(file: int, lines: "SimpleQueue[bytes]") -> None:
-    pending = bytearray()
-    while part := os.read(file, CHUNK):
-        *whole, rest = part.split(b"\n")
-        for line in whole:
-            lines.put(bytes(pending) + line)
-            pending.clear()
-        pending += rest
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(SECONDS_TO_END)
-    os._exit(1)
-
-
-def _end(_number: int, _frame: object) -> None:
-    sys.exit(0)
-
-
-if __name__ == "__main__":
-    main()
+def _as_aegir_error(error: Exception) -> AegirError:
+    if isinstance(error, AegirError):
+        return error
+    traceback.print_exception(error)
+    return AegirError(f"{type(error).__name__}: {error}")

@@ -1,6 +1,6 @@
 """A job: what every place of an engine is to do, as plain values that can be sent to another machine.
 
-    Job("aegir.engines.annotating:open_annotating", {"annotator": "rules"}, files=sign_files([model]))
+    Job("aegir.engines.annotating:open_annotating", settings.as_dict(), files=sign_files([model]))
 
 The function is called with the settings and the number of worker processes, and returns a context that gives a function of a
 shard: items in, answers out, both of them JSON values. What it loads is loaded once per place.
@@ -24,7 +24,8 @@ from typing import Any
 import aegir_rl
 from aegir_rl.base.errors import UsageError
 
-RunShard = Callable[[Sequence[Any]], Iterable[Any]]
+RunShard = Callable[[Sequence[Any]], Iterable[tuple[int, Any]]]
+"""Works on items; yields answers, each with the index of its item."""
 Open = Callable[[Mapping[str, Any], int], AbstractContextManager[RunShard]]
 """Loads what a job needs, for so many worker processes."""
 Signed = tuple[str, list[int] | None]

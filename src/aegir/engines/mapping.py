@@ -1,4 +1,4 @@
-"""Shards, order and retries: what all engines share.
+"""Shards, order and retries over places that come and go, such as the nodes of a cluster.
 
 Items are cut into shards, which places work on; a place is a process with worker processes of its own. A place has the next
 shard already while it works on one. A shard whose place is lost is given to another, `TRIES` times in all; places are
@@ -17,9 +17,10 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from aegir.engines.child import PlaceLost, read_replies
 from aegir.engines.job import Job
-from aegir.engines.process import PlaceLost, read_reply, shard_order
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.plain import to_json
 
 TRIES = 5
 """How many places may be lost over one shard."""
@@ -33,7 +34,8 @@ LONGEST_REASON = 300
 SHARDS_PER_WORKER = 4
 """At least so many, as far as there are items: the last ones to end then do not leave the others idle for long."""
 
-Reply = Future[list[bytes]]
+Reply = Future[list[bytes] | None]
+"""The replies of a place; None if its process has ended before the last."""
 
 
 class Place(Protocol):
@@ -58,7 +60,7 @@ class Place(Protocol):
     def open(self) -> Reply:
         """Load what the job needs."""
 
-    def submit(self, order: bytes) -> Reply:
+    def submit(self, shard: bytes) -> Reply:
         """Work on a shard, after those submitted before."""
 
     def close(self) -> None:
@@ -66,10 +68,7 @@ class Place(Protocol):
 
 
 class Engine(ABC):
-    """Places, and how to start them."""
-
-    lost: tuple[type[Exception], ...] = (PlaceLost,)
-    """What the future of a reply raises when its place is lost."""
+    """Where jobs are done: on this machine or on others."""
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +82,30 @@ class Engine(ABC):
         self.close()
 
     @abstractmethod
+    def close(self) -> None:
+        """Give back what the engine holds."""
+
+    @abstractmethod
+    def map(
+        self, job: Job, items: Iterable[Any], count: int, *, ordered: bool = True
+    ) -> Iterator[Any]:
+        """Yield the answers of the items, of which there are `count`; an item may have any number of answers.
+
+        They come in the order of the items or, if not `ordered`, as they are ready.
+        """
+
+
+class ClusterEngine(Engine):
+    """Places that come and go, and how to start them."""
+
+    lost: tuple[type[Exception], ...] = (PlaceLost,)
+    """What the future of a reply raises when its place is lost."""
+    at_once = 16
+    """Most items per worker process of a place in a shard."""
+    ahead = 1
+    """Shards that wait at a place for their turn there."""
+
+    @abstractmethod
     def start_places(self, job: Job, present: Collection[str]) -> Sequence[Place]:
         """Start all places that can be had, but those that are present."""
 
@@ -94,29 +117,12 @@ class Engine(ABC):
     def describe_absence(self) -> str:
         """Why there may be no place."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """Give back what the engine holds."""
-
     def map(
-        self,
-        job: Job,
-        items: Iterable[Any],
-        count: int,
-        *,
-        at_once: int = 8,
-        ordered: bool = True,
-        ahead: int = 1,
+        self, job: Job, items: Iterable[Any], count: int, *, ordered: bool = True
     ) -> Iterator[Any]:
-        """Yield the answers of the items, of which there are `count`; an item may have any number of answers.
-
-        They come in the order of the items or, if not `ordered`, as they are ready. A shard has at most `at_once` items per
-        worker process of its place; `ahead` shards wait at a place for their turn there.
-        """
         if count == 0:
             return
-        at_once = max(min(count // (SHARDS_PER_WORKER * self.count_workers()), at_once), 1)
-        mapping = _Mapping(self, job, iter(items), at_once, ordered, ahead)
+        mapping = _Mapping(self, job, iter(items), count, ordered)
         try:
             yield from mapping.answers()
         finally:
@@ -134,16 +140,11 @@ class _Mapping:
     """One run of a job over its items."""
 
     def __init__(
-        self,
-        engine: Engine,
-        job: Job,
-        items: Iterator[Any],
-        at_once: int,
-        ordered: bool,
-        ahead: int,
+        self, engine: ClusterEngine, job: Job, items: Iterator[Any], count: int, ordered: bool
     ) -> None:
-        self._engine, self._job, self._items = engine, job, items
-        self._at_once, self._ordered, self._ahead = at_once, ordered, ahead
+        self._engine, self._job, self._items, self._ordered = engine, job, items, ordered
+        share = count // (SHARDS_PER_WORKER * engine.count_workers())
+        self._at_once = max(min(share, engine.at_once), 1)
         self._places: dict[str, Place] = {}
         self._ready: set[str] = set()
         """Places that have loaded what the job needs."""
@@ -192,12 +193,12 @@ class _Mapping:
     def _hand_out(self) -> None:
         """Give shards to places: one to each that has none, then those that wait there."""
         loads = Counter(place.key for place, _ in self._replies.values())
-        for load in range(1 + self._ahead):
+        for load in range(1 + self._engine.ahead):
             for key in sorted(self._ready):
                 if loads[key] == load and (shard := self._next_shard(self._places[key].workers)):
                     loads[key] += 1
                     shard.tries += 1
-                    reply = self._places[key].submit(shard_order(shard.items))
+                    reply = self._places[key].submit(to_json(shard.items))
                     self._replies[reply] = self._places[key], shard
 
     def _next_shard(self, workers: int) -> _Shard | None:
@@ -217,7 +218,7 @@ class _Mapping:
         """Keep the answers of a reply, or let its shard be tried again."""
         place, shard = self._replies.pop(reply)
         try:
-            answers = read_reply(reply.result(), place.name)
+            answers = read_replies(reply.result(), place.name)
         except self._engine.lost as error:
             self._lose(place, shard, error)
             return

@@ -3,7 +3,7 @@
     with RayEngine("10.0.0.1:6379") as engine:         # joins a cluster, of which this machine is a node
     with RayEngine(None) as engine:                    # starts one on the loopback address, and ends it
 
-A place is an actor that is pinned to its node and holds a `JobProcess`: what a job loads, it loads once per node. Ray says when
+A place is an actor that is pinned to its node and holds a child interpreter (child.py): what a job loads, it loads once per node. Ray says when
 an actor or its node is gone; shards and retries are in mapping.py.
 
 Promises
@@ -24,9 +24,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from aegir.engines.child import PlaceLost, opening_order, start_job
 from aegir.engines.job import Job
-from aegir.engines.mapping import Engine, Place, Reply, check_places
-from aegir.engines.process import JobProcess, PlaceLost, opening_order
+from aegir.engines.mapping import ClusterEngine, Place, Reply, check_places
 from aegir_rl.base.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
@@ -39,7 +39,7 @@ SETTINGS_FRAME = b"\x04"
 INSTALL = "pip install 'aegir-tables[cluster]'"
 
 
-class RayEngine(Engine):
+class RayEngine(ClusterEngine):
     """The nodes of a cluster.
 
     `workers` is how many worker processes a node has at most, by default one per CPU of the node. With `cpus_per_place`, a node
@@ -54,6 +54,8 @@ class RayEngine(Engine):
         if address is not None:
             _check_address(address)
         self._workers, self._cpus_per_place = workers, cpus_per_place
+        if cpus_per_place is not None:
+            self.at_once, self.ahead = 1, 0
         self._ray = _import_ray(address)
         self._where = address or "this machine"
         _connect(self._ray, address)
@@ -109,16 +111,17 @@ class RayEngine(Engine):
 
 
 class _Actor:
-    """Runs on a node; hands orders to a process of its own."""
-
-    def __init__(self) -> None:
-        self._process = JobProcess()
+    """Runs on a node; hands shards to a process of its own."""
 
     def start(self) -> None:
         """Nothing: the answer says that the actor runs."""
 
-    def ask(self, order: bytes) -> list[bytes]:
-        return self._process.ask(order)
+    def open(self, order: bytes) -> list[bytes] | None:
+        self._process = start_job(order)
+        return self._process.ask(b"[]")
+
+    def ask(self, shard: bytes) -> list[bytes] | None:
+        return self._process.ask(shard)
 
 
 class _RayPlace:
@@ -136,18 +139,16 @@ class _RayPlace:
         return self._started.done() and self._started.exception() is None
 
     def open(self) -> Reply:
-        return self._ask(self._order)
+        reply: Reply = self._actor.open.remote(self._order).future()
+        return reply
 
-    def submit(self, order: bytes) -> Reply:
-        return self._ask(order)
+    def submit(self, shard: bytes) -> Reply:
+        reply: Reply = self._actor.ask.remote(shard).future()
+        return reply
 
     def close(self) -> None:
         with suppress(Exception):  # it is gone already, as a rule
             self._ray.kill(self._actor)
-
-    def _ask(self, order: object) -> Reply:
-        reply: Reply = self._actor.ask.remote(order).future()
-        return reply
 
 
 def _import_ray(address: str | None) -> Any:

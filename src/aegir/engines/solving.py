@@ -6,9 +6,8 @@ All tasks are sent to a place when it opens, so that its workers are forked once
 shared; every machine needs the sandbox.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
 from aegir.engines.job import Job, RunShard
@@ -17,9 +16,6 @@ from aegir_rl.simulator.runner import TaskResult, TaskRun, result_from_json
 from aegir_rl.simulator.sandbox import Sandbox, open_sandbox
 from aegir_rl.simulator.solving import find_solve
 from aegir_rl.simulator.task import parse_task, task_line
-
-TASKS_AT_ONCE = 16
-"""Tasks per worker process in a shard."""
 
 
 def results_over(
@@ -43,7 +39,7 @@ def results_over(
         folder="/",
     )
     waiting = run.waiting(frozenset(done))
-    for answer in engine.map(job, waiting, len(waiting), at_once=TASKS_AT_ONCE, ordered=False):
+    for answer in engine.map(job, waiting, len(waiting), ordered=False):
         result = result_from_json(answer)
         run.record(result)
         yield result
@@ -63,9 +59,5 @@ def open_solving(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard
         for number, line in enumerate(settings["tasks"], start=1)
     ]
     task_run = TaskRun(tasks, find_solve(solver, effort), solver=solver, effort=effort)
-    with task_run.open_pool(open_one, workers) as solve:
-
-        def run(shard: Sequence[int]) -> Iterator[dict[str, Any]]:
-            return (asdict(result) for result in solve(shard))
-
-        yield run
+    with task_run.open_pool(open_one, workers) as pool:
+        yield lambda shard: task_run.solve(pool, shard)

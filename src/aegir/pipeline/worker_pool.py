@@ -1,54 +1,44 @@
 """Annotate files in several processes, with the answers of one.
 
     with WorkerPool(annotator, thresholds, workers=4) as pool:
-        for outcome in pool.annotate(files):        # in the order of the files
+        for outcome in pool.annotate(files, len(files)):        # in the order of the files
             ...
+
+The workers are forked, and share the loaded weights: loading them anew would take half a second of CPU time each.
 
 Promises
   - the outcomes are those of `annotate_sources`, in the same order, whatever the number of workers;
-  - a worker that dies is replaced, and the files it had not finished are tried again, each by itself; a file whose
-    third worker dies too gets one sentence, and the others go on;
-  - memory stays flat: workers that are far ahead of the file whose turn it is wait.
+  - a file over which three workers died gets one sentence, and the others go on.
 
-A retried file may have given answers before: scores depend on content alone, so these are skipped.
-
-Not here: the process itself and its messages (worker_process.py).
+Not here: processes, order and retries (aegir_rl/processes/pool.py).
 """
 
-import os
-import selectors
-import signal
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from aegir.answers.annotation import TableAnnotation
 from aegir.pipeline.run import ROWS, Failure, annotate_numbered
-from aegir.pipeline.worker_process import CAN_FORK, Outcome, WorkerProcess, outcome_from_json
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
+from aegir.tables.reader_process import close_idle_readers
+from aegir_rl.processes import CAN_FORK
+from aegir_rl.processes.plain import from_plain
+from aegir_rl.processes.pool import Lost, Pool, answer_items
+from aegir_rl.processes.worker import Answer, fork_worker
 
 if TYPE_CHECKING:
     from aegir.memory.recall import ReviewMemory
+
+Outcome = TableAnnotation | Failure
 
 FILES_PER_WORKER = 8
 """With fewer files than this per worker, starting another one does not pay."""
 BYTES_PER_FILE = 4 << 20
 """A file counts once more for each of these bytes: compressed ones are read from their beginning to their end."""
 FILES_AT_ONCE = 8
-FILES_AHEAD = 4 * FILES_AT_ONCE
-"""Files per worker that may be begun before the one whose turn it is has ended."""
-TABLES_AHEAD = 64
-"""Answers that wait for their turn, from which the worker that sends them waits too."""
 TRIES = 3
 """With two, a file whose workers were killed from outside, one after the other, was given up too often."""
-
-
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if CAN_FORK else 1
 
 
 def choose_workers(sizes: Sequence[int], cores: int) -> int:
@@ -57,35 +47,10 @@ def choose_workers(sizes: Sequence[int], cores: int) -> int:
     return max(min(cores, len(sizes), work // FILES_PER_WORKER), 1)
 
 
-@dataclass(slots=True, eq=False)
-class _File:
-    """A file on its way, with the outcomes that wait for their turn."""
+class WorkerPool(Pool):
+    """Processes that annotate sources side by side; they are started on entry and ended on exit.
 
-    name: str
-    outcomes: deque[Outcome] = field(default_factory=deque)
-    received: int = 0
-    to_skip: int = 0
-    tries: int = 0
-    done: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """A process, and the files it works on."""
-
-    process: WorkerProcess
-    batch: list[_File] = field(default_factory=list)
-
-    @property
-    def waiting(self) -> int:
-        """How many of its answers wait for their turn."""
-        return sum(len(file.outcomes) for file in self.batch)
-
-
-class WorkerPool:
-    """Processes that annotate files side by side; they are started on entry and ended on exit.
-
-    `read` turns a name that a worker is given into a source: a file's own name, or a table that is written in it.
+    An item is what JSON can hold: the name of a file, or whatever `read` turns into a source in the worker.
     """
 
     def __init__(
@@ -97,143 +62,52 @@ class WorkerPool:
         rows: int = ROWS,
         seed: int = 0,
         memory: "ReviewMemory | None" = None,
-        read: Callable[[str], object] = str,
+        read: Callable[[Any], object] = str,
     ) -> None:
         assert CAN_FORK
-        self._annotator, self._thresholds = annotator, thresholds
-        self._count, self._rows, self._seed = workers, rows, seed
-        self._memory, self._read = memory, read
-        self._workers: list[_Worker] = []
-        self._retries: deque[_File] = deque()
-        self._turns: deque[_File] = deque()
 
-    def __enter__(self) -> Self:
-        for _ in range(self._count):
-            self._start_worker()
-        return self
+        def annotate(items: list[Any]) -> Iterator[tuple[int, Outcome]]:
+            sources = map(read, items)
+            return annotate_numbered(
+                sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
+            )
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        while self._workers:
-            worker = self._workers.pop()
-            worker.process.close(at_once=bool(worker.batch or error))
+        @contextmanager
+        def open_() -> Iterator[Answer]:
+            try:
+                yield answer_items(annotate)
+            finally:
+                close_idle_readers()
 
-    @property
-    def pids(self) -> list[int]:
-        """The processes, idle or at work."""
-        return [worker.process.pid for worker in self._workers]
+        super().__init__(lambda: fork_worker(open_), workers, tries=TRIES)
 
     def annotate(self, files: Iterable[str], count: int) -> Generator[Outcome, None, None]:
         """Yield the outcomes of the files, of which there are `count`, in their order."""
-        coming = iter(files)
-        at_once = max(min(count // (2 * self._count), FILES_AT_ONCE), 1)
-        while True:
-            self._hand_out(coming, at_once)
-            if not self._turns:
-                return
-            yield from self._take_turns()
-            if self._turns:
-                self._collect()
+        for _, outcome in self.annotate_items(files, count, name=str):
+            yield outcome_from_json(outcome) if isinstance(outcome, dict) else outcome
 
-    def _start_worker(self) -> None:
-        siblings = [worker.process for worker in self._workers]
-        self._workers.append(_Worker(WorkerProcess(self._annotate_batch, siblings)))
-
-    def _annotate_batch(self, files: Sequence[str]) -> Iterator[tuple[int, Outcome]]:
-        return annotate_numbered(
-            map(self._read, files),
-            self._annotator,
-            self._thresholds,
-            rows=self._rows,
-            seed=self._seed,
-            memory=self._memory,
-        )
-
-    def _hand_out(self, coming: Iterator[str], at_once: int) -> None:
-        """Give every idle worker a file to try again, or the next files."""
-        for worker in self._workers:
-            if worker.batch:
-                continue
-            if self._retries:
-                worker.batch = [self._retries.popleft()]
-            elif len(self._turns) < FILES_AHEAD * self._count:
-                worker.batch = [_File(name) for name in islice(coming, at_once)]
-                self._turns.extend(worker.batch)
-            for file in worker.batch:
-                file.tries += 1
-            if worker.batch:
-                worker.process.send([file.name for file in worker.batch])
-
-    def _take_turns(self) -> Iterator[Outcome]:
-        """Yield what has arrived of the files whose turn it is."""
-        while self._turns:
-            first = self._turns[0]
-            while first.outcomes:
-                yield first.outcomes.popleft()
-            if not first.done:
-                return
-            self._turns.popleft()
-
-    def _collect(self) -> None:
-        """Wait for answers of any worker that is not too far ahead, and keep them."""
-        with selectors.DefaultSelector() as ready:
-            for worker in self._workers:
-                if self._turns[0] in worker.batch or (
-                    worker.batch and worker.waiting < TABLES_AHEAD
-                ):
-                    ready.register(worker.process.answers, selectors.EVENT_READ, worker)
-            arrived = [key.data for key, _ in ready.select()]
-        for worker in arrived:
-            messages = worker.process.receive()
-            if messages is None:
-                self._replace(worker)
-                continue
-            for message in messages:
-                _keep(worker, message)
-
-    def _replace(self, worker: _Worker) -> None:
-        """Start another worker for one that has died, and let its files be tried again or give them up."""
-        self._workers.remove(worker)
-        code = worker.process.close()
-        for file in worker.batch:
-            if file.done:
-                continue
-            if file.tries < TRIES:
-                file.to_skip = file.received
-                self._retries.append(file)
-            else:
-                file.outcomes.append(Failure(file.name, _describe_end(file.name, code)))
-                file.done = True
-        self._start_worker()
+    def annotate_items(
+        self, items: Iterable[Any], count: int, name: Callable[[Any], str]
+    ) -> Iterator[tuple[int, dict[str, Any] | Failure]]:
+        """Yield the outcomes of items as plain values, each with the index of its item; `name` is for sentences."""
+        batch = max(min(count // (2 * self.workers), FILES_AT_ONCE), 1)
+        for index, outcome in self.map(items, batch=batch):
+            yield (
+                index,
+                _failure(name(outcome.item), outcome) if isinstance(outcome, Lost) else outcome,
+            )
 
 
-def _keep(worker: _Worker, message: list[object]) -> None:
-    """Keep an outcome for its turn; the empty message says that the batch is done."""
-    if not message:
-        for file in worker.batch:
-            file.done = True
-        worker.batch = []
-        return
-    place, outcome = message
-    assert isinstance(place, int)
-    assert isinstance(outcome, dict)
-    for file in worker.batch[:place]:
-        file.done = True
-    file = worker.batch[place]
-    if file.to_skip:
-        file.to_skip -= 1
-        return
-    file.received += 1
-    file.outcomes.append(outcome_from_json(outcome))
+def outcome_from_json(data: dict[str, Any]) -> Outcome:
+    """Return the outcome that was written as JSON."""
+    if "kind" in data:
+        return from_plain(Failure, data)
+    return from_plain(TableAnnotation, data)
 
 
-def _describe_end(name: str, code: int) -> str:
-    reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    return (
-        f"{name} ended {TRIES} worker processes ({reason}), perhaps for want of memory; "
-        "try it by itself, or with --workers 1 and fewer --rows"
+def _failure(name: str, lost: Lost) -> Failure:
+    return Failure(
+        name,
+        f"{name} ended {TRIES} worker processes ({lost.reason}), perhaps for want of memory; "
+        "try it by itself, or with --workers 1 and fewer --rows",
     )

@@ -16,8 +16,8 @@ What it stops
 
 What it does not stop: a file that takes control of a library. The process has all rights of its user.
 
-Both sides write one JSON object per line. A process serves one file at a time and is kept for the next one;
-it is started on first use, which takes about as long as importing numpy and DuckDB.
+A process serves one file at a time and is kept for the next one; it is started on first use, which takes about
+as long as importing numpy and DuckDB.
 """
 
 import atexit
@@ -29,15 +29,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aegir.tables.formats import Format
 from aegir.tables.sampling import Request
-from aegir.tables.table import Column, Table
+from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.processes.channel import TooLong
+from aegir_rl.processes.plain import from_plain, to_json
+from aegir_rl.processes.worker import describe_exit, exec_worker, serve_parent
 
 SECONDS = 5
 SECONDS_PER_MB = 1
@@ -97,30 +100,23 @@ class ReaderProcess:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="aegir-")
-        package = str(Path(__file__).parents[2])
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)]),
-            "TMPDIR": self._folder.name,
-            "OPENBLAS_NUM_THREADS": "1",
-            "ARROW_DEFAULT_MEMORY_POOL": "system",  # the others reserve memory that counts as used
-        }
-        # -P: a file called duckdb.py in the current folder must not be imported. A session of its
-        # own: Ctrl-C reaches this process, which then ends the reader.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,
+        self._worker = exec_worker(
+            ["-c", PROGRAM],
+            paths=[str(Path(__file__).parents[2]), *filter(None, sys.path)],
+            environment={
+                "TMPDIR": self._folder.name,
+                "OPENBLAS_NUM_THREADS": "1",
+                "ARROW_DEFAULT_MEMORY_POOL": "system",  # the others reserve memory that counts as used
+            },
+            output=subprocess.DEVNULL,  # libraries may print
+            errors=subprocess.DEVNULL,
         )
         self._ready = True
 
     @property
     def is_reusable(self) -> bool:
         """Whether the last file was read to its end, or refused, and the process can read another."""
-        return self._ready and self._process.poll() is None
+        return self._ready and self._worker.poll() is None
 
     def read(self, path: Path, format_: Format, request: Request) -> Iterator[Table]:
         """Yield the tables of a file; `UnreadableTable` when it is refused or the process ends."""
@@ -134,37 +130,30 @@ class ReaderProcess:
             seconds=SECONDS + SECONDS_PER_MB * (size >> 20),
             memory=MEMORY + MEMORY_PER_BYTE * size,
         )
-        answer = self._ask(asdict(order), order)
-        while "table" in answer:
-            yield _table_from_json(answer["table"])
-            answer = self._ask({}, order)
+        self._worker.send(to_json(order))
+        while "table" in (answer := json.loads(self._receive(order))):
+            yield from_plain(Table, answer["table"])
+        self._receive(order)  # END
         self._ready = answer["reusable"]
         if "error" in answer:
             raise UnreadableTable(answer["error"])
 
     def close(self) -> None:
         """End the process and delete its temporary files."""
-        self._process.kill()
-        self._process.communicate()
+        self._worker.close(signal.SIGKILL)
         self._folder.cleanup()
 
-    def _ask(self, question: dict[str, Any], order: "_Order") -> dict[str, Any]:
-        """Send one line and return the answer; an empty question asks for the next table."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with suppress(BrokenPipeError):  # the process has ended; the missing answer says so
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
-        line = self._process.stdout.readline(ANSWER_LIMIT)
-        if line.endswith(b"\n"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
-        if line:
+    def _receive(self, order: "_Order") -> bytes:
+        try:
+            message = self._worker.channel.receive(ANSWER_LIMIT)
+        except TooLong:
             raise UnreadableTable(
                 f"the sample of {order.request.label} is larger than {ANSWER_LIMIT >> 20} MB; "
                 "ask for fewer rows"
-            )
-        raise UnreadableTable(order.describe_end(self._process.wait()))
+            ) from None
+        if message is None:
+            raise UnreadableTable(order.describe_end(self._worker.close()))
+        return message
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +171,7 @@ class _Order:
         data = f"{self.request.label} is {self.format} data"
         if -exit_code in OUT_OF_TIME:
             return f"{data} that takes more than {self.seconds:g} seconds to sample; save it as CSV"
-        reason = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
-        return f"{data} that stops its reader ({reason}); {self._too_large}"
+        return f"{data} that stops its reader ({describe_exit(exit_code)}); {self._too_large}"
 
     def describe_error(self, error: Exception) -> str:
         """The sentence for an exception that reading this file raised."""
@@ -201,45 +189,35 @@ class _Order:
 
 
 def serve() -> None:
-    """Answer questions from standard input on standard output until it is closed; runs in the child."""
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
-        for line in sys.stdin.buffer:
-            if question := json.loads(line):
-                request, format_ = Request(**question["request"]), Format(question["format"])
-                order = _Order(**{**question, "request": request, "format": format_})
-                _limit_resources(order)
-                tables = read_container(Path(order.path), format_, request)
-            elif order.format in DATABASES:  # each table has a time of its own
-                signal.setitimer(signal.ITIMER_PROF, order.seconds)
-            signal.setitimer(signal.ITIMER_REAL, PATIENCE * order.seconds)
-            answer = _next_answer(tables, order)
-            signal.setitimer(signal.ITIMER_REAL, 0)  # the parent takes its time between tables
-            answers.write(answer + "\n")
-            answers.flush()
+    """Read the files that the parent names until it is gone; runs in the child."""
+    serve_parent(lambda _requests: nullcontext(_read_file))
 
 
-def _next_answer(tables: Iterator[Table], order: _Order) -> str:
-    """The next table as JSON, or how the file ended: after its last table or with an error."""
+def _read_file(request: bytes) -> Iterator[bytes]:
+    """Yield the tables of a file, then how it ended: after its last table or with an error."""
+    order = from_plain(_Order, json.loads(request))
+    _limit_resources(order)
+    tables = read_container(Path(order.path), order.format, order.request)
+    while True:
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE * order.seconds)
+        answer = _next_answer(tables, order)
+        signal.setitimer(signal.ITIMER_REAL, 0)  # the parent takes its time between tables
+        yield to_json(answer)
+        if "table" not in answer:
+            return
+        if order.format in DATABASES:  # each table has a time of its own
+            signal.setitimer(signal.ITIMER_PROF, order.seconds)
+
+
+def _next_answer(tables: Iterator[Table], order: _Order) -> dict[str, Any]:
     try:
         table = next(tables, None)
         if table is not None:
-            return json.dumps({"table": _table_to_json(table)})
+            return {"table": table}
     except Exception as error:  # of any kind: whatever a file holds, it leads to one sentence
         reusable = isinstance(error, UnreadableTable) and _is_small()
-        return json.dumps({"error": order.describe_error(error), "reusable": reusable})
-    return json.dumps({"reusable": _is_small()})
-
-
-def _table_to_json(table: Table) -> dict[str, Any]:
-    # asdict would copy every cell.
-    plain = {field.name: getattr(table, field.name) for field in fields(table)}
-    return {**plain, "columns": [(column.name, column.values) for column in table.columns]}
-
-
-def _table_from_json(table: dict[str, Any]) -> Table:
-    columns = tuple(Column(name, tuple(values)) for name, values in table["columns"])
-    return Table(**{**table, "columns": columns, "warnings": tuple(table["warnings"])})
+        return {"error": order.describe_error(error), "reusable": reusable}
+    return {"reusable": _is_small()}
 
 
 def _take_reader() -> ReaderProcess:

@@ -10,17 +10,13 @@ Promises
   - a worker process that dies costs its attempts one more try each; an attempt that dies twice is named, and the others go on.
 """
 
-import multiprocessing
-import signal
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.util import Finalize
+from typing import Any
 
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.plain import from_plain
+from aegir_rl.processes.pool import Lost
 from aegir_rl.simulator.checking import Verdict
 from aegir_rl.simulator.outcomes import (
     Outcome,
@@ -30,12 +26,10 @@ from aegir_rl.simulator.outcomes import (
     task_sha256,
 )
 from aegir_rl.simulator.sandbox.program import Sandbox
+from aegir_rl.simulator.sandbox_pool import OpenSandbox, open_sandbox_pool
 from aegir_rl.simulator.solvers.solver import EFFORTS, Solver
 from aegir_rl.simulator.task import Task
 
-AHEAD = 2
-"""Attempts per worker that are handed out: one that runs and one that waits."""
-OpenSandbox = Callable[[], Sandbox]
 Watch = Callable[[int, int], None]
 """Called with the attempts done so far and those known to be needed."""
 
@@ -78,21 +72,26 @@ def collect(
         raise UsageError(f"workers is {workers}; expected at least 1")
     work = _Work(cache, tasks, solvers, retries)
     open_sandbox().close()  # whatever this machine lacks is said here, once
-    begin = (tasks, solvers, open_sandbox)
-    while work.waiting:
-        try:
-            with _open_pool(workers, begin) as pool:
-                _run(work, pool, AHEAD * workers, watch)
-        except BrokenProcessPool:
-            suspects = list(work.running.values())
-            work.running.clear()
-            for attempt in suspects:
-                _run_alone(work, attempt, begin)
+
+    def execute(item: Any, sandbox: Sandbox) -> Outcome:
+        attempt = from_plain(Attempt, item)
+        task, solver = tasks[attempt.task], solvers[attempt.solver]
+        return run_attempt(sandbox, task, solver, attempt.effort, attempt.feedback)
+
+    with open_sandbox_pool(execute, open_sandbox, min(workers, len(work.waiting))) as pool:
+        while attempts := work.waiting:
+            work.waiting = []  # retries that follow from their outcomes
+            for index, outcome in pool.map(attempts, ordered=False):
+                if isinstance(outcome, Lost):
+                    work.lose(attempts[index])
+                else:
+                    work.finish(attempts[index], from_plain(Outcome, outcome))
+                    watch(work.collected.executed, work.needed)
     return work.collected
 
 
 class _Work:
-    """Attempts that wait, and those under way."""
+    """Attempts that wait, and what follows from the outcomes of others."""
 
     def __init__(
         self, cache: OutcomeCache, tasks: Sequence[Task], solvers: Sequence[Solver], retries: int
@@ -100,19 +99,16 @@ class _Work:
         self.cache, self.tasks, self.solvers, self.retries = cache, tasks, solvers, retries
         self.digests = [task_sha256(task) for task in tasks]
         self.collected = Collected()
-        self.waiting: deque[Attempt] = deque()
-        self.running: dict[Future[Outcome], Attempt] = {}
+        self.waiting: list[Attempt] = []
+        self.needed = 0
+        """Attempts that were or are to be executed, but for those that were lost."""
         for task in range(len(tasks)):
             for solver in range(len(solvers)):
                 for effort in EFFORTS:
                     self.need(Attempt(task, solver, effort))
 
-    @property
-    def total(self) -> int:
-        return self.collected.executed + len(self.waiting) + len(self.running)
-
     def need(self, attempt: Attempt) -> None:
-        """Put an attempt in the queue, or look at what follows from its outcome if that is known."""
+        """Let an attempt wait, or go on with what follows from its outcome if that is known."""
         key = attempt_key(
             self.digests[attempt.task],
             self.solvers[attempt.solver],
@@ -122,6 +118,7 @@ class _Work:
         outcome = self.cache.get(key)
         if outcome is None:
             self.waiting.append(attempt)
+            self.needed += 1
         else:
             self.collected.known += 1
             self.follow(attempt, outcome)
@@ -145,59 +142,11 @@ class _Work:
         self.collected.executed += 1
         self.follow(attempt, outcome)
 
-
-Begin = tuple[Sequence[Task], Sequence[Solver], OpenSandbox]
-
-
-@contextmanager
-def _open_pool(workers: int, begin: Begin) -> Iterator[ProcessPoolExecutor]:
-    context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(workers, context, _begin_worker, begin)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _run(work: _Work, pool: ProcessPoolExecutor, ahead: int, watch: Watch) -> None:
-    """Execute what waits, until nothing does or a worker dies."""
-    while work.waiting or work.running:
-        while work.waiting and len(work.running) < ahead:
-            work.running[pool.submit(_execute, work.waiting[0])] = work.waiting[0]
-            work.waiting.popleft()  # only now: a pool whose worker has died takes nothing more
-        done, _ = wait(work.running, return_when=FIRST_COMPLETED)
-        for future in done:
-            outcome = future.result()
-            work.finish(work.running.pop(future), outcome)
-            watch(work.collected.executed, work.total)
-
-
-def _run_alone(work: _Work, attempt: Attempt, begin: Begin) -> None:
-    """Execute an attempt whose worker died once more, in a process of its own: only the guilty one dies again."""
-    try:
-        with _open_pool(1, begin) as pool:
-            work.finish(attempt, pool.submit(_execute, attempt).result())
-    except BrokenProcessPool:
-        name = f"{work.solvers[attempt.solver].name}@{attempt.effort}"
-        work.collected.lost.append(f"{name} on {work.tasks[attempt.task].id}")
-
-
-_WORKER: list[tuple[Sequence[Task], Sequence[Solver], Sandbox]] = []
-
-
-def _begin_worker(
-    tasks: Sequence[Task], solvers: Sequence[Solver], open_sandbox: OpenSandbox
-) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    sandbox = open_sandbox()
-    Finalize(None, sandbox.close, exitpriority=10)
-    _WORKER.append((tasks, solvers, sandbox))
-
-
-def _execute(attempt: Attempt) -> Outcome:
-    tasks, solvers, sandbox = _WORKER[-1]
-    task, solver = tasks[attempt.task], solvers[attempt.solver]
-    return run_attempt(sandbox, task, solver, attempt.effort, attempt.feedback)
+    def lose(self, attempt: Attempt) -> None:
+        """Give up an attempt over which two workers died."""
+        self.needed -= 1
+        name = f"{self.solvers[attempt.solver].name}@{attempt.effort}"
+        self.collected.lost.append(f"{name} on {self.tasks[attempt.task].id}")
 
 
 def require_complete(collected: Collected) -> None:

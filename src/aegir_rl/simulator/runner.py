@@ -21,11 +21,8 @@ import errno
 import hashlib
 import json
 import os
-import selectors
-import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -33,12 +30,12 @@ from typing import Any
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.observe.performance_tracker import APIPerformanceTracker
+from aegir_rl.processes.pool import TRIES, Lost, Pool
 from aegir_rl.simulator.checking import Verdict, check
 from aegir_rl.simulator.sandbox.program import Sandbox
+from aegir_rl.simulator.sandbox_pool import OpenSandbox, open_sandbox_pool
 from aegir_rl.simulator.task import Case, Task, task_line
-from aegir_rl.simulator.worker import OpenSandbox, Worker
 
-TRIES = 2
 FAILURES = 3
 """Sentences about failed cases that a result keeps."""
 FIRST_BYTES = b'{"task": "'
@@ -99,8 +96,8 @@ class TaskRun:
         if workers < 1:
             raise UsageError(f"the number of workers is {workers}; expected at least 1")
         waiting = self.waiting(done)
-        with self.open_pool(open_sandbox, min(workers, len(waiting))) as solve:
-            for result in solve(waiting):
+        with self.open_pool(open_sandbox, min(workers, len(waiting))) as pool:
+            for _, result in self.solve(pool, waiting):
                 self.record(result)
                 yield result
 
@@ -108,33 +105,22 @@ class TaskRun:
         """The numbers of the tasks that are not done."""
         return [number for number in range(len(self.tasks)) if self.key(number) not in done]
 
-    @contextmanager
-    def open_pool(
-        self, open_sandbox: OpenSandbox, workers: int
-    ) -> Iterator[Callable[[Iterable[int]], Iterator[TaskResult]]]:
-        """Workers for any number of calls with numbers of tasks, which yield results as they are ready."""
-        pool = _Pool(self._work, open_sandbox, workers)
+    def open_pool(self, open_sandbox: OpenSandbox, workers: int) -> Pool:
+        """Workers for any number of calls of `solve`."""
+        return open_sandbox_pool(self.run_task, open_sandbox, workers)
 
-        def solve(numbers: Iterable[int]) -> Iterator[TaskResult]:
-            for number, answer in pool.work_on(deque(numbers)):
-                yield (
-                    self._lost_result(number, answer)
-                    if isinstance(answer, str)
-                    else result_from_json(answer)
-                )
-
-        try:
-            yield solve
-        finally:
-            pool.close()
+    def solve(self, pool: Pool, numbers: Iterable[int]) -> Iterator[tuple[int, TaskResult]]:
+        """Yield the results of the tasks of these numbers as they are ready, each with its index among the numbers."""
+        for index, result in pool.map(numbers, ordered=False):
+            yield (
+                index,
+                self._lost_result(result) if isinstance(result, Lost) else result_from_json(result),
+            )
 
     def record(self, result: TaskResult) -> None:
         """Count a result in `tracker`."""
         record = self.tracker.record_error if result.error else self.tracker.record
         record(self.solver, "task", result.wall_seconds)
-
-    def _work(self, number: int, sandbox: Sandbox) -> dict[str, Any]:
-        return asdict(self.run_task(number, sandbox))
 
     def run_task(self, number: int, sandbox: Sandbox) -> TaskResult:
         """Run one task in a sandbox."""
@@ -177,74 +163,16 @@ class TaskRun:
             cpu_seconds=verdict.cpu_seconds,
         )
 
-    def _lost_result(self, number: int, reason: str) -> TaskResult:
-        task = self.tasks[number]
-        error = f"task {task.id!r} ended {TRIES} worker processes ({reason})"
-        return self._result(number, _CRASHED, error, False, 0.0)
+    def _lost_result(self, lost: Lost) -> TaskResult:
+        task = self.tasks[lost.item]
+        error = f"task {task.id!r} ended {TRIES} worker processes ({lost.reason})"
+        return self._result(lost.item, _CRASHED, error, False, 0.0)
 
 
 KNOWN = "known"
 """The name of the solver that gives every task's own solution."""
 _NOTHING = Verdict(0, 0, (), "unanswered", 0.0, 0.0)
 _CRASHED = Verdict(0, 0, (), "crashed", 0.0, 0.0)
-
-
-class _Pool:
-    """Workers that are replaced when they die."""
-
-    def __init__(
-        self, work: Callable[[int, Sandbox], dict[str, Any]], open_sandbox: OpenSandbox, count: int
-    ) -> None:
-        self._work, self._open_sandbox = work, open_sandbox
-        self._workers: list[Worker] = []
-        for _ in range(count):
-            self._start()
-
-    def work_on(self, waiting: deque[int]) -> Iterator[tuple[int, dict[str, Any] | str]]:
-        """Yield each task's number with its result, or with a reason if two workers died over it."""
-        tries: dict[int, int] = {}
-        while True:
-            for worker in self._workers:
-                if worker.task is None and waiting:
-                    worker.send(waiting.popleft())
-            busy = [worker for worker in self._workers if worker.task is not None]
-            if not busy:
-                return
-            for worker in _wait(busy):
-                number = worker.task
-                assert number is not None
-                answer = worker.receive()
-                if answer is not None:
-                    yield number, answer
-                    continue
-                reason = self._replace(worker)
-                tries[number] = tries.get(number, 0) + 1
-                if tries[number] < TRIES:
-                    waiting.appendleft(number)
-                else:
-                    yield number, reason
-
-    def close(self) -> None:
-        while self._workers:
-            worker = self._workers.pop()
-            worker.close(at_once=worker.task is not None)
-
-    def _start(self) -> None:
-        self._workers.append(Worker(self._work, self._open_sandbox, self._workers))
-
-    def _replace(self, worker: Worker) -> str:
-        """Start another worker for one that has died, and say how it died."""
-        self._workers.remove(worker)
-        code = worker.close()
-        self._start()
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-def _wait(workers: Sequence[Worker]) -> list[Worker]:
-    with selectors.DefaultSelector() as ready:
-        for worker in workers:
-            ready.register(worker.answers, selectors.EVENT_READ, worker)
-        return [key.data for key, _ in ready.select()]
 
 
 class ResultFile:

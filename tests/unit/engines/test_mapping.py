@@ -7,23 +7,29 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.engines.annotating import OPEN, annotating_settings, file_item
+from aegir.engines.annotating import OPEN, file_item
+from aegir.engines.child import opening_order, read_replies, start_job
 from aegir.engines.job import Job, check_installation, check_signed, sign, sign_files
 from aegir.engines.local import LocalEngine
-from aegir.engines.mapping import Engine, Place, Reply
-from aegir.engines.process import JobProcess, opening_order, read_reply, shard_order
+from aegir.engines.mapping import ClusterEngine, Place, Reply
+from aegir.pipeline.settings import AnnotationSettings
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.plain import to_json
+from aegir_rl.processes.worker import Worker
 
 JOB = Job("aegir.nothing:needed", {})
 
 
-class Doubling(Engine):
+class Doubling(ClusterEngine):
     """Places that answer an item with its double; the shards of these numbers lose their place."""
+
+    at_once = 3
 
     def __init__(self, places: int, losses: Collection[int] = (), workers: int = 1) -> None:
         self.keys, self.losses, self.workers = [str(n) for n in range(places)], losses, workers
@@ -50,21 +56,21 @@ class DoublingPlace:
         self.gone = False
 
     def open(self) -> Reply:
-        return replied([b"Dnull"])
+        return replied([])
 
-    def submit(self, order: bytes) -> Reply:
+    def submit(self, shard: bytes) -> Reply:
         self.engine.asked += 1
         self.gone |= self.engine.asked in self.engine.losses
-        doubles = [b"A%d" % (2 * item) for item in json.loads(order)]
-        return replied(doubles[:1] if self.gone else [*doubles, b"Dnull"])
+        doubles = [to_json([index, 2 * item]) for index, item in enumerate(json.loads(shard))]
+        return replied(None if self.gone else doubles)
 
     def close(self) -> None:
         self.gone = True
 
 
-def replied(lines: list[bytes]) -> Reply:
+def replied(replies: list[bytes] | None) -> Reply:
     reply: Reply = Future()
-    reply.set_result(lines)
+    reply.set_result(replies)
     return reply
 
 
@@ -79,7 +85,7 @@ def test_every_item_is_answered_once_whichever_places_are_lost(
     count: int, places: int, workers: int, losses: set[int], ordered: bool
 ):
     engine = Doubling(places, losses, workers)
-    answers = list(engine.map(JOB, range(count), count, at_once=3, ordered=ordered))
+    answers = list(engine.map(JOB, range(count), count, ordered=ordered))
     assert (answers if ordered else sorted(answers)) == [2 * item for item in range(count)]
 
 
@@ -99,9 +105,9 @@ def test_no_place_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch):
         list(engine.map(JOB, [1], 1))
 
 
-def rules_job(**changes: object) -> Job:
-    settings = annotating_settings("rules", min_confidence=0.1, precision=None)
-    return Job(OPEN, settings | changes)
+def rules_job() -> Job:
+    settings = AnnotationSettings(annotator="rules", custom_types=False, memory=False)
+    return Job(OPEN, settings.as_dict())
 
 
 def csv_files(folder: Path, count: int) -> list[str]:
@@ -137,27 +143,27 @@ def command(pid: int) -> bytes:
         return b""
 
 
+def ask(worker: Worker, items: object) -> list[Any]:
+    return read_replies(worker.ask(to_json(items)), "node 7")
+
+
 def test_a_process_refuses_what_it_does_not_see_alike_and_ends_with_its_parent(tmp_path: Path):
-    process = JobProcess()
-    read_reply(process.ask(opening_order(rules_job(), 1)), "here")
+    worker = start_job(opening_order(rules_job(), 1))
     name, seen = sign(csv_files(tmp_path, 1)[0])
     assert seen is not None
-    assert len(read_reply(process.ask(shard_order([["file", name, seen]])), "here")) == 1
-    changed = ["file", name, [seen[0] + 1, *seen[1:]]]
-    gone = ["file", f"{name}.gone", seen]
-    answers = read_reply(process.ask(shard_order([changed, gone])), "here")
+    assert len(ask(worker, [{"file": [name, seen]}])) == 1
+    changed = {"file": [name, [seen[0] + 1, *seen[1:]]]}
+    gone = {"file": [f"{name}.gone", seen]}
+    answers = ask(worker, [changed, gone])
     assert [answer["source"] for answer in answers] == [name, f"{name}.gone"]
     reasons = ("its size or its time of change is another", "it is missing")
     for answer, reason in zip(answers, reasons, strict=True):
         assert f"as where the work came from ({reason}); all machines must see" in answer["reason"]
-    other = JobProcess()
-    reply = other.ask(opening_order(replace(rules_job(), files=[(f"{name}.gone", seen)]), 1))
+    other = start_job(opening_order(replace(rules_job(), files=[(f"{name}.gone", seen)]), 1))
     with pytest.raises(UsageError, match=r"node 7: .*gone is not the same on .*it is missing"):
-        read_reply(reply, "node 7")
+        ask(other, [])
     other.close()
-    process._orders.close()  # as when the parent is killed
-    assert process.ask(b"[]") == []
-    process.close()
+    assert worker.close() == 0  # closed as when the parent is killed
 
 
 def test_what_differs_between_machines_is_named(tmp_path: Path):
@@ -175,8 +181,8 @@ def test_what_differs_between_machines_is_named(tmp_path: Path):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path):
-    process = JobProcess()
     job = Job(OPEN, {}, folder=str(tmp_path / "gone"))
+    worker = start_job(opening_order(job, 1))
     with pytest.raises(UsageError, match=r"gone cannot be entered .* on a shared file system"):
-        read_reply(process.ask(opening_order(job, 1)), "node 7")
-    process.close()
+        ask(worker, [])
+    worker.close()

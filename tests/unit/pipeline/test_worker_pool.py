@@ -14,11 +14,11 @@ import pytest
 from aegir.answers.annotation import TableAnnotation
 from aegir.pipeline.registry import load_annotator, with_times
 from aegir.pipeline.run import Failure, annotate_sources
-from aegir.pipeline.worker_pool import WorkerPool, choose_workers
-from aegir.pipeline.worker_process import Outcome, outcome_as_json, outcome_from_json
+from aegir.pipeline.worker_pool import Outcome, WorkerPool, choose_workers, outcome_from_json
 from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
+from aegir_rl.processes.plain import to_json
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -81,7 +81,7 @@ def test_outcomes_are_sent_without_loss():
     found = annotate_sources([source], load_annotator("combined"))
     routed = annotate_sources([source], with_times(load_annotator("swarm")))
     for outcome in (*found, *routed, Failure("x", "no \ud800 file", UsageError)):
-        again = outcome_from_json(json.loads(json.dumps(outcome_as_json(outcome))))
+        again = outcome_from_json(json.loads(to_json(outcome)))
         assert again == outcome
         assert getattr(again, "preview", ()) == getattr(outcome, "preview", ())
 

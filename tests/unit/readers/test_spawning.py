@@ -12,7 +12,7 @@ from aegir.answers.annotation import annotation_as_dict, annotation_from_dict
 from aegir.answers.wording import shown_routing
 from aegir.pipeline.decide import decide
 from aegir.pipeline.run import annotate
-from aegir.pipeline.worker_process import outcome_as_json, outcome_from_json
+from aegir.pipeline.worker_pool import outcome_from_json
 from aegir.readers.bytes.annotator import ByteModelAnnotator, encode_tables
 from aegir.readers.bytes.byte_encoding import Symbols
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
@@ -29,6 +29,7 @@ from aegir.readers.swarm.specialists import Contribution, SpecialistModel
 from aegir.readers.swarm.weights_file import load_swarm
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
+from aegir_rl.processes.plain import to_json
 from command_line import run
 from swarm_folders import LAYOUT, OTHER_LAYOUT, save_random_swarm, small_primary
 
@@ -236,7 +237,7 @@ def test_an_answer_says_how_many_were_allowed_and_why(estimate: SpawnEstimate, s
     assert told["reason"] == f"complexity {answer.spawned.complexity:.3f}, path cost 0.1"
     back = annotation_from_dict(json.loads(json.dumps(record)))
     assert back.spawned.specialists == answer.spawned.specialists
-    assert outcome_from_json(json.loads(json.dumps(outcome_as_json(answer)))) == answer
+    assert outcome_from_json(json.loads(to_json(answer))) == answer
     assert f"of 3 specialists allowed ({told['reason']})" in shown_routing(answer)
 
 

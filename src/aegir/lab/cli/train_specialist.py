@@ -22,9 +22,9 @@ from aegir.engines.local import LocalEngine
 from aegir.engines.mapping import Engine
 from aegir.lab.cli.train import data_option, training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
-from aegir.pipeline.worker_pool import count_cores
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
+from aegir_rl.processes import count_cores
 
 if TYPE_CHECKING:
     from aegir.lab.specialists.sharded import Training
@@ -194,7 +194,7 @@ def _side_by_side(
             f"{amount(len(trainings), 'specialist')} to train; to look at one: aegir runs show {first}"
         )
         items = map(asdict, trainings)
-        yield from opened.map(job, items, len(trainings), at_once=1, ordered=False, ahead=0)
+        yield from opened.map(job, items, len(trainings), ordered=False)
 
 
 @contextmanager

@@ -60,16 +60,19 @@ class Training:
 def open_training(_settings: Mapping[str, Any], _workers: int) -> Iterator[RunShard]:
     """Train what comes; nothing is loaded beforehand."""
 
-    def run(shard: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        for item in shard:
+    def run(shard: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        for index, item in enumerate(shard):
             training = Training(**item)
             try:
                 _wait_for_lock(run_folder_of(Path(training.out)))
                 done = training.train()
             except AegirError as error:  # the other trainings go on
-                yield {"out": training.out, "error": str(error), "exit_code": error.exit_code}
+                yield (
+                    index,
+                    {"out": training.out, "error": str(error), "exit_code": error.exit_code},
+                )
                 continue
-            yield {"out": training.out, **asdict(done.manifest), "figures": done.figures}
+            yield index, {"out": training.out, **asdict(done.manifest), "figures": done.figures}
 
     yield run
 

@@ -1,12 +1,11 @@
-"""A forked worker ends in its own process, whatever happens while it closes."""
+"""Workers with sandboxes: one that is signalled while it closes ends in its own process."""
 
 import os
 import signal
-
-import pytest
+from pathlib import Path
 
 from aegir_rl.simulator.sandbox.program import Execution, Limits, Program, Sandbox
-from aegir_rl.simulator.worker import Worker
+from aegir_rl.simulator.sandbox_pool import open_sandbox_pool
 
 
 class SignalledWhileClosing(Sandbox):
@@ -22,23 +21,11 @@ class SignalledWhileClosing(Sandbox):
 
 def test_a_signal_while_its_sandbox_closes_does_not_bring_a_worker_back_to_its_parent():
     here = os.getpid()
-    worker = Worker(lambda task, _: {"task": task}, SignalledWhileClosing)
     try:
-        worker.send(3)
-        assert worker.receive() == {"task": 3}
-        assert worker.close() == 0
+        with open_sandbox_pool(lambda item, _: {"item": item}, SignalledWhileClosing, 1) as pool:
+            assert list(pool.map([3])) == [(0, {"item": 3})]
+            (pid,) = pool.pids
+        assert not Path(f"/proc/{pid}").exists()
     finally:
         if os.getpid() != here:  # the child: no other test may run in it
             os._exit(1)
-
-
-@pytest.mark.parametrize("at_once", [False, True])
-def test_a_worker_that_has_nothing_to_do_ends_when_it_is_closed(at_once: bool):
-    class Quiet(SignalledWhileClosing):
-        def close(self) -> None:
-            pass
-
-    worker = Worker(lambda task, _: {"task": task}, Quiet)
-    worker.send(1)
-    assert worker.receive() == {"task": 1}
-    assert worker.close(at_once=at_once) in (0, 1)

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from aegir_rl.base.allocator import keep_freed_memory
+from aegir_rl.processes.allocator import keep_freed_memory
 
 if sys.argv[1] == "keep":
     keep_freed_memory()
