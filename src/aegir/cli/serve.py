@@ -17,15 +17,17 @@ from aegir.cli.options import (
 )
 from aegir.cli.terminal import tell
 from aegir.memory.location import default_location
-from aegir.service.limits import Limits
+from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
+from aegir_rl.processes import CAN_FORK, count_cores
 
 if TYPE_CHECKING:
+    from aegir.pipeline.settings import AnnotationSettings
     from aegir.readers.scores import Annotator
 
 MEGABYTE = 1 << 20
-DEFAULTS = Limits()
+DEFAULTS = RequestLimits()
 
 
 @click.command(epilog="Example: aegir serve --port 8080")
@@ -130,13 +132,13 @@ def serve(
 
     Needs the extra `service`. Stop it with Ctrl-C or SIGTERM: what was accepted is finished first.
     """
-    if sys.platform != "linux":
+    if not CAN_FORK:
         raise UsageError(
             f"aegir serve forks worker processes, which needs Linux; this is {sys.platform}"
         )
     try:
         from aegir.service.security import Access
-        from aegir.service.server import ServiceSettings, count_cores
+        from aegir.service.server import ServiceSettings
         from aegir.service.server import serve as run_service
     except ImportError as error:
         raise UsageError(
@@ -147,7 +149,7 @@ def serve(
     settings = ServiceSettings(
         access=Access(host, port, token, allow_host),
         workers=workers or count_cores(),
-        limits=Limits(
+        limits=RequestLimits(
             upload_bytes=max_upload * MEGABYTE,
             unpacked_bytes=max_unpacked * MEGABYTE,
             columns=max_columns,
@@ -159,13 +161,19 @@ def serve(
         runs=runs,
     )
 
-    def load() -> Annotator:
+    def load(request: AnnotationSettings) -> Annotator:
+        """Load the annotator of the options, changed by what a request chooses."""
         from aegir.cli.routing import choose_annotator
         from aegir.pipeline.run import prepare
 
-        routed = log_decisions is not None
-        chosen = choose_annotator(annotator, model, routed=routed, effort=effort, within=within)
-        return prepare(chosen, model, custom_types=False)[0]
+        chosen = choose_annotator(
+            annotator,
+            model,
+            routed=log_decisions is not None,
+            effort=effort if request.effort is None else str(request.effort),
+            within=within if request.within is None else f"{request.within}s",
+        )
+        return prepare(chosen, model, custom_types=False, spawn=request.spawn)[0]
 
     def announce(address: str) -> None:
         tell(f"serving at {address} with {amount(settings.workers, 'worker')}; stop with Ctrl-C")

@@ -6,14 +6,13 @@ GET  /types  /types/N   the vocabulary    POST   /types          teach a type fr
 GET  /runs  /runs/NAME  runs              DELETE /types/N        forget it
 GET  /status /metrics /health /openapi.json
 
-The jobs are in jobs.py, run by worker processes (pool.py); nothing here reads a table.
+Jobs (jobs.py) are done by worker processes (worker.py) behind a queue (job_queue.py); nothing here reads a table.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,10 +22,22 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from aegir.answers.html_page import STYLE
-from aegir.service.limits import Limits, Refused
+from aegir.service.job_queue import JobQueue
+from aegir.service.jobs import (
+    AnnotateJob,
+    FeedbackJob,
+    ForgetTypeJob,
+    Job,
+    ListRunsJob,
+    ListTypesJob,
+    Sent,
+    ShowRunJob,
+    ShowTypeJob,
+    TeachJob,
+    read_query,
+)
+from aegir.service.limits import Refused, RequestLimits
 from aegir.service.openapi import describe_api
-from aegir.service.options import read_options
-from aegir.service.pool import Pool
 from aegir.service.request_folders import RequestFolders
 from aegir.service.responses import Reply, refusal
 from aegir.service.security import Access, Guard
@@ -51,8 +62,10 @@ Handler = Callable[[Request], Awaitable[Reply]]
 class Service:
     """The routes, with what they share."""
 
-    def __init__(self, pool: Pool, status: Status, limits: Limits, folder: Path) -> None:
-        self._pool, self._status, self._limits = pool, status, limits
+    def __init__(
+        self, queue: JobQueue, status: Status, limits: RequestLimits, folder: Path
+    ) -> None:
+        self._queue, self._status, self._limits = queue, status, limits
         self._folders = RequestFolders(folder)
         files = {path.name: path for path in PAGE.iterdir() if path.suffix in PAGE_TYPES} | SHARED
         self._page = {name: path.read_bytes() for name, path in files.items()}
@@ -100,43 +113,42 @@ class Service:
         return measured
 
     async def _annotate(self, request: Request) -> Reply:
-        with self._pool.admit(), self._folders.take() as folder:
-            options = read_options(request.query_params)
+        with self._queue.admit(), self._folders.take() as folder:
+            settings, format_ = read_query(request.query_params)
             upload = await receive(request, folder, self._limits)
-            job = {"options": options.as_dict(), **_sent(folder, upload)}
-            heavy = is_heavy(folder, upload)
-            return await self._pool.submit({"do": "annotate", **job}, heavy=heavy, key=options.key)
+            job = AnnotateJob(_sent(folder, upload), settings, format_)
+            return await self._queue.submit(job, heavy=is_heavy(folder, upload), key=job.key)
 
     async def _feedback(self, request: Request) -> Reply:
-        with self._pool.admit(), self._folders.take() as folder:
+        with self._queue.admit(), self._folders.take() as folder:
             upload = await receive(request, folder, self._limits, fields=("corrections", "by"))
-            job = {"do": "feedback", **_sent(folder, upload)}
-            return await self._pool.submit(job, heavy=is_heavy(folder, upload), again=False)
+            job = FeedbackJob(_sent(folder, upload))
+            return await self._queue.submit(job, heavy=is_heavy(folder, upload), again=False)
 
     async def _teach(self, request: Request) -> Reply:
-        with self._pool.admit(), self._folders.take() as folder:
+        with self._queue.admit(), self._folders.take() as folder:
             upload = await receive(request, folder, self._limits, fields=("type",))
-            job = {"do": "teach", **_sent(folder, upload)}
-            return await self._pool.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
+            job = TeachJob(_sent(folder, upload))
+            return await self._queue.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
 
     async def _types(self, _request: Request) -> Reply:
-        return await self._do({"do": "types"})
+        return await self._do(ListTypesJob())
 
     async def _type(self, request: Request) -> Reply:
-        return await self._do({"do": "type", "name": request.path_params["name"]})
+        return await self._do(ShowTypeJob(request.path_params["name"]))
 
     async def _forget(self, request: Request) -> Reply:
-        return await self._do({"do": "forget", "name": request.path_params["name"]})
+        return await self._do(ForgetTypeJob(request.path_params["name"]))
 
     async def _runs(self, _request: Request) -> Reply:
-        return await self._do({"do": "runs", "annotated": self._status.runs()})
+        return await self._do(ListRunsJob(self._status.runs()))
 
     async def _run(self, request: Request) -> Reply:
-        return await self._do({"do": "run", "name": request.path_params["name"]}, heavy=True)
+        return await self._do(ShowRunJob(request.path_params["name"]), heavy=True)
 
-    async def _do(self, job: dict[str, Any], *, heavy: bool = False) -> Reply:
-        with self._pool.admit():
-            return await self._pool.submit(job, heavy=heavy)
+    async def _do(self, job: Job, *, heavy: bool = False) -> Reply:
+        with self._queue.admit():
+            return await self._queue.submit(job, heavy=heavy)
 
     async def _health(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -180,9 +192,8 @@ def _foreign_is_quick() -> Iterator[None]:
         return
 
 
-def _sent(folder: Path, upload: Upload) -> dict[str, Any]:
-    sent = {"files": upload.files, "fields": upload.fields, "body": upload.body}
-    return {"folder": str(folder), **sent}
+def _sent(folder: Path, upload: Upload) -> Sent:
+    return Sent(str(folder), tuple(upload.files), upload.fields, upload.body)
 
 
 async def _unknown_route(request: Request, error: Exception) -> Response:

@@ -1,125 +1,115 @@
-"""What workers do: jobs by name, each answered with a reply.
+"""What the service has workers do: a dataclass per kind of job, which crosses to the worker as JSON.
 
-    work = build_work(load_annotator, …)      in the fork server, once
-    for place, reply in work(jobs): ...                   in a worker
-
-What few requests need is imported by the worker that gets the first of them: starting the service takes a tenth less.
-
-A job is an object with the key `do` and what the job needs. Whatever goes wrong in it becomes its reply.
+Not here: doing them (worker.py), and who does them when (job_queue.py).
 """
 
-import traceback
-from collections.abc import Callable, Iterator
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
-from aegir.answers.writers import FORMATS
-from aegir.memory.location import memory_exists
-from aegir.pipeline.run import annotate_sources
-from aegir.readers.scores import Annotator
-from aegir.service.annotating import Annotating, Stores
-from aegir.service.fork_server import Job, Work
-from aegir.service.limits import Limits, Refused
-from aegir.service.responses import Reply, error_reply, json_reply
-from aegir.vocabulary.terms import KINDS
-from aegir_rl.base.errors import AegirError
-from aegir_rl.offline.store import DecisionStore
+from aegir.pipeline.settings import QUERY, AnnotationSettings
+from aegir_rl.base.errors import UsageError
 
-ANNOTATE = "annotate"
+REPORT = "report"
+"""The page's own format: JSON with answers, previews, failures and how columns were routed."""
 
 
-def build_work(
-    load: Callable[[], Annotator], limits: Limits, stores: Stores, runs: Path | None
-) -> tuple[Work, dict[str, Any]]:
-    """Load the annotator; return the function that does jobs with it, and what the service should know."""
-    # What cannot be opened raises now, not at the first request.
-    if stores.decisions is not None:
-        DecisionStore.open(stores.decisions).close()
-    if stores.reviews is not None and memory_exists(stores.reviews):
-        from aegir.memory.store import ReviewStore
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a request brought, in a folder of its own."""
 
-        ReviewStore.open(stores.reviews).close()
-    annotator = load()
-    _warm_up(annotator)
-    annotating = Annotating(annotator, limits, stores)
+    folder: str
+    files: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Other parts of a form, as text."""
+    body: str | None = None
+    """The file of a JSON document, if that was sent instead of a form."""
 
-    def feedback(job: Job) -> Reply:
-        from aegir.service.reviewing import Reviewing
-
-        return Reviewing(annotating, limits, stores).record(job)
-
-    def about_types(job: Job) -> Reply:
-        from aegir.service import teaching
-
-        return teaching.JOBS[job["do"]](job)
-
-    def about_runs(job: Job) -> Reply:
-        from aegir.service.training_runs import TrainingRuns
-
-        found = TrainingRuns(runs)
-        return found.list_runs(job) if job["do"] == "runs" else found.show_run(job)
-
-    others = {
-        "feedback": feedback,
-        **dict.fromkeys(("types", "type", "teach", "forget"), about_types),
-        **dict.fromkeys(("runs", "run"), about_runs),
-    }
-
-    def work(jobs: list[Job]) -> Iterator[tuple[int, Reply]]:
-        if jobs[0]["do"] == ANNOTATE:
-            yield from _guarded(annotating, jobs)
-            return
-        for place, job in enumerate(jobs):
-            yield place, _do(others[job["do"]], job)
-
-    about = {
-        "version": version("aegir-tables"),
-        "annotator": annotator.name,
-        "formats": ["text", *FORMATS],
-        "kinds": list(KINDS),
-        "logged": stores.decisions is not None,
-        "remembers": stores.reviews is not None,
-    }
-    return work, about
+    def __str__(self) -> str:
+        return ", ".join(self.files) or "the request"
 
 
-def _warm_up(annotator: Annotator) -> None:
-    """Annotate a table, so that what is loaded on first use is loaded once and shared by all workers."""
-    table = {"when": ["2024-05-01", "2024-06-17"], "what": ["red", "fir"], "n": ["4", "17"]}
-    list(annotate_sources([table], annotator))
+@dataclass(frozen=True, slots=True)
+class AnnotateJob:
+    """Annotate the tables that were sent."""
+
+    sent: Sent
+    settings: AnnotationSettings = field(default_factory=AnnotationSettings)
+    format: str = "json"
+
+    @property
+    def key(self) -> str:
+        """What jobs must have in common to be annotated together."""
+        return repr(self.settings)
 
 
-def _guarded(annotating: Annotating, jobs: list[Job]) -> Iterator[tuple[int, Reply]]:
-    """Annotate jobs together; if that fails for a reason nobody expected, one by one."""
-    left = dict(enumerate(jobs))
-    try:
-        for place, reply in annotating.run(list(left.items())):
-            del left[place]
-            yield place, reply
-    except Exception as error:
-        if len(jobs) == 1:
-            yield 0, _unexpected(error)
-            return
-        for place, job in left.items():
-            for _, reply in _guarded(annotating, [job]):
-                yield place, reply
+def read_query(query: Mapping[str, str]) -> tuple[AnnotationSettings, str]:
+    """Return settings and format; raise `UsageError` for unknown names and for values that cannot be used."""
+    known = ["format", *QUERY]
+    for name in query:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise UsageError(f"unknown option {name!r}; {hint}")
+    chosen = {name: text for name, text in query.items() if name != "format"}
+    return AnnotationSettings.from_query(chosen), query.get("format", "json")
 
 
-def _do(function: Callable[[Job], Reply], job: Job) -> Reply:
-    try:
-        return function(job)
-    except AegirError as error:
-        return error_reply(error)
-    except Exception as error:
-        return _unexpected(error)
+@dataclass(frozen=True, slots=True)
+class FeedbackJob:
+    """Record what people say about columns."""
+
+    sent: Sent
 
 
-def _unexpected(error: Exception) -> Reply:
-    """Print the traceback where the service runs; the sender learns that it is not their fault."""
-    if isinstance(error, MemoryError):
-        return error_reply(
-            Refused(422, "the request needs more memory than a worker may have; send less")
-        )
-    traceback.print_exc()
-    return json_reply({"error": "something went wrong inside the service; its log says what"}, 500)
+@dataclass(frozen=True, slots=True)
+class TeachJob:
+    """Learn a type from columns of the files that were sent."""
+
+    sent: Sent
+
+
+@dataclass(frozen=True, slots=True)
+class ListTypesJob:
+    """List every name that an answer may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTypeJob:
+    """Say what one name means."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTypeJob:
+    """Forget a type that was taught."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListRunsJob:
+    """List training runs, and what the service annotated lately."""
+
+    annotated: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRunJob:
+    """Summarise one training run."""
+
+    name: str
+
+
+Job = (
+    AnnotateJob
+    | FeedbackJob
+    | TeachJob
+    | ListTypesJob
+    | ShowTypeJob
+    | ForgetTypeJob
+    | ListRunsJob
+    | ShowRunJob
+)

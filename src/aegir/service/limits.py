@@ -1,9 +1,9 @@
 """What a request may cost, and the refusal of one that costs more.
 
-    Limits(upload_bytes=16 << 20)          the sizes, counts and times that hold for every request
+    RequestLimits(upload_bytes=16 << 20)          the sizes, counts and times that hold for every request
     raise Refused(429, "…", retry_after=2) what a sender is told, with the HTTP status
 
-Not here: receiving within the limits (uploads.py), unpacking within them (unpacking.py), time at work (pool.py).
+Not here: receiving within the limits (uploads.py), unpacking within them (sources.py), time at work (job_queue.py).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from aegir_rl.base.errors import AegirError, CheckFailed, UnreadableTable, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """What one request may cost, and how many are taken in at once."""
 
     upload_bytes: int = 64 << 20

@@ -1,11 +1,11 @@
 """The service described as an OpenAPI 3.1 document, with examples that work: GET /openapi.json."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
-from aegir.service.limits import Limits
-from aegir.service.options import REPORT, AnnotateOptions
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.service.jobs import REPORT
+from aegir.service.limits import RequestLimits
 
 ROWS_EXAMPLE = {
     "name": "customers",
@@ -27,15 +27,39 @@ REPORT_EXAMPLE = {
     "failures": [{"source": "empty.csv", "reason": "empty.csv is empty; expected a table"}],
 }
 ERROR_EXAMPLE = {"error": "empty.csv is empty; expected a table"}
-MEANINGS = {
-    "format": f"How the answer is written, as --format; {REPORT} is one JSON object for pages, with run, tables and failures",
-    "rows": "Values looked at per column, spread over the whole table",
-    "seed": "Which rows are looked at",
-    "min_confidence": "Abstain below this confidence",
-    "precision": "Abstain so that this share of answers was right on validation tables",
-    "custom": "Whether types that were taught may answer",
-    "memory": "Whether columns that were reviewed get the reviewed answer",
+_SETTINGS = AnnotationSettings()
+OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "format": (
+        {"type": "string", "default": "json"},
+        f"How the answer is written, as --format; {REPORT} is one JSON object for pages, with run, tables and failures",
+    ),
+    "rows": (
+        {"type": "integer", "default": _SETTINGS.rows},
+        "Values looked at per column, spread over the whole table",
+    ),
+    "seed": ({"type": "integer", "default": _SETTINGS.seed}, "Which rows are looked at"),
+    "min_confidence": (
+        {"type": "number", "default": _SETTINGS.min_confidence},
+        "Abstain below this confidence",
+    ),
+    "precision": (
+        {"type": "number"},
+        "Abstain so that this share of answers was right on validation tables",
+    ),
+    "custom": ({"type": "boolean", "default": True}, "Whether types that were taught may answer"),
+    "memory": (
+        {"type": "boolean", "default": True},
+        "Whether columns that were reviewed get the reviewed answer",
+    ),
+    "effort": (
+        {"type": "string"},
+        "How hard to try: low, normal, high or a number from 0 to 1, as --effort",
+    ),
+    "within": ({"type": "string"}, "Time for each table, such as 200ms, as --within"),
+    "spawn": ({"type": "string"}, "Specialists that a swarm may activate per table, as --spawn"),
+    "tables": ({"type": "string"}, "Patterns of tables of SQLite and DuckDB files, with commas"),
 }
+"""The options of `POST /annotate`: their form and meaning."""
 REFUSALS = {
     "400": "Asked wrongly: an option, a name, a document that cannot be used",
     "401": "The token is missing or wrong",
@@ -49,7 +73,7 @@ REFUSALS = {
 }
 
 
-def describe_api(about: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+def describe_api(about: Mapping[str, Any], limits: RequestLimits) -> dict[str, Any]:
     """Return the document for a service with these formats and limits."""
     return {
         "openapi": "3.1.0",
@@ -97,7 +121,13 @@ def _annotate(formats: list[str]) -> dict[str, Any]:
         "operationId": "annotate",
         "summary": "Say what every column of the tables is; the answers of aegir annotate",
         "parameters": [
-            _option(each.name, each.default, formats) for each in fields(AnnotateOptions)
+            {
+                "name": name,
+                "in": "query",
+                "description": meaning,
+                "schema": schema | ({"enum": [*formats, REPORT]} if name == "format" else {}),
+            }
+            for name, (schema, meaning) in OPTIONS.items()
         ],
         "requestBody": {
             "required": True,
@@ -146,16 +176,6 @@ def _document_schema() -> dict[str, Any]:
         "oneOf": [{"required": ["rows"]}, {"required": ["columns"]}],
         "additionalProperties": False,
     }
-
-
-def _option(name: str, default: object, formats: list[str]) -> dict[str, Any]:
-    kinds = {str: "string", int: "integer", float: "number", bool: "boolean"}
-    schema: dict[str, Any] = {"type": kinds.get(type(default), "number")}
-    if default is not None:
-        schema["default"] = default
-    if name == "format":
-        schema["enum"] = [*formats, REPORT]
-    return {"name": name, "in": "query", "description": MEANINGS[name], "schema": schema}
 
 
 def _teach() -> dict[str, Any]:

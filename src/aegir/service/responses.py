@@ -27,6 +27,18 @@ class Reply:
         """Return the HTTP response."""
         return Response(self.body, self.status, self.headers, self.content_type)
 
+    def to_bytes(self, index: int) -> bytes:
+        """Return the message that brings this reply to the job of an index: a line of JSON, then the body."""
+        header = (index, self.status, self.content_type, self.headers, self.facts)
+        return json.dumps(header).encode() + b"\n" + self.body
+
+    @classmethod
+    def from_bytes(cls, message: bytes) -> "tuple[int, Reply]":
+        """Return what `to_bytes` was given."""
+        header, _, body = message.partition(b"\n")
+        index, status, content_type, headers, facts = json.loads(header)
+        return index, cls(status, content_type, body, headers, facts)
+
 
 def json_reply(value: object, status: int = 200, facts: dict[str, Any] | None = None) -> Reply:
     """Return a reply that is a JSON document."""

@@ -11,9 +11,11 @@ A first SIGTERM, SIGINT or SIGHUP stops gracefully; a second one at once.
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,17 +24,19 @@ from typing import TYPE_CHECKING, Any
 
 # numpy is loaded here, before the fork, so that it is loaded once.
 import aegir_rl.observe.performance_tracker  # noqa: F401
-from aegir.service.fork_server import ForkServer, Work
-from aegir.service.limits import Limits
+from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.fork_server import ForkServer
+from aegir_rl.processes.worker import Open
 
 if TYPE_CHECKING:
-    from aegir.readers.scores import Annotator
+    from aegir.service.annotations import LoadAnnotator
     from aegir.service.security import Access
 
 STOP = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MOST_CONNECTIONS = 1024
 LONGEST_HEADERS = 32 << 10
+TRIES_TO_REMOVE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class ServiceSettings:
 
     access: "Access"
     workers: int
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestLimits = field(default_factory=RequestLimits)
     decisions: str | None = None
     """Where routing decisions are logged."""
     reviews: str | None = None
@@ -51,19 +55,19 @@ class ServiceSettings:
 
 
 def serve(
-    settings: ServiceSettings, load: "Callable[[], Annotator]", announce: Callable[[str], None]
+    settings: ServiceSettings, load: "LoadAnnotator", announce: Callable[[str], None]
 ) -> None:
     """Serve until stopped by a signal; `load` runs in another process, `announce` gets the address."""
     folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
 
-    def build() -> tuple[Work, dict[str, Any]]:
-        from aegir.service.annotating import Stores
-        from aegir.service.jobs import build_work
+    def build() -> tuple[Open, dict[str, Any]]:
+        from aegir.service.annotations import Stores
+        from aegir.service.worker import build_worker
 
         stores = Stores(settings.decisions, settings.reviews)
-        return build_work(load, settings.limits, stores, settings.runs)
+        return build_worker(load, settings.limits, stores, settings.runs, folder)
 
-    fork_server = ForkServer(build, folder, settings.limits.worker_bytes)
+    fork_server = ForkServer(build, at_end=lambda: remove_folder(folder))
     try:
         with _bound_socket(settings.access.host, settings.access.port) as listener:
             asyncio.run(_serve(settings, fork_server, folder, listener, announce))
@@ -82,7 +86,7 @@ async def _serve(
     import uvicorn
 
     from aegir.service.app import Service
-    from aegir.service.pool import Pool
+    from aegir.service.job_queue import JobQueue
     from aegir.service.status import Status
 
     class Server(uvicorn.Server):
@@ -97,9 +101,9 @@ async def _serve(
             announce(_address(listener))
 
     about = fork_server.wait_until_ready()
-    pool = Pool(fork_server, folder, workers=settings.workers, limits=settings.limits)
-    status = Status(pool.figures, settings.limits, about)
-    app = Service(pool, status, settings.limits, folder).app(settings.access)
+    queue = JobQueue(fork_server, folder, workers=settings.workers, limits=settings.limits)
+    status = Status(queue.metrics, settings.limits, about)
+    app = Service(queue, status, settings.limits, folder).app(settings.access)
     server = Server(
         uvicorn.Config(
             app,
@@ -122,16 +126,20 @@ async def _serve(
 
     for number in STOP:
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    await pool.start()
+    await queue.start()
     await server.serve(sockets=[listener])
-    await pool.close()
-    if pool.figures.broken:
+    await queue.close()
+    if queue.metrics.broken:
         raise AegirError("the process that starts workers has ended; start the service again")
 
 
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+def remove_folder(folder: Path) -> None:
+    """Delete the folder of uploads, in which a worker that has just been started may be making its own."""
+    for _ in range(TRIES_TO_REMOVE):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.02)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the service has done so far: figures for /metrics, the last runs, and how throughput went, for the page.
+"""What the service has done so far: counts for /metrics, the last runs, and how throughput went, for the page.
 
 Constant memory: a sketch per operation, the last `RUNS` runs, and throughput in `BUCKETS` stretches of `BUCKET_SECONDS`.
 Names of tables and counts are kept, values are not.
@@ -10,8 +10,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from aegir.service.limits import Limits
-from aegir.service.pool import PoolFigures
+from aegir.service.job_queue import QueueMetrics
+from aegir.service.limits import RequestLimits
 from aegir.service.responses import Reply
 from aegir_rl.observe.performance_tracker import APIPerformanceTracker
 from aegir_rl.observe.prometheus import render_prometheus
@@ -32,7 +32,7 @@ GAUGES = {
 class Status:
     """Counts requests; `pool` is what the workers are doing."""
 
-    def __init__(self, pool: PoolFigures, limits: Limits, about: dict[str, Any]) -> None:
+    def __init__(self, pool: QueueMetrics, limits: RequestLimits, about: dict[str, Any]) -> None:
         self.tracker = APIPerformanceTracker()
         self._pool, self._limits, self.about = pool, limits, about
         self._runs: deque[dict[str, Any]] = deque(maxlen=RUNS)
@@ -54,7 +54,7 @@ class Status:
             self._keep(seconds, reply.facts)
 
     def metrics(self) -> str:
-        """Return all figures in the text format of Prometheus."""
+        """Return all counts in the text format of Prometheus."""
         lines = []
         for name, (kind, meaning) in GAUGES.items():
             full = f"aegir_service_{name}" + ("_total" if kind == "counter" else "")

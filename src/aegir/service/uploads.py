@@ -22,7 +22,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from aegir.service.limits import Limits, Refused
+from aegir.service.limits import Refused, RequestLimits
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -47,7 +47,7 @@ class Upload:
 
 
 async def receive(
-    request: Request, folder: Path, limits: Limits, *, fields: Sequence[str] = ()
+    request: Request, folder: Path, limits: RequestLimits, *, fields: Sequence[str] = ()
 ) -> Upload:
     """Write the files or the JSON document of a request into the folder; raise `Refused` for what is not accepted."""
     try:
@@ -65,7 +65,9 @@ async def receive(
         raise
 
 
-async def _receive(request: Request, folder: Path, limits: Limits, fields: Sequence[str]) -> Upload:
+async def _receive(
+    request: Request, folder: Path, limits: RequestLimits, fields: Sequence[str]
+) -> Upload:
     kind, options = parse_options_header(request.headers.get("content-type"))
     stated = request.headers.get("content-length", "")
     if stated.isascii() and stated.isdigit() and int(stated) > _most(limits):
@@ -94,7 +96,7 @@ async def _receive(request: Request, folder: Path, limits: Limits, fields: Seque
     return form.upload
 
 
-async def _receive_json(request: Request, folder: Path, limits: Limits) -> Upload:
+async def _receive_json(request: Request, folder: Path, limits: RequestLimits) -> Upload:
     upload = Upload(body=JSON_FILE)
     with (folder / JSON_FILE).open("wb") as file:
         async for piece in request.stream():
@@ -105,7 +107,7 @@ async def _receive_json(request: Request, folder: Path, limits: Limits) -> Uploa
     return upload
 
 
-async def _drain(request: Request, limits: Limits) -> None:
+async def _drain(request: Request, limits: RequestLimits) -> None:
     """Read and forget what is still coming, within limits."""
     left = limits.upload_bytes
     try:
@@ -121,7 +123,7 @@ async def _drain(request: Request, limits: Limits) -> None:
 class _Form:
     """Takes the parts of a form as they are parsed."""
 
-    def __init__(self, folder: Path, limits: Limits, fields: Sequence[str]) -> None:
+    def __init__(self, folder: Path, limits: RequestLimits, fields: Sequence[str]) -> None:
         self.upload = Upload()
         self.ended = False
         self._folder, self._limits, self._fields = folder, limits, fields
@@ -213,12 +215,12 @@ class _Form:
         self.ended = True
 
 
-def _most(limits: Limits) -> int:
+def _most(limits: RequestLimits) -> int:
     """How many bytes a body may have: the files, and some for names and fields."""
     return limits.upload_bytes + FIELD_BYTES
 
 
-def _too_large(limits: Limits) -> Refused:
+def _too_large(limits: RequestLimits) -> Refused:
     size = limits.upload_bytes
     shown = f"{size >> 20:,} MB" if size >= 1 << 20 else f"{size:,} bytes"
     return Refused(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.requests import Request
 
-from aegir.service.limits import Limits, Refused
+from aegir.service.limits import Refused, RequestLimits
 from aegir.service.uploads import Upload, receive
 
 BODY = (
@@ -38,8 +38,8 @@ def request(pieces: Sequence[bytes], *, wait: float = 0.0, kind: str = "") -> Re
     return Request({"type": "http", "method": "POST", "headers": headers}, next_piece)
 
 
-def received(given: Request, folder: Path, limits: Limits | None = None) -> Upload:
-    return asyncio.run(receive(given, folder, limits or Limits(), fields=("by",)))
+def received(given: Request, folder: Path, limits: RequestLimits | None = None) -> Upload:
+    return asyncio.run(receive(given, folder, limits or RequestLimits(), fields=("by",)))
 
 
 @settings(max_examples=40)
@@ -60,7 +60,7 @@ def test_a_form_is_the_same_however_it_is_cut(
 def test_a_slow_sender_is_refused(tmp_path: Path):
     slow = request([BODY[:50], BODY[50:]], wait=0.05)
     with pytest.raises(Refused, match=r"did not arrive within 0.06 seconds") as refused:
-        received(slow, tmp_path, Limits(upload_seconds=0.06))
+        received(slow, tmp_path, RequestLimits(upload_seconds=0.06))
     assert refused.value.status == 408
 
 
@@ -72,7 +72,7 @@ def test_a_form_that_ends_early_is_refused(tmp_path: Path):
 def test_a_file_is_refused_while_it_is_received(tmp_path: Path):
     large = BODY.replace(b"1,--edg", b"1," + b"x" * 5000)
     with pytest.raises(Refused, match="larger than 2,000 bytes") as refused:
-        received(request([large]), tmp_path, Limits(upload_bytes=2000))
+        received(request([large]), tmp_path, RequestLimits(upload_bytes=2000))
     assert refused.value.status == 413
 
 

@@ -17,13 +17,14 @@ from typing import Any
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore, make_review
 from aegir.pipeline.custom_types.store import load_types, types_folder
-from aegir.pipeline.run import ROWS, Failure
+from aegir.pipeline.run import Failure
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.routing.corrections import Correction, record_corrections
-from aegir.service.annotating import Annotating, Stores
-from aegir.service.fork_server import Job
-from aegir.service.limits import Limits
-from aegir.service.reading import read_upload
+from aegir.service.annotations import RequestAnnotator, Stores
+from aegir.service.jobs import FeedbackJob
+from aegir.service.limits import RequestLimits
 from aegir.service.responses import Reply, json_reply
+from aegir.service.sources import read_sent
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.offline.store import DecisionStore
@@ -33,7 +34,7 @@ NOBODY = "someone at the page"
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Statement:
     """What is said about one column."""
 
     table: str
@@ -42,33 +43,36 @@ class _Said:
     personal: bool | None
 
 
-class Reviewing:
+class Feedback:
     """Records corrections in the stores of the service."""
 
-    def __init__(self, annotating: Annotating, limits: Limits, stores: Stores) -> None:
-        self._annotating, self._limits, self._stores = annotating, limits, stores
+    def __init__(
+        self, annotations: RequestAnnotator, limits: RequestLimits, stores: Stores
+    ) -> None:
+        self._annotations, self._limits, self._stores = annotations, limits, stores
 
-    def record(self, job: Job) -> Reply:
+    def record(self, job: FeedbackJob) -> Reply:
         """Record the corrections of a request."""
         own = {each.name: each.kind for each in load_types(types_folder(), lambda _: None)}
-        if job["body"]:
-            return self._judge_run(Path(job["folder"]) / job["body"], own)
-        said = _read_corrections(_parsed(job["fields"].get("corrections")))
-        for each in said:
+        sent = job.sent
+        if sent.body:
+            return self._judge_run(Path(sent.folder) / sent.body, own)
+        statements = _read_corrections(_parsed(sent.fields.get("corrections")))
+        for each in statements:
             if each.label is not None:
                 check_label(each.label, own)
         if self._stores.reviews is None:
             raise UsageError(
                 "the service has no place to keep reviews; start it with --memory FILE"
             )
-        outcomes = read_upload(job, self._limits, ROWS, seed=0)
+        outcomes = read_sent(sent, self._limits, AnnotationSettings())
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 raise outcome.kind(outcome.reason)
         tables = [outcome for outcome in outcomes if isinstance(outcome, Table)]
-        places = [_find(each, tables) for each in said]
-        answers = self._annotating.answer(tables)
-        by = job["fields"].get("by", "").strip() or NOBODY
+        columns = [_find(each, tables) for each in statements]
+        answers = self._annotations.answer_tables(tables)
+        by = sent.fields.get("by", "").strip() or NOBODY
         reviews = [
             make_review(
                 tables[table],
@@ -79,7 +83,7 @@ class Reviewing:
                 personal=each.personal,
                 own_types=own,
             )
-            for each, (table, index) in zip(said, places, strict=True)
+            for each, (table, index) in zip(statements, columns, strict=True)
         ]
         with ReviewStore.open(self._stores.reviews) as store:
             store.add(reviews)  # all or none
@@ -97,9 +101,9 @@ class Reviewing:
         run, by = document.get("run"), document.get("by", "user")
         if not isinstance(run, str | None) or not isinstance(by, str):
             raise UsageError("run and by must be text")
-        said = _read_corrections(document.get("corrections"))
+        statements = _read_corrections(document.get("corrections"))
         corrections = []
-        for number, each in enumerate(said, 1):
+        for number, each in enumerate(statements, 1):
             where = f"correction {number}"
             if each.label is None:
                 raise UsageError(f"{where} has no label; without files only names can be recorded")
@@ -119,42 +123,45 @@ def _parsed(text: str | None) -> Any:
         raise UsageError(f"the corrections are no JSON ({reason_of(error)})") from None
 
 
-def _read_corrections(given: object) -> list[_Said]:
-    if not isinstance(given, list) or not given:
+def _read_corrections(document: object) -> list[_Statement]:
+    if not isinstance(document, list) or not document:
         raise UsageError(
             'corrections must be a list such as [{"table": "a.csv", "column": "email", "label": "email"}]'
         )
-    return [_read_correction(f"correction {number}", each) for number, each in enumerate(given, 1)]
+    return [
+        _read_correction(f"correction {number}", each) for number, each in enumerate(document, 1)
+    ]
 
 
-def _read_correction(where: str, given: object) -> _Said:
-    if not isinstance(given, Mapping) or not {"table", "column", "label"} <= set(given) <= KEYS:
+def _read_correction(where: str, document: object) -> _Statement:
+    required = {"table", "column", "label"}
+    if not isinstance(document, Mapping) or not required <= set(document) <= KEYS:
         raise UsageError(f"{where} must have table, column and label, and perhaps personal")
-    table, column, label = given["table"], given["column"], given["label"]
-    personal = given.get("personal")
+    table, column, label = document["table"], document["column"], document["label"]
+    personal = document.get("personal")
     if not isinstance(table, str) or isinstance(column, bool) or not isinstance(column, str | int):
         raise UsageError(f"{where} must name a table, and a column by header or number")
     if not isinstance(label, str | None) or not isinstance(personal, bool | None):
         raise UsageError(f"{where}: label must be text or null, personal true or false")
-    return _Said(table, column, label, personal)
+    return _Statement(table, column, label, personal)
 
 
-def _find(said: _Said, tables: Sequence[Table]) -> tuple[int, int]:
-    """Return the places of a table and of its column."""
+def _find(statement: _Statement, tables: Sequence[Table]) -> tuple[int, int]:
+    """Return the indices of a table and of its column."""
     names = [table.name for table in tables]
-    if said.table not in names:
-        raise UsageError(f"no table is called {said.table!r}; there are {', '.join(names)}")
-    place = names.index(said.table)
-    columns = tables[place].columns
-    if isinstance(said.column, int):
-        if not 0 <= said.column < len(columns):
+    if statement.table not in names:
+        raise UsageError(f"no table is called {statement.table!r}; there are {', '.join(names)}")
+    table = names.index(statement.table)
+    columns = tables[table].columns
+    if isinstance(statement.column, int):
+        if not 0 <= statement.column < len(columns):
             raise UsageError(
-                f"{said.table} has no column {said.column}; it has {len(columns)}, counted from 0"
+                f"{statement.table} has no column {statement.column}; it has {len(columns)}, counted from 0"
             )
-        return place, said.column
+        return table, statement.column
     headers = [column.name for column in columns]
-    if headers.count(said.column) != 1:
+    if headers.count(statement.column) != 1:
         raise UsageError(
-            f"{said.table} has {headers.count(said.column)} columns called {said.column!r}; give the number of one, from 0 on"
+            f"{statement.table} has {headers.count(statement.column)} columns called {statement.column!r}; give the number of one, from 0 on"
         )
-    return place, headers.index(said.column)
+    return table, headers.index(statement.column)

@@ -16,9 +16,8 @@ from aegir.answers.wording import (
     shown_review,
 )
 from aegir.pipeline.run import Annotations, Failure
-from aegir.service.fork_server import Job
+from aegir.service.jobs import REPORT, AnnotateJob
 from aegir.service.limits import status_of
-from aegir.service.options import REPORT
 from aegir.service.responses import Reply, json_reply
 from aegir_rl.episode import Episode
 from aegir_rl.offline.store import new_id
@@ -42,20 +41,20 @@ LONGEST_HEADER = 4_000
 
 
 @dataclass(slots=True)
-class Answer:
+class JobAnswers:
     """What becomes of one job."""
 
-    place: int
-    job: Job
+    index: int
+    job: AnnotateJob
     tables: list[TableAnnotation] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     episodes: list[tuple[Episode, ...]] = field(default_factory=list)
     run: str = field(default_factory=new_id)
 
 
-def reply_to(answer: Answer, seconds: float) -> Reply:
+def reply_to(answer: JobAnswers, seconds: float) -> Reply:
     """Return the reply to a request that took so long."""
-    name = answer.job["options"]["format"]
+    name = answer.job.format
     if not answer.tables and name != REPORT:
         return _failed(answer.failures)
     facts = _facts(answer, seconds)
@@ -87,12 +86,12 @@ def _failed(failures: Sequence[Failure]) -> Reply:
     return json_reply({"error": "; ".join(reasons), "failures": _as_dicts(failures)}, status)
 
 
-def _report(answer: Answer) -> dict[str, Any]:
+def _report(answer: JobAnswers) -> dict[str, Any]:
     tables = []
     for number, table in enumerate(answer.tables):
         shown: dict[str, Any] = {**annotation_as_dict(table), "preview": table.preview}
-        for place, column in enumerate(table.columns):
-            shown["columns"][place] |= _wording(column)
+        for index, column in enumerate(table.columns):
+            shown["columns"][index] |= _wording(column)
         if answer.episodes:
             shown["decisions"] = [_decisions(episode) for episode in answer.episodes[number]]
         tables.append(shown)
@@ -117,7 +116,7 @@ def _as_dicts(failures: Sequence[Failure]) -> list[dict[str, str]]:
 
 
 def _decisions(episode: Episode) -> list[dict[str, Any]]:
-    """Who was asked about a column, who decided that, why, and at which cost."""
+    """Who was called for a column, who decided that, why, and at which cost."""
     return [
         {
             "worker": decision.action["worker"],
@@ -132,15 +131,15 @@ def _decisions(episode: Episode) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(answer: Answer, seconds: float) -> dict[str, Any]:
+def _facts(answer: JobAnswers, seconds: float) -> dict[str, Any]:
     """What the service keeps of an answer: counts and decisions, no values."""
     columns = [column for table in answer.tables for column in table.columns]
     woken: dict[str, dict[str, int]] = {}
     for number, table in enumerate(answer.tables):
-        for place, column in enumerate(table.columns):
+        for index, column in enumerate(table.columns):
             names = [each.specialist for each in column.routing or () if each.woken]
             if answer.episodes:
-                decided = answer.episodes[number][place].decisions
+                decided = answer.episodes[number][index].decisions
                 names.append(str(decided[-1].action["worker"]))
             for name in names:
                 kinds = woken.setdefault(name, {})

@@ -21,7 +21,7 @@ from aegir.pipeline.custom_types.store import (
 )
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.type_catalogue import entry_as_dict, list_entries
-from aegir.service.fork_server import Job
+from aegir.service.jobs import ForgetTypeJob, ListTypesJob, ShowTypeJob, TeachJob
 from aegir.service.limits import Refused
 from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.vocabulary.hierarchy import meanings_of
@@ -30,36 +30,44 @@ from aegir_rl.base.errors import CheckFailed, UsageError, reason_of
 KEYS = {"name", "examples", "not", "about", "kind", "personal", "force"}
 
 
-def list_types(_job: Job) -> Reply:
+def answer_about_types(job: ListTypesJob | ShowTypeJob | ForgetTypeJob | TeachJob) -> Reply:
+    """Do one of the jobs of this module."""
+    if isinstance(job, TeachJob):
+        return teach(job)
+    if isinstance(job, ListTypesJob):
+        return list_types()
+    return show_type(job.name) if isinstance(job, ShowTypeJob) else forget(job.name)
+
+
+def list_types() -> Reply:
     """Return every name that an answer may have, with its definition."""
     taught = load_types(types_folder(), _silent)
     return json_reply({"types": [entry_as_dict(entry) for entry in list_entries(taught)]})
 
 
-def show_type(job: Job) -> Reply:
+def show_type(name: str) -> Reply:
     """Return what one name means."""
-    name = job["name"]
     taught = [each for each in load_types(types_folder(), _silent) if each.name == name]
     try:
-        found = taught or meanings_of(name)
+        entries = taught or meanings_of(name)
     except UsageError as error:
         raise Refused(404, str(error)) from None
-    return json_reply({"types": [entry_as_dict(entry) for entry in found]})
+    return json_reply({"types": [entry_as_dict(entry) for entry in entries]})
 
 
-def forget(job: Job) -> Reply:
+def forget(name: str) -> Reply:
     """Forget a type that was taught."""
     try:
-        forget_type(types_folder(), job["name"])
+        forget_type(types_folder(), name)
     except UsageError as error:
         raise Refused(404, str(error)) from None
-    return json_reply({"name": job["name"], "forgotten": True})
+    return json_reply({"name": name, "forgotten": True})
 
 
-def teach(job: Job) -> Reply:
+def teach(job: TeachJob) -> Reply:
     """Learn a type from columns of the files; keep it if it can be told from others."""
-    lesson = _read_lesson(job["fields"].get("type"), job["files"])
-    with chdir(job["folder"]):  # examples are called as the files sent are
+    lesson = _read_lesson(job.sent.fields.get("type"), job.sent.files)
+    with chdir(job.sent.folder):  # examples are called as the files sent are
         learnt = learn_type(
             lesson.name,
             lesson.examples,
@@ -94,28 +102,28 @@ def _read_lesson(text: str | None, files: Sequence[str]) -> _Lesson:
     if text is None:
         raise UsageError("the form has no part 'type'; expected a name and examples as JSON")
     try:
-        given = json.loads(text)
+        lesson = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the part 'type' is no JSON ({reason_of(error)})") from None
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+    if not isinstance(lesson, Mapping) or not isinstance(lesson.get("name"), str):
         raise UsageError("the part 'type' must be an object with a name and examples")
-    if unknown := sorted(set(given) - KEYS):
+    if unknown := sorted(set(lesson) - KEYS):
         raise UsageError(
             f"the part 'type' has the unknown key {unknown[0]!r}; there are {', '.join(sorted(KEYS))}"
         )
     return _Lesson(
-        name=given["name"],
-        examples=_places(given.get("examples", []), files),
-        against=_places(given.get("not", []), files),
-        about=_of_type(given, "about", ""),
-        kind=_of_type(given, "kind", DEFAULT_KIND),
-        personal=_of_type(given, "personal", False),
-        force=_of_type(given, "force", False),
+        name=lesson["name"],
+        examples=_columns(lesson.get("examples", []), files),
+        against=_columns(lesson.get("not", []), files),
+        about=_of_type(lesson, "about", ""),
+        kind=_of_type(lesson, "kind", DEFAULT_KIND),
+        personal=_of_type(lesson, "personal", False),
+        force=_of_type(lesson, "force", False),
     )
 
 
-def _of_type(given: Mapping[str, Any], key: str, default: Any) -> Any:
-    value = given.get(key, default)
+def _of_type(lesson: Mapping[str, Any], key: str, default: Any) -> Any:
+    value = lesson.get(key, default)
     if type(value) is not type(default):
         raise UsageError(
             f"{key} is {value!r}; expected {'text' if default == '' else 'true or false'}"
@@ -123,14 +131,14 @@ def _of_type(given: Mapping[str, Any], key: str, default: Any) -> Any:
     return value
 
 
-def _places(columns: object, files: Sequence[str]) -> tuple[str, ...]:
+def _columns(columns: object, files: Sequence[str]) -> tuple[str, ...]:
     """Return columns as `aegir types learn` names them; only files of the request can be named."""
     if not isinstance(columns, list):
         raise UsageError('examples must be a list such as [{"file": "wards.csv", "column": "bed"}]')
-    return tuple(_place(column, files) for column in columns)
+    return tuple(_column(column, files) for column in columns)
 
 
-def _place(column: object, files: Sequence[str]) -> str:
+def _column(column: object, files: Sequence[str]) -> str:
     if not isinstance(column, Mapping) or column.get("file") not in files:
         raise UsageError(
             f"an example is {column!r}; expected one of the files sent, and its column"
@@ -148,7 +156,3 @@ def _place(column: object, files: Sequence[str]) -> str:
 
 def _silent(_sentence: str) -> None:
     """Types that cannot be used are told of where the service was started."""
-
-
-JOBS = {"types": list_types, "type": show_type, "teach": teach, "forget": forget}
-"""What this module does, by the name of the job."""

@@ -1,8 +1,8 @@
-"""Worker processes behind a queue with a bound.
+"""Jobs for worker processes behind a queue with a bound.
 
-    pool = Pool(fork_server, workers=2, limits=limits)
-    with pool.admit():                              raises `Refused` (429) if too many requests are waiting
-        reply = await pool.submit(job, heavy=False, key="…")
+    queue = JobQueue(fork_server, folder, workers=2, limits=limits)
+    with queue.admit():                              raises `Refused` (429) if too many requests are waiting
+        reply = await queue.submit(job, heavy=False, key="…")
 
     small jobs ──▶ several of one key at once ──▶ any worker          text of up to a megabyte
     heavy jobs ──▶ one at a time              ──▶ all but the first   archives, workbooks, large files, teaching
@@ -19,7 +19,6 @@ Promises
 """
 
 import asyncio
-import json
 import os
 import shutil
 import signal
@@ -29,16 +28,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aegir.service.fork_server import ForkServer, Job, WorkerEnds
-from aegir.service.limits import Limits, Refused
+from aegir.service.jobs import Job
+from aegir.service.limits import Refused, RequestLimits
 from aegir.service.responses import Reply
 from aegir_rl.base.errors import AegirError
+from aegir_rl.processes.channel import frame, read_message
+from aegir_rl.processes.fork_server import ForkServer
+from aegir_rl.processes.plain import to_json
+from aegir_rl.processes.worker import END
 
 AT_ONCE = 4
 """Jobs of a batch. With 16 clients and two workers, 8 would let unlucky requests wait for two long batches in a row."""
 TRIES = 2
-LONGEST_HEADER = 64 << 20
-"""Bytes; a header holds what the service keeps of an answer, such as how every column was routed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,27 +59,17 @@ class _Task:
 
 
 @dataclass(slots=True, eq=False)
-class _Worker:
-    """A process, and the pipes to it."""
+class _Connection:
+    """A worker process, and the streams to and from it."""
 
-    ends: WorkerEnds
+    pid: int
     replies: asyncio.StreamReader
-    transport: asyncio.ReadTransport
-
-    def send(self, jobs: list[Job]) -> None:
-        left = json.dumps(jobs).encode() + b"\n"
-        with suppress(BrokenPipeError):  # its replies will say that it has ended
-            while left:
-                left = left[os.write(self.ends.orders, left) :]
-
-    def close(self) -> None:
-        self.transport.close()
-        os.close(self.ends.orders)
+    requests: asyncio.StreamWriter
 
 
 @dataclass(slots=True)
-class PoolFigures:
-    """What the pool is doing, for /metrics and the page."""
+class QueueMetrics:
+    """What queue and workers are doing, for /metrics and the page."""
 
     workers: int
     busy: int = 0
@@ -93,27 +84,27 @@ class PoolFigures:
     """Whether no worker can be started any more."""
 
 
-class Pool:
+class JobQueue:
     """Workers that are started by `start` and ended by `close`."""
 
     def __init__(
-        self, fork_server: ForkServer, folder: Path, *, workers: int, limits: Limits
+        self, fork_server: ForkServer, folder: Path, *, workers: int, limits: RequestLimits
     ) -> None:
-        self.figures = PoolFigures(workers)
+        self.metrics = QueueMetrics(workers)
         self._fork_server, self._folder, self._limits = fork_server, folder, limits
         self._small: deque[_Task] = deque()
         self._heavy: deque[_Task] = deque()
         self._wake = asyncio.Condition()
-        self._workers: dict[int, _Worker] = {}
+        self._connections: dict[int, _Connection] = {}
         self._slots: list[asyncio.Task[None]] = []
         self._numbers = 0
         self._stopping = False
 
     async def start(self) -> None:
         """Start the workers."""
-        for place in range(self.figures.workers):
-            await self._start_worker(place)
-            self._slots.append(asyncio.create_task(self._serve(place)))
+        for slot in range(self.metrics.workers):
+            await self._start_worker(slot)
+            self._slots.append(asyncio.create_task(self._serve(slot)))
 
     async def close(self) -> None:
         """Finish what was accepted, then end the workers."""
@@ -121,24 +112,24 @@ class Pool:
             self._stopping = True
             self._wake.notify_all()
         await asyncio.gather(*self._slots, return_exceptions=True)
-        while self._workers:
-            self._workers.popitem()[1].close()
+        while self._connections:
+            self._connections.popitem()[1].requests.close()
 
     @contextmanager
     def admit(self) -> Iterator[None]:
         """Count a request while it is received, waits and is worked on; raise if there are too many."""
-        if self.figures.admitted >= self._limits.queue + self.figures.workers:
-            self.figures.refused += 1
+        if self.metrics.admitted >= self._limits.queue + self.metrics.workers:
+            self.metrics.refused += 1
             raise Refused(
                 429,
-                f"the service is busy with {self.figures.admitted} requests; try again in a moment",
+                f"the service is busy with {self.metrics.admitted} requests; try again in a moment",
                 retry_after=1,
             )
-        self.figures.admitted += 1
+        self.metrics.admitted += 1
         try:
             yield
         finally:
-            self.figures.admitted -= 1
+            self.metrics.admitted -= 1
 
     async def submit(
         self,
@@ -161,75 +152,78 @@ class Pool:
             self._wake.notify_all()
         return await done
 
-    async def _serve(self, place: int) -> None:
-        """Give batches to the worker of this place until the pool closes."""
-        while (batch := await self._take(place)) is not None:
-            self.figures.busy += 1
+    async def _serve(self, slot: int) -> None:
+        """Give batches to the worker of this slot until the pool closes."""
+        while (batch := await self._take(slot)) is not None:
+            self.metrics.busy += 1
             try:
-                await self._work(place, batch)
+                await self._work(slot, batch)
             except AegirError as error:  # no worker can be started any more
-                self.figures.broken = True
+                self.metrics.broken = True
                 for task in batch:
                     _fail(task, error)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
             finally:
-                self.figures.busy -= 1
+                self.metrics.busy -= 1
 
-    async def _take(self, place: int) -> list[_Task] | None:
+    async def _take(self, slot: int) -> list[_Task] | None:
         async with self._wake:
             while True:
-                if batch := self._next_batch(place):
+                if batch := self._next_batch(slot):
                     return batch
                 if self._stopping and not (self._small or self._heavy):
                     return None
                 await self._wake.wait()
 
-    def _next_batch(self, place: int) -> list[_Task]:
-        may_be_heavy = place > 0 or self.figures.workers == 1
+    def _next_batch(self, slot: int) -> list[_Task]:
+        may_be_heavy = slot > 0 or self.metrics.workers == 1
         queues = [self._small, self._heavy] if may_be_heavy else [self._small]
         waiting = [queue for queue in queues if queue]
         if not waiting:
             return []
         queue = min(waiting, key=lambda queue: queue[0].number)
-        free = self.figures.workers - self.figures.busy
+        free = self.metrics.workers - self.metrics.busy
         share = min(AT_ONCE, -(-len(self._small) // free))
         batch = [queue.popleft()]
         while queue is self._small and len(batch) < share and _go_together(batch[0], queue):
             batch.append(queue.popleft())
         return batch
 
-    async def _work(self, place: int, batch: list[_Task]) -> None:
+    async def _work(self, slot: int, batch: list[_Task]) -> None:
         """Let a worker do a batch; start another worker if this one dies or is stopped."""
-        self.figures.batches += 1
-        self.figures.jobs += len(batch)
+        self.metrics.batches += 1
+        self.metrics.jobs += len(batch)
         for task in batch:
             task.tries += 1
-        worker = self._workers[place]
-        worker.send([task.job for task in batch])
+        worker = self._connections[slot]
+        jobs = [(type(task.job).__name__, task.job) for task in batch]
+        worker.requests.write(frame(to_json(jobs)))
         late = False
         left = dict(enumerate(batch))
         try:
-            while left:
+            while True:
                 async with asyncio.timeout(batch[0].seconds):
-                    job, reply = await _read_reply(worker.replies)
-                task = left.pop(job)
+                    message = await read_message(worker.replies)
+                if message == END and not left:
+                    return
+                index, reply = Reply.from_bytes(message)
+                task = left.pop(index)
                 if not task.done.done():
                     task.done.set_result(reply)
-            return
         except TimeoutError:
             late = True
-            self.figures.timed_out += 1
-        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            self.metrics.timed_out += 1
+        except (asyncio.IncompleteReadError, ConnectionError):
             pass
-        await self._replace(place)
+        await self._replace(slot)
         async with self._wake:
             for task in reversed(left.values()):
                 self._give_up_or_retry(task, late=late, alone=len(batch) == 1)
             self._wake.notify_all()
 
     def _give_up_or_retry(self, task: _Task, *, late: bool, alone: bool) -> None:
-        names = ", ".join(task.job.get("files", ())) or "the request"
+        names = getattr(task.job, "sent", "the request")
         if task.again and task.tries < TRIES and not (late and alone):
             task.key = None
             (self._heavy if task.heavy else self._small).appendleft(task)
@@ -245,35 +239,25 @@ class Pool:
                 task, Refused(503, "a worker process ended during this request; send it again", 1)
             )
 
-    async def _replace(self, place: int) -> None:
-        worker = self._workers.pop(place)
+    async def _replace(self, slot: int) -> None:
+        worker = self._connections.pop(slot)
         with suppress(ProcessLookupError):
-            os.kill(worker.ends.pid, signal.SIGKILL)
-        worker.close()
-        self.figures.pids.remove(worker.ends.pid)
-        shutil.rmtree(self._folder / f"worker-{worker.ends.pid}", ignore_errors=True)
-        self.figures.restarts += 1
-        await self._start_worker(place)
+            os.kill(worker.pid, signal.SIGKILL)
+        worker.requests.close()
+        self.metrics.pids.remove(worker.pid)
+        shutil.rmtree(self._folder / f"worker-{worker.pid}", ignore_errors=True)
+        self.metrics.restarts += 1
+        await self._start_worker(slot)
 
-    async def _start_worker(self, place: int) -> None:
-        ends = self._fork_server.start_worker()
-        reader = asyncio.StreamReader(limit=LONGEST_HEADER)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        pipe = os.fdopen(ends.replies, "rb", buffering=0)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
-        self._workers[place] = _Worker(ends, reader, transport)
-        self.figures.pids.append(ends.pid)
+    async def _start_worker(self, slot: int) -> None:
+        started = self._fork_server.start_worker()
+        replies, requests = await asyncio.open_unix_connection(sock=started.connection)
+        self._connections[slot] = _Connection(started.pid, replies, requests)
+        self.metrics.pids.append(started.pid)
 
 
 def _go_together(first: _Task, queue: deque[_Task]) -> bool:
     return bool(queue) and first.key is not None and queue[0].key == first.key
-
-
-async def _read_reply(replies: asyncio.StreamReader) -> tuple[int, Reply]:
-    header = json.loads(await replies.readuntil(b"\n"))
-    body = await replies.readexactly(header["size"])
-    reply = Reply(header["status"], header["type"], body, header["headers"], header["facts"])
-    return header["job"], reply
 
 
 def _fail(task: _Task, error: AegirError) -> None:

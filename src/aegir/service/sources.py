@@ -1,48 +1,113 @@
-"""Read the tables that a request brought, in a worker process.
+"""Read the tables that a request brought, in a worker process and within limits.
 
 Files are read with the folder of the request as the current one, so that names in answers and sentences are those of the files.
+
+Compressed files that unpack to more than is allowed are refused before they are read. Of gz, bz2, xz and zst files nothing says
+how large they are unpacked, so they are unpacked once, without keeping anything and no further than the limit; a file too small to
+reach it is not. Zip archives and workbooks state the size of every member, and readers unpack no member beyond what it states.
 """
 
 import json
+import zipfile
 from collections.abc import Mapping
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from aegir.pipeline.run import Failure, read_source
-from aegir.service.fork_server import Job
-from aegir.service.limits import Limits
-from aegir.service.unpacking import check_unpacked
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.service.jobs import Sent
+from aegir.service.limits import Refused, RequestLimits
+from aegir.tables.archives import BROKEN_ZIP, open_compressed
+from aegir.tables.database_urls import DatabaseUrl
+from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
+from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
 
 JSON_KEYS = ("rows", "columns", "name")
 LONGEST_NAME = 255
 """Characters, as of the names of files."""
+GZIP_RATIO = 1032
+"""No deflate stream unpacks to more than this many times its size; the other formats know no such bound."""
+PIECE = 1 << 20
+DATABASES = {Format.SQLITE: "sqlite", Format.DUCKDB: "duckdb"}
+"""Formats whose tables can be chosen, and the schemes of their addresses."""
 
 
-def read_upload(job: Job, limits: Limits, rows: int, seed: int) -> list[Table | Failure]:
+def read_sent(
+    sent: Sent, limits: RequestLimits, settings: AnnotationSettings
+) -> list[Table | Failure]:
     """Read the tables of the files, or of the JSON document, that a request brought."""
-    folder = Path(job["folder"])
-    if job.get("body"):
-        source, name = read_document(folder / job["body"])
+    folder, rows, seed = Path(sent.folder), settings.rows, settings.seed
+    if sent.body:
+        source, name = read_document(folder / sent.body)
         (table,) = read_tables(source, rows=rows, seed=seed, name=name)
         if not table.columns:
             raise UnreadableTable(_describe_document("holds no columns"))
         return [table]
-    if not job["files"]:
+    if not sent.files:
         raise UsageError(
             "the request holds no files; send at least one, as a part with a file name"
         )
-    files = [Path(file) for file in job["files"]]
     with chdir(folder):
-        for file in files:
-            check_unpacked(file, limits)
+        files = [_checked(Path(file), limits, settings.tables) for file in sent.files]
+        if settings.tables and not any(isinstance(file, DatabaseUrl) for file in files):
+            raise UsageError("tables chooses tables of SQLite and DuckDB files; no file is one")
         outcomes = [each for file in files for each in read_source(file, rows, seed)]
     return [_without_folder(outcome, folder) for outcome in outcomes]
+
+
+def _checked(path: Path, limits: RequestLimits, tables: tuple[str, ...]) -> Path | DatabaseUrl:
+    """Return the source that a file is: with patterns of tables, those of a database; raise `Refused` if it is too large."""
+    with path.open("rb") as file:
+        try:
+            format_ = recognise(file.read(MAGIC_LENGTH), path.name)
+        except UnreadableTable:  # reading it will say why
+            return path
+        file.seek(0)
+        size = 0
+        if format_ is Format.ZIP:
+            size = _stated_size(path)
+        elif format_ in COMPRESSED and _may_exceed(path, format_, limits):
+            size = _unpacked_size(file, format_, path.name, limits)
+    if size > limits.unpacked_bytes:
+        raise Refused(
+            413,
+            f"{path.name} unpacks to more than {limits.unpacked_bytes >> 20:,} MB; send it unpacked and in parts, or run "
+            "aegir annotate on it",
+        )
+    if tables and format_ in DATABASES:
+        return DatabaseUrl(DATABASES[format_], str(path), path=path, tables=tables)
+    return path
+
+
+def _may_exceed(path: Path, format_: Format, limits: RequestLimits) -> bool:
+    return format_ is not Format.GZIP or path.stat().st_size * GZIP_RATIO > limits.unpacked_bytes
+
+
+def _stated_size(path: Path) -> int:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    except BROKEN_ZIP:
+        return 0  # reading it will say why
+
+
+def _unpacked_size(file: BinaryIO, format_: Format, name: str, limits: RequestLimits) -> int:
+    """Return the size of the unpacked content, or a larger one than allowed."""
+    request = Request(name, name, name, None, 1, 0)
+    try:
+        stream = open_compressed(file, format_, request)
+    except UnreadableTable:
+        return 0
+    size = 0
+    while size <= limits.unpacked_bytes and (piece := stream.read(PIECE)):
+        size += len(piece)
+    return size
 
 
 def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:

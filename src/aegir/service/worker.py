@@ -1,0 +1,171 @@
+"""What worker processes do: jobs in, replies out.
+
+    open_, about = build_worker(load, limits, stores, runs, folder)      in the fork server, once
+    with open_() as answer: ...                                          in a worker
+
+Whatever goes wrong in a job becomes its reply. What few requests need is imported by the worker that gets the first of them:
+starting the service takes a tenth less.
+"""
+
+import json
+import os
+import resource
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, get_args
+
+from aegir.answers.writers import FORMATS
+from aegir.memory.location import memory_exists
+from aegir.pipeline.run import annotate_sources
+from aegir.readers.scores import Annotator
+from aegir.service.annotations import LoadAnnotator, RequestAnnotator, Stores
+from aegir.service.jobs import (
+    AnnotateJob,
+    FeedbackJob,
+    ForgetTypeJob,
+    Job,
+    ListRunsJob,
+    ListTypesJob,
+    ShowRunJob,
+    ShowTypeJob,
+    TeachJob,
+)
+from aegir.service.limits import Refused, RequestLimits
+from aegir.service.responses import Reply, error_reply, json_reply
+from aegir.tables.reader_process import close_idle_readers
+from aegir.vocabulary.terms import KINDS
+from aegir_rl.base.errors import AegirError
+from aegir_rl.offline.store import DecisionStore
+from aegir_rl.processes.plain import from_plain
+from aegir_rl.processes.worker import Answer, Open
+
+_JOBS: dict[str, type] = {kind.__name__: kind for kind in get_args(Job)}
+
+
+def build_worker(
+    load: LoadAnnotator, limits: RequestLimits, stores: Stores, runs: Path | None, folder: Path
+) -> tuple[Open, dict[str, Any]]:
+    """Load the annotator; return what opens a worker, and what the service should know."""
+    # What cannot be opened raises now, not at the first request.
+    if stores.decisions is not None:
+        DecisionStore.open(stores.decisions).close()
+    if stores.reviews is not None and memory_exists(stores.reviews):
+        from aegir.memory.store import ReviewStore
+
+        ReviewStore.open(stores.reviews).close()
+    annotations = RequestAnnotator(load, limits, stores)
+    _warm_up(annotations.annotator)
+    worker = JobWorker(annotations, limits, stores, runs)
+    about = {
+        "version": version("aegir-tables"),
+        "annotator": annotations.annotator.name,
+        "formats": ["text", *FORMATS],
+        "kinds": list(KINDS),
+        "logged": stores.decisions is not None,
+        "remembers": stores.reviews is not None,
+    }
+    return lambda: open_worker(worker.work, folder, limits.worker_bytes), about
+
+
+@contextmanager
+def open_worker(
+    work: Callable[[list[Any]], Iterator[tuple[int, Reply]]], folder: Path, memory: int
+) -> Iterator[Answer]:
+    """Limit this process to so much memory, and give it a temporary folder of its own."""
+    own = folder / f"worker-{os.getpid()}"
+    try:
+        own.mkdir()
+    except FileNotFoundError:  # the service ended while this worker was started
+        raise SystemExit from None
+    tempfile.tempdir = str(own)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        yield lambda request: (reply.to_bytes(index) for index, reply in work(json.loads(request)))
+    finally:
+        close_idle_readers()
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _warm_up(annotator: Annotator) -> None:
+    """Annotate a table, so that what is loaded on first use is loaded once and shared by all workers."""
+    table = {"when": ["2024-05-01", "2024-06-17"], "what": ["red", "fir"], "n": ["4", "17"]}
+    list(annotate_sources([table], annotator))
+
+
+class JobWorker:
+    """Does jobs with one annotator."""
+
+    def __init__(
+        self,
+        annotations: RequestAnnotator,
+        limits: RequestLimits,
+        stores: Stores,
+        runs: Path | None,
+    ) -> None:
+        self._annotations, self._limits, self._stores, self._runs = (
+            annotations,
+            limits,
+            stores,
+            runs,
+        )
+
+    def work(self, batch: list[Any]) -> Iterator[tuple[int, Reply]]:
+        """Yield the replies to jobs, which are alike, each with its index; a job is the name of its class and its fields."""
+        jobs: list[Job] = [from_plain(_JOBS[kind], fields) for kind, fields in batch]
+        to_annotate = [job for job in jobs if isinstance(job, AnnotateJob)]
+        if len(to_annotate) == len(jobs):
+            yield from self._annotate(to_annotate)
+            return
+        for index, job in enumerate(jobs):
+            try:
+                yield index, self._do(job)
+            except AegirError as error:
+                yield index, error_reply(error)
+            except Exception as error:
+                yield index, _unexpected(error)
+
+    def _annotate(self, jobs: list[AnnotateJob]) -> Iterator[tuple[int, Reply]]:
+        """Annotate jobs together; if that fails for a reason nobody expected, one by one."""
+        left = dict(enumerate(jobs))
+        try:
+            for index, reply in self._annotations.answer_jobs(jobs):
+                del left[index]
+                yield index, reply
+        except Exception as error:
+            if len(jobs) == 1:
+                yield 0, _unexpected(error)
+                return
+            for index, job in left.items():
+                for _, reply in self._annotate([job]):
+                    yield index, reply
+
+    def _do(self, job: Job) -> Reply:
+        if isinstance(job, FeedbackJob):
+            from aegir.service.feedback import Feedback
+
+            return Feedback(self._annotations, self._limits, self._stores).record(job)
+        if isinstance(job, ListTypesJob | ShowTypeJob | ForgetTypeJob | TeachJob):
+            from aegir.service.custom_types import answer_about_types
+
+            return answer_about_types(job)
+        assert isinstance(job, ListRunsJob | ShowRunJob)
+        from aegir.service.runs import answer_about_runs
+
+        return answer_about_runs(job, self._runs)
+
+
+def _unexpected(error: Exception) -> Reply:
+    """Print the traceback where the service runs; the sender learns that it is not their fault."""
+    if isinstance(error, MemoryError):
+        return error_reply(
+            Refused(422, "the request needs more memory than a worker may have; send less")
+        )
+    traceback.print_exception(error)
+    return json_reply({"error": "something went wrong inside the service; its log says what"}, 500)
