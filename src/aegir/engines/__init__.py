@@ -18,7 +18,7 @@ Promises
 job          what is to be done, as plain values; which files all places must see alike
 child        a child interpreter that does a job, and its messages
 annotating   files and tables as a job; solving: tasks of the simulator as a job
-mapping      shards, order and retries over places that come and go
+engine       what all engines share
 local        child interpreters on this machine
 ray_cluster  one place per node of a Ray cluster, or several
 """
@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING
 from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from aegir.engines.engine import Engine
     from aegir.engines.job import Job
     from aegir.engines.local import LocalEngine
-    from aegir.engines.mapping import Engine
     from aegir.engines.ray_cluster import RayEngine
 
 __all__ = ["Engine", "Job", "LocalEngine", "RayEngine"]
 __getattr__ = lazy_names(
     __name__,
     {
-        "Engine": "mapping",
+        "Engine": "engine",
         "Job": "job",
         "LocalEngine": "local",
         "RayEngine": "ray_cluster",

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
+from aegir.engines.engine import Engine
 from aegir.engines.job import Job, RunShard, check_signed, sign
-from aegir.engines.mapping import Engine
 from aegir.evaluation.evaluation import AnnotateAll
 from aegir.memory.location import load_memory
 from aegir.pipeline.dispatcher import DispatchAnnotator, load_dispatcher

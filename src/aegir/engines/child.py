@@ -1,7 +1,7 @@
 """A child interpreter that does a job, shard by shard.
 
     worker = start_job(opening_order(job, workers=4))       # loads what the job needs
-    answers = read_replies(worker.ask(to_json(items)), "node 7")     # or UsageError, or PlaceLost
+    worker.ask(to_json(items))
 
 It is a process of its own because the worker processes of a job are forked: a process of Ray has threads, and a fork of it
 may hang. Standard output of the job goes to standard error. When the parent is gone, the child ends itself and what it started.
@@ -26,16 +26,12 @@ from aegir.engines.job import (
     describe_installation,
 )
 from aegir_rl.base.errors import AegirError, UsageError
-from aegir_rl.processes.plain import error_as_plain, error_from_plain, from_plain, to_json
+from aegir_rl.processes.plain import error_as_plain, from_plain, to_json
 from aegir_rl.processes.pool import ERROR
 from aegir_rl.processes.worker import Answer, Worker, exec_worker, serve_parent
 
 STANDARD_ERROR = 2
 PROGRAM = f"from {__name__} import main; main()"
-
-
-class PlaceLost(Exception):
-    """The process that worked on a shard has ended, or its machine is gone."""
 
 
 def start_job(order: bytes) -> Worker:
@@ -58,17 +54,16 @@ def opening_order(job: Job, workers: int) -> bytes:
     )
 
 
-def read_replies(replies: Sequence[bytes] | None, place: str) -> list[Any]:
-    """Return the answers in replies; raise their error, or `PlaceLost` if they have no end."""
-    if replies is None:
-        raise PlaceLost(f"the process of {place} has ended")
-    answers = []
-    for index, answer in map(json.loads, replies):
+def in_order(replies: Sequence[bytes], place: str) -> list[bytes]:
+    """Return the replies to a shard item by item, as a pool expects them; an error names the place it comes from."""
+    ordered = []
+    for reply in replies:
+        index, answer = json.loads(reply)
         if index is ERROR:
-            error = error_from_plain(answer)
-            raise type(error)(f"{place}: {error}")
-        answers.append(answer)
-    return answers
+            kind, sentence = answer
+            return [to_json([ERROR, [kind, f"{place}: {sentence}"]])]
+        ordered.append((index, reply))
+    return [reply for _, reply in sorted(ordered, key=lambda each: each[0])]
 
 
 def main() -> None:

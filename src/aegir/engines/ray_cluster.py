@@ -4,7 +4,7 @@
     with RayEngine(None) as engine:                    # starts one on the loopback address, and ends it
 
 A place is an actor that is pinned to its node and holds a child interpreter (child.py): what a job loads, it loads once per node. Ray says when
-an actor or its node is gone; shards and retries are in mapping.py.
+an actor or its node is gone; shards and retries are those of every engine (engine.py).
 
 Promises
   - a cluster that is started here listens on the loopback address, asks for a token, which Ray keeps in the user's home, has
@@ -19,16 +19,27 @@ it is imported is not set for a program that has imported it before.
 import os
 import signal
 import socket
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
-from aegir.engines.child import PlaceLost, opening_order, start_job
+from aegir.engines.child import in_order, opening_order, start_job
+from aegir.engines.engine import TRIES, Engine, check_places
 from aegir.engines.job import Job
-from aegir.engines.mapping import ClusterEngine, Place, Reply, check_places
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.processes.channel import Channel
+from aegir_rl.processes.worker import END, SECONDS_TO_END, Worker
 
+LOST = -signal.SIGKILL
+"""The exit code of what ran on a node that is gone."""
+MOST_PLACES = 4096
+SECONDS_BETWEEN_LOOKS = 5.0
+"""After which places that turned up or went away are looked for."""
+SECONDS_WITHOUT_PLACES = 60.0
 LOOPBACK = "127.0.0.1"
 LOOPBACK_HOSTS = ("127.", "localhost:", "[::1]:")
 SECONDS_TO_ANSWER = 5.0
@@ -39,12 +50,14 @@ SETTINGS_FRAME = b"\x04"
 INSTALL = "pip install 'aegir-tables[cluster]'"
 
 
-class RayEngine(ClusterEngine):
+class RayEngine(Engine):
     """The nodes of a cluster.
 
     `workers` is how many worker processes a node has at most, by default one per CPU of the node. With `cpus_per_place`, a node
     has several places, each of which works on one item at a time and counts as so many CPUs.
     """
+
+    most_places = MOST_PLACES
 
     def __init__(
         self, address: str | None, workers: int | None = None, cpus_per_place: int | None = None
@@ -55,59 +68,94 @@ class RayEngine(ClusterEngine):
             _check_address(address)
         self._workers, self._cpus_per_place = workers, cpus_per_place
         if cpus_per_place is not None:
-            self.at_once, self.ahead = 1, 0
+            self.at_once = 1
         self._ray = _import_ray(address)
         self._where = address or "this machine"
         _connect(self._ray, address)
-        self.lost = (PlaceLost, self._ray.exceptions.RayError)
-        self._actor = self._ray.remote(_Actor)
 
-    def start_places(self, job: Job, present: Collection[str]) -> Sequence[Place]:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        wanted = [each for each in self._places() if each[0] not in present]
-        orders = {
-            workers: self._ray.put(opening_order(job, workers)) for _, _, workers, _ in wanted
-        }
-        return [
-            _RayPlace(
-                key,
-                f"node {node['NodeManagerAddress']}",
-                workers,
-                self._actor.options(
-                    num_cpus=cpus,
-                    max_restarts=0,
-                    scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
-                ).remote(),
-                orders[workers],
-                self._ray,
-            )
-            for key, node, workers, cpus in wanted
-        ]
+    def places(self, job: Job) -> Callable[[], Worker | None]:
+        return _Places(self, job, self._ray, self._where).start
 
     def count_workers(self) -> int:
-        return max(sum(workers for _, _, workers, _ in self._places()), 1)
-
-    def describe_absence(self) -> str:
-        return f"no node of the Ray cluster at {self._where} has had a free CPU for a minute; see what it does with: ray status"
+        return max(sum(place.workers for place in self.find_places()), 1)
 
     def close(self) -> None:
         """Leave the cluster; end it if it was started here."""
         self._ray.shutdown()
 
-    def _places(self) -> Iterator[tuple[str, dict[str, Any], int, int]]:
-        """Every place that there can be: its key, its node, its worker processes and its CPUs."""
+    def find_places(self) -> "Iterator[_Place]":
+        """Yield every place that there can be."""
         for node in self._ray.nodes():
             cpus = int(node["Resources"].get("CPU", 0))
             if not node["Alive"] or cpus < 1:
                 continue
+            node_id, name = node["NodeID"], f"node {node['NodeManagerAddress']}"
             if self._cpus_per_place is None:
                 workers = min(self._workers or cpus, cpus)
-                yield node["NodeID"], node, workers, workers
+                yield _Place(node_id, node_id, name, workers, workers)
                 continue
             each = min(self._cpus_per_place, cpus)
             for number in range(min(self._workers or cpus, cpus // each)):
-                yield f"{node['NodeID']}/{number}", node, 1, each
+                yield _Place(f"{node_id}/{number}", node_id, name, 1, each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a child interpreter can run."""
+
+    key: str
+    node: str
+    name: str
+    workers: int
+    cpus: int
+
+
+class _Places:
+    """The places of one job: those at work, and where another one can be started."""
+
+    def __init__(self, engine: RayEngine, job: Job, ray: Any, where: str) -> None:
+        self._engine, self._job, self._ray, self._where = engine, job, ray, where
+        self._actor = ray.remote(_Actor)
+        self._present: dict[str, _RayWorker] = {}
+        self._failed_starts: Counter[str] = Counter()
+        self._free: list[_Place] = []
+        self._next_look = 0.0
+        self._last_place = time.monotonic()
+
+    def start(self) -> "Worker | None":
+        """Start a place; look for places from time to time, and after one was lost."""
+        now = time.monotonic()
+        for key in [key for key, worker in self._present.items() if worker.ended]:
+            self._failed_starts[key] += self._present.pop(key).opening
+            self._next_look = 0.0
+        if now >= self._next_look:
+            self._next_look = now + SECONDS_BETWEEN_LOOKS
+            self._free = [
+                place
+                for place in self._engine.find_places()
+                if place.key not in self._present and self._failed_starts[place.key] < TRIES
+            ]
+        if any(worker.started for worker in self._present.values()):
+            self._last_place = now
+        elif now - self._last_place > SECONDS_WITHOUT_PLACES:
+            raise AegirError(
+                f"no node of the Ray cluster at {self._where} has had a free CPU for a minute; see what it does with: ray status"
+            )
+        if not self._free:
+            return None
+        place = self._free.pop()
+        self._present[place.key] = worker = self._start(place)
+        return worker
+
+    def _start(self, place: _Place) -> "_RayWorker":
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        actor = self._actor.options(
+            num_cpus=place.cpus,
+            max_restarts=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(place.node, soft=False),
+        ).remote()
+        return _RayWorker(place, actor, opening_order(self._job, place.workers), self._ray)
 
 
 class _Actor:
@@ -124,31 +172,42 @@ class _Actor:
         return self._process.ask(shard)
 
 
-class _RayPlace:
-    """An actor, seen from the machine that sends the work."""
+class _RayWorker(Worker):
+    """An actor as a worker of a pool: a thread hands requests to it, and its replies back."""
 
-    def __init__(
-        self, key: str, name: str, workers: int, actor: Any, order: object, ray: Any
-    ) -> None:
-        self.key, self.name, self.workers = key, name, workers
-        self._actor, self._order, self._ray = actor, order, ray
-        self._started: Future[None] = actor.start.remote().future()
+    def __init__(self, place: _Place, actor: Any, order: bytes, ray: Any) -> None:
+        channel, theirs = Channel.pair()
+        super().__init__(0, channel, lambda: LOST)
+        self.size, self.opening, self.ended = place.workers, True, False
+        self._name, self._actor, self._ray = place.name, actor, ray
+        self._started = actor.start.remote().future()
+        threading.Thread(target=self._forward, args=(theirs, order), daemon=True).start()
 
     @property
     def started(self) -> bool:
+        """Whether it has a machine to itself, and not only a place in a queue."""
         return self._started.done() and self._started.exception() is None
 
-    def open(self) -> Reply:
-        reply: Reply = self._actor.open.remote(self._order).future()
-        return reply
-
-    def submit(self, shard: bytes) -> Reply:
-        reply: Reply = self._actor.ask.remote(shard).future()
-        return reply
-
-    def close(self) -> None:
+    def close(self, _by: signal.Signals | None = None, *, seconds: float = SECONDS_TO_END) -> int:
+        """End the actor; what it works on is lost."""
+        self.ended = True
         with suppress(Exception):  # it is gone already, as a rule
             self._ray.kill(self._actor)
+        return super().close(seconds=seconds)
+
+    def _forward(self, theirs: Channel, order: bytes) -> None:
+        lost = (self._ray.exceptions.RayError, OSError)
+        with suppress(*lost):
+            replies = self._ray.get(self._actor.open.remote(order))
+            while replies is not None:
+                for reply in in_order(replies, self._name):
+                    theirs.send(reply)
+                theirs.send(END)
+                shard = theirs.receive()
+                if shard is None:
+                    break
+                replies = self._ray.get(self._actor.ask.remote(shard))
+        theirs.close()
 
 
 def _import_ray(address: str | None) -> Any:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from aegir.engines.engine import Engine
 from aegir.engines.job import Job, RunShard
-from aegir.engines.mapping import Engine
 from aegir_rl.simulator.runner import TaskResult, TaskRun, result_from_json
 from aegir_rl.simulator.sandbox import Sandbox, open_sandbox
 from aegir_rl.simulator.solving import find_solve

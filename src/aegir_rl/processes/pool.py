@@ -31,8 +31,10 @@ from aegir_rl.processes.plain import error_from_plain, to_json
 from aegir_rl.processes.worker import END, Worker, describe_exit
 
 TRIES = 2
-ITEMS_AHEAD = 32
-"""Items per worker that may be begun before the one whose turn it is has ended."""
+ITEMS_AHEAD, BATCHES_AHEAD = 32, 4
+"""Items or batches per worker, whichever is more, that may be begun before the item whose turn it is has ended."""
+SECONDS_BETWEEN_STARTS = 0.5
+"""After which more workers are started, where fewer could be had than wanted."""
 OUTCOMES_AHEAD = 64
 """Outcomes that wait for their turn, from which the worker that sends them waits too."""
 ERROR = None
@@ -82,15 +84,17 @@ class _Slot:
     batch: Sequence[_Item] = ()
 
     @property
-    def waiting(self) -> int:
-        """How many of its outcomes wait for their turn."""
-        return sum(len(item.outcomes) for item in self.batch)
+    def is_ahead(self) -> bool:
+        """Whether many of its outcomes wait for their turn."""
+        return sum(len(item.outcomes) for item in self.batch) >= OUTCOMES_AHEAD
 
 
 class Pool:
-    """Workers that are started on entry and ended on exit."""
+    """So many workers at most, started on entry and ended on exit; where none can be had, more are started later."""
 
-    def __init__(self, start: Callable[[], Worker], workers: int, *, tries: int = TRIES) -> None:
+    def __init__(
+        self, start: Callable[[], Worker | None], workers: int, *, tries: int = TRIES
+    ) -> None:
         self._start, self.workers, self._tries = start, workers, tries
         self._slots: list[_Slot] = []
         self._retries: list[_Item] = []
@@ -122,37 +126,43 @@ class Pool:
         """Yield the outcomes of items, each with the index of its item; so many items are handed out at once."""
         coming = enumerate(items)
         try:
-            while True:
-                self._hand_out(coming, batch)
-                if not self._turns:
-                    return
+            while self.workers:
+                exhausted = self._hand_out(coming, batch)
                 yield from self._take(ordered)
-                if self._turns:
-                    self._collect()
+                if exhausted and not self._turns:
+                    return
+                self._collect()
         finally:
             self._abandon()
 
     def _fill(self) -> None:
-        while len(self._slots) < self.workers:
-            self._slots.append(_Slot(self._start()))
+        while len(self._slots) < self.workers and (worker := self._start()) is not None:
+            self._slots.append(_Slot(worker))
 
-    def _hand_out(self, coming: Iterator[tuple[int, Any]], batch: int) -> None:
-        """Give every idle worker an item to try again, or the next items."""
+    def _hand_out(self, coming: Iterator[tuple[int, Any]], batch: int) -> bool:
+        """Give every idle worker an item to try again, or the next items; return whether there were no more for one."""
         self._fill()
+        most = max(ITEMS_AHEAD, BATCHES_AHEAD * batch) * sum(
+            slot.worker.size for slot in self._slots
+        )
+        exhausted = False
         for slot in self._slots:
-            if slot.batch:
+            if slot.batch or slot.worker.opening:
                 continue
+            size = slot.worker.size
             if self._retries:
-                # The first one: its turn comes before that of what other workers are at, who may wait for it.
-                slot.batch = [min(self._retries, key=lambda item: item.index)]
-                self._retries.remove(slot.batch[0])
-            elif len(self._turns) < ITEMS_AHEAD * self.workers:
-                slot.batch = [_Item(index, value) for index, value in islice(coming, batch)]
+                # The first ones: their turn comes before that of what other workers are at, who may wait for it.
+                self._retries.sort(key=lambda item: item.index)
+                slot.batch, self._retries = self._retries[:size], self._retries[size:]
+            elif len(self._turns) < most:
+                slot.batch = [_Item(index, value) for index, value in islice(coming, batch * size)]
                 self._turns.extend(slot.batch)
+                exhausted = not slot.batch
             for item in slot.batch:
                 item.tries += 1
             if slot.batch:
                 slot.worker.send(to_json([item.value for item in slot.batch]))
+        return exhausted
 
     def _take(self, ordered: bool) -> Iterator[tuple[int, Any]]:
         """Yield the outcomes of the items whose turn it is: of all, or of the first and those after it once it has ended."""
@@ -166,12 +176,17 @@ class Pool:
 
     def _collect(self) -> None:
         """Wait for replies of any worker that is not too far ahead."""
+        busy = [slot for slot in self._slots if slot.batch or slot.worker.opening]
+        if self._slots and not busy:
+            return
+        at_first = [slot for slot in busy if self._turns and self._turns[0] in slot.batch]
+        more = len(self._slots) < self.workers
         with selectors.DefaultSelector() as ready:
-            for slot in self._slots:
-                if self._turns[0] in slot.batch or (slot.batch and slot.waiting < OUTCOMES_AHEAD):
+            for slot in busy:
+                if slot in at_first or not (at_first and slot.is_ahead):
                     ready.register(slot.worker.channel, selectors.EVENT_READ, slot)
-            arrived = [key.data for key, _ in ready.select()]
-        for slot in arrived:
+            events = ready.select(SECONDS_BETWEEN_STARTS if more else None)
+        for slot in (key.data for key, _ in events):
             messages = slot.worker.channel.receive_available()
             if messages is None:
                 self._bury(slot)
@@ -204,6 +219,7 @@ class Pool:
 def _receive(slot: _Slot, message: bytes) -> None:
     """Keep an outcome for its turn; END says that the batch is done."""
     if message == END:
+        slot.worker.opening = False
         for item in slot.batch:
             item.done = True
         slot.batch = ()

@@ -47,6 +47,10 @@ class Worker:
     def __init__(self, pid: int, channel: Channel, poll: Callable[[], int | None]) -> None:
         self.pid, self.channel, self.poll = pid, channel, poll
         """`poll` returns the exit code once the child has ended."""
+        self.size = 1
+        """How many items it works on at once, in a pool."""
+        self.opening = False
+        """Whether it sends END when it is ready, and should not get requests before."""
 
     def send(self, request: bytes) -> None:
         """Send a request; a worker that has ended is noticed when its replies are read."""

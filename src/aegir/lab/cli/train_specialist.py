@@ -17,9 +17,9 @@ import click
 from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
 from aegir.cli.options import PathName
 from aegir.cli.terminal import tell
+from aegir.engines.engine import Engine
 from aegir.engines.job import FOR_TRAINING
 from aegir.engines.local import LocalEngine
-from aegir.engines.mapping import Engine
 from aegir.lab.cli.train import data_option, training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
 from aegir_rl.base.errors import UsageError

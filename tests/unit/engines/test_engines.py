@@ -3,8 +3,9 @@
 import json
 import os
 import signal
-from collections.abc import Collection, Sequence
-from concurrent.futures import Future
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,64 +15,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegir.engines.annotating import OPEN, file_item
-from aegir.engines.child import opening_order, read_replies, start_job
+from aegir.engines.child import in_order, opening_order, start_job
+from aegir.engines.engine import Engine
 from aegir.engines.job import Job, check_installation, check_signed, sign, sign_files
 from aegir.engines.local import LocalEngine
-from aegir.engines.mapping import ClusterEngine, Place, Reply
 from aegir.pipeline.settings import AnnotationSettings
 from aegir_rl.base.errors import AegirError, UsageError
-from aegir_rl.processes.plain import to_json
-from aegir_rl.processes.worker import Worker
+from aegir_rl.processes.channel import Channel
+from aegir_rl.processes.plain import error_from_plain, to_json
+from aegir_rl.processes.worker import END, Worker
 
 JOB = Job("aegir.nothing:needed", {})
 
 
-class Doubling(ClusterEngine):
-    """Places that answer an item with its double; the shards of these numbers lose their place."""
+class Doubling(Engine):
+    """Places that answer an item with its double, item by item in any order; the shards of these numbers lose their place."""
 
     at_once = 3
 
     def __init__(self, places: int, losses: Collection[int] = (), workers: int = 1) -> None:
-        self.keys, self.losses, self.workers = [str(n) for n in range(places)], losses, workers
-        self.asked = 0
+        self.most_places, self.losses, self.workers = places, losses, workers
+        self.asked = self.started = 0
 
-    def start_places(self, job: Job, present: Collection[str]) -> Sequence[Place]:
-        return [DoublingPlace(self, key) for key in self.keys if key not in present]
+    def places(self, job: Job) -> Callable[[], Worker | None]:
+        return self.start_place
+
+    def start_place(self) -> Worker | None:
+        self.started += 1
+        if self.started % 3 == 2:  # none is to be had at the moment
+            return None
+        channel, theirs = Channel.pair()
+        worker = Worker(0, channel, lambda: -9)
+        worker.size, worker.opening = self.workers, True
+        threading.Thread(target=self.serve, args=(theirs,), daemon=True).start()
+        return worker
+
+    def serve(self, channel: Channel) -> None:
+        with suppress(OSError):
+            channel.send(END)
+            while (shard := channel.receive()) is not None:
+                self.asked += 1
+                if self.asked in self.losses:
+                    break
+                replies = [to_json([at, 2 * item]) for at, item in enumerate(json.loads(shard))]
+                for reply in in_order(replies[::-1], "here"):
+                    channel.send(reply)
+                channel.send(END)
+        channel.close()
 
     def count_workers(self) -> int:
-        return len(self.keys)
-
-    def describe_absence(self) -> str:
-        return "nobody is there"
+        return self.most_places
 
     def close(self) -> None:
         pass
-
-
-class DoublingPlace:
-    started = True
-
-    def __init__(self, engine: Doubling, key: str) -> None:
-        self.engine, self.key, self.name, self.workers = engine, key, key, engine.workers
-        self.gone = False
-
-    def open(self) -> Reply:
-        return replied([])
-
-    def submit(self, shard: bytes) -> Reply:
-        self.engine.asked += 1
-        self.gone |= self.engine.asked in self.engine.losses
-        doubles = [to_json([index, 2 * item]) for index, item in enumerate(json.loads(shard))]
-        return replied(None if self.gone else doubles)
-
-    def close(self) -> None:
-        self.gone = True
-
-
-def replied(replies: list[bytes] | None) -> Reply:
-    reply: Reply = Future()
-    reply.set_result(replies)
-    return reply
 
 
 @given(
@@ -91,18 +87,8 @@ def test_every_item_is_answered_once_whichever_places_are_lost(
 
 def test_a_shard_that_loses_every_place_is_given_up():
     # One place and one item: the only shard is asked for five times.
-    with pytest.raises(AegirError, match="5 processes were lost over the items from 7 on"):
+    with pytest.raises(AegirError, match="5 processes were lost over 7; the last: SIGKILL"):
         list(Doubling(1, range(100)).map(JOB, [7], 1))
-
-
-def test_no_place_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("aegir.engines.mapping.SECONDS_WITHOUT_PLACES", 0.0)
-    monkeypatch.setattr("aegir.engines.mapping.SECONDS_BETWEEN_LOOKS", 0.0)
-    engine = Doubling(1)
-    engine.keys = []
-    engine.count_workers = lambda: 1  # type: ignore[method-assign]
-    with pytest.raises(AegirError, match="nobody is there"):
-        list(engine.map(JOB, [1], 1))
 
 
 def rules_job() -> Job:
@@ -144,7 +130,13 @@ def command(pid: int) -> bytes:
 
 
 def ask(worker: Worker, items: object) -> list[Any]:
-    return read_replies(worker.ask(to_json(items)), "node 7")
+    replies = worker.ask(to_json(items))
+    assert replies is not None
+    answers = [json.loads(reply) for reply in in_order(replies, "node 7")]
+    for index, answer in answers:
+        if index is None:
+            raise error_from_plain(answer)
+    return [answer for _, answer in answers]
 
 
 def test_a_process_refuses_what_it_does_not_see_alike_and_ends_with_its_parent(tmp_path: Path):
