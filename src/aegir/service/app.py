@@ -80,15 +80,19 @@ class Service:
                 Route("/metrics", self._metrics),
                 Route("/status", self._show_status),
                 Route("/openapi.json", self._openapi),
-                Route("/runs", self._measured("runs", self._runs)),
-                Route("/runs/{name}", self._measured("run", self._run)),
                 Route("/annotate", self._measured("annotate", self._annotate), methods=["POST"]),
                 Route("/feedback", self._measured("feedback", self._feedback), methods=["POST"]),
-                Route("/types", self._measured("types", self._types), methods=["GET"]),
                 Route("/types", self._measured("teach", self._teach), methods=["POST"]),
-                Route("/types/{name:path}", self._measured("type", self._type), methods=["GET"]),
+                Route("/types", self._done("types", lambda _: ListTypesJob())),
+                Route("/types/{name:path}", self._done("type", lambda r: ShowTypeJob(_name(r)))),
                 Route(
-                    "/types/{name:path}", self._measured("forget", self._forget), methods=["DELETE"]
+                    "/types/{name:path}",
+                    self._done("forget", lambda r: ForgetTypeJob(_name(r))),
+                    methods=["DELETE"],
+                ),
+                Route("/runs", self._done("runs", lambda _: ListRunsJob(self._status.runs()))),
+                Route(
+                    "/runs/{name}", self._done("run", lambda r: ShowRunJob(_name(r)), heavy=True)
                 ),
             ],
             middleware=[Middleware(Guard, access=access)],
@@ -131,24 +135,16 @@ class Service:
             job = TeachJob(_sent(folder, upload))
             return await self._queue.submit(job, heavy=True, seconds=SECONDS_TO_TEACH, again=False)
 
-    async def _types(self, _request: Request) -> Reply:
-        return await self._do(ListTypesJob())
+    def _done(
+        self, operation: str, make: Callable[[Request], Job], *, heavy: bool = False
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return the route of a job that needs nothing but the address of the request."""
 
-    async def _type(self, request: Request) -> Reply:
-        return await self._do(ShowTypeJob(request.path_params["name"]))
+        async def handler(request: Request) -> Reply:
+            with self._queue.admit():
+                return await self._queue.submit(make(request), heavy=heavy)
 
-    async def _forget(self, request: Request) -> Reply:
-        return await self._do(ForgetTypeJob(request.path_params["name"]))
-
-    async def _runs(self, _request: Request) -> Reply:
-        return await self._do(ListRunsJob(self._status.runs()))
-
-    async def _run(self, request: Request) -> Reply:
-        return await self._do(ShowRunJob(request.path_params["name"]), heavy=True)
-
-    async def _do(self, job: Job, *, heavy: bool = False) -> Reply:
-        with self._queue.admit():
-            return await self._queue.submit(job, heavy=heavy)
+        return self._measured(operation, handler)
 
     async def _health(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -190,6 +186,10 @@ def _foreign_is_quick() -> Iterator[None]:
         yield
     except UnreadableTable:
         return
+
+
+def _name(request: Request) -> str:
+    return str(request.path_params["name"])
 
 
 def _sent(folder: Path, upload: Upload) -> Sent:

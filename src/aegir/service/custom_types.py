@@ -4,7 +4,6 @@ POST /types      files, and a part `type`:
                  {"name": "Ward/bed", "examples": [{"file": "wards.csv", "column": "bed"}], "not": [], "about": "", …}
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
@@ -24,8 +23,9 @@ from aegir.pipeline.type_catalogue import entry_as_dict, list_entries
 from aegir.service.jobs import ForgetTypeJob, ListTypesJob, ShowTypeJob, TeachJob
 from aegir.service.limits import Refused
 from aegir.service.responses import Reply, error_reply, json_reply
+from aegir.service.sources import parse_json
 from aegir.vocabulary.hierarchy import meanings_of
-from aegir_rl.base.errors import CheckFailed, UsageError, reason_of
+from aegir_rl.base.errors import CheckFailed, UsageError
 
 KEYS = {"name", "examples", "not", "about", "kind", "personal", "force"}
 
@@ -101,10 +101,7 @@ class _Lesson:
 def _read_lesson(text: str | None, files: Sequence[str]) -> _Lesson:
     if text is None:
         raise UsageError("the form has no part 'type'; expected a name and examples as JSON")
-    try:
-        lesson = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the part 'type' is no JSON ({reason_of(error)})") from None
+    lesson = parse_json(text, "part 'type' is")
     if not isinstance(lesson, Mapping) or not isinstance(lesson.get("name"), str):
         raise UsageError("the part 'type' must be an object with a name and examples")
     if unknown := sorted(set(lesson) - KEYS):
@@ -126,7 +123,7 @@ def _of_type(lesson: Mapping[str, Any], key: str, default: Any) -> Any:
     value = lesson.get(key, default)
     if type(value) is not type(default):
         raise UsageError(
-            f"{key} is {value!r}; expected {'text' if default == '' else 'true or false'}"
+            f"{key} is {value!r}; expected {'text' if isinstance(default, str) else 'true or false'}"
         )
     return value
 

@@ -8,11 +8,9 @@
 All corrections are checked before the first is recorded.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore, make_review
@@ -24,13 +22,14 @@ from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.jobs import FeedbackJob
 from aegir.service.limits import RequestLimits
 from aegir.service.responses import Reply, json_reply
-from aegir.service.sources import read_sent
+from aegir.service.sources import parse_json, read_sent
 from aegir.tables.table import Table
-from aegir_rl.base.errors import UsageError, reason_of
+from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.store import DecisionStore
 
 KEYS = {"table", "column", "label", "personal"}
 NOBODY = "someone at the page"
+WHAT = "corrections are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,9 @@ class Feedback:
         sent = job.sent
         if sent.body:
             return self._judge_run(Path(sent.folder) / sent.body, own)
-        statements = _read_corrections(_parsed(sent.fields.get("corrections")))
+        if "corrections" not in sent.fields:
+            raise UsageError("the form has no part 'corrections'; expected a list as JSON")
+        statements = _read_corrections(parse_json(sent.fields["corrections"], WHAT))
         for each in statements:
             if each.label is not None:
                 check_label(each.label, own)
@@ -91,7 +92,7 @@ class Feedback:
         return json_reply({"recorded": recorded, "by": by})
 
     def _judge_run(self, path: Path, own: Mapping[str, str]) -> Reply:
-        document = _parsed(path.read_text("utf-8", "replace"))
+        document = parse_json(path.read_text("utf-8", "replace"), WHAT)
         if not isinstance(document, Mapping) or set(document) - {"corrections", "run", "by"}:
             raise UsageError('expected {"corrections": […]}, and perhaps "run" and "by"')
         if self._stores.decisions is None:
@@ -112,15 +113,6 @@ class Feedback:
         with DecisionStore.open(self._stores.decisions) as store:
             ids = record_corrections(store, corrections, run, by)
         return json_reply({"recorded": [{"id": each} for each in ids], "by": by})
-
-
-def _parsed(text: str | None) -> Any:
-    if text is None:
-        raise UsageError("the form has no part 'corrections'; expected a list as JSON")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the corrections are no JSON ({reason_of(error)})") from None
 
 
 def _read_corrections(document: object) -> list[_Statement]:

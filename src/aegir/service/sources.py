@@ -119,15 +119,20 @@ def _without_folder(outcome: Table | Failure, folder: Path) -> Table | Failure:
     return replace(outcome, warnings=warnings)
 
 
+def parse_json(content: str | bytes, what: str, **options: Any) -> Any:
+    """Return what a JSON document holds; `what` begins the sentence about one that holds nothing of the kind."""
+    try:
+        return json.loads(content, **options)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the {what} no JSON ({reason_of(error)})") from None
+
+
 def read_document(path: Path) -> tuple[object, str | None]:
     """Return the rows or columns in a JSON document, and the name of their table."""
-    try:
-        # Numbers as they are written: of 2.50, both decimals say something.
-        document = json.loads(
-            path.read_bytes(), parse_float=WrittenNumber, parse_int=written_integer
-        )
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the request is no JSON ({reason_of(error)})") from None
+    # Numbers as they are written: of 2.50, both decimals say something.
+    document = parse_json(
+        path.read_bytes(), "request is", parse_float=WrittenNumber, parse_int=written_integer
+    )
     if not isinstance(document, Mapping):
         raise UsageError(_describe_document(f"is {_kind(document)}"))
     if unknown := sorted(set(document) - set(JSON_KEYS)):

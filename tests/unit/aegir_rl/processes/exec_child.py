@@ -1,0 +1,18 @@
+"""What exec'ed workers of these tests run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toy_worker import open_toy
+
+from aegir_rl.processes.worker import Answer, serve_parent
+
+
+@contextmanager
+def opening(_requests: Iterator[bytes]) -> Iterator[Answer]:
+    with open_toy() as answer:
+        yield answer
+
+
+def main() -> None:
+    serve_parent(opening)
