@@ -1,29 +1,179 @@
-"""Annotating in a worker: what happens when a store is away."""
+"""Annotating in a worker: jobs together or alone, what a request chooses, and stores that are away."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.run import annotate
 from aegir.pipeline.settings import AnnotationSettings
+from aegir.readers.scores import Annotator, TableScores
+from aegir.service import annotations
 from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.jobs import AnnotateJob, Sent
 from aegir.service.limits import RequestLimits
+from aegir.service.responses import Reply
+from aegir.service.worker import JobWorker, build_worker
+from aegir.tables.table import Table
+from aegir_rl.processes.plain import to_json
+
+CSV = {
+    "a.csv": "id,mail\n1,ann@example.org\n2,bob@example.org\n",
+    "b.csv": "when,city\n2024-05-01,Oslo\n2024-06-17,Rome\n",
+    "empty.csv": "",
+}
 
 
-def test_a_memory_that_cannot_be_read_is_not_the_senders_fault(tmp_path: Path):
-    memory = tmp_path / "memory.db"
+class Loader:
+    """Loads the rules, and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[AnnotationSettings] = []
+
+    def __call__(self, settings: AnnotationSettings) -> Annotator:
+        self.asked.append(settings)
+        return load_annotator("rules")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AEGIR_HOME", str(tmp_path / "home"))
+    for name, content in CSV.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def job(folder: Path, *files: str, format_: str = "json", **settings: Any) -> AnnotateJob:
+    return AnnotateJob(Sent(str(folder), files), AnnotationSettings(**settings), format_)
+
+
+def answers(*jobs: AnnotateJob, **limits: Any) -> list[Reply]:
+    annotator = RequestAnnotator(Loader(), RequestLimits(**limits), Stores())
+    return [reply for _, reply in sorted(annotator.answer_jobs(jobs), key=lambda each: each[0])]
+
+
+def test_jobs_that_are_done_together_get_the_answers_they_get_alone(folder: Path):
+    jobs = [job(folder, "a.csv"), job(folder, "b.csv", format_="csv"), job(folder, "empty.csv")]
+    together = answers(*jobs)
+    alone = [answers(each)[0] for each in jobs]
+    assert [reply.body for reply in together] == [reply.body for reply in alone]
+    assert [reply.status for reply in together] == [200, 200, 422]
+    assert together[1].content_type == "text/csv; charset=utf-8"
+
+
+def test_the_answer_is_that_of_the_python_call(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(folder)
+    (reply,) = answers(job(folder, "a.csv", "b.csv", rows=1, seed=3))
+    said = annotate("a.csv", "b.csv", annotator="rules", rows=1, seed=3)
+    assert reply.body.decode() == said.to("json")
+
+
+def test_a_part_that_cannot_be_read_is_told_in_a_header(folder: Path):
+    (reply,) = answers(job(folder, "a.csv", "empty.csv"))
+    assert reply.status == 207
+    assert json.loads(reply.headers["aegir-failures"]) == ["empty.csv is empty; expected a table"]
+    assert (reply.facts["columns"], reply.facts["failures"]) == (2, 1)
+    (report,) = answers(job(folder, "empty.csv", format_="report"))
+    assert (report.status, json.loads(report.body)["tables"]) == (200, [])
+
+
+def test_many_failures_fit_into_the_header(folder: Path):
+    names = [f"{number:03}{'x' * 100}.csv" for number in range(60)]
+    for name in names:
+        (folder / name).write_text("")
+    (reply,) = answers(job(folder, "a.csv", *names))
+    assert len(reply.headers["aegir-failures"]) <= 4_000
+    assert 10 < len(json.loads(reply.headers["aegir-failures"])) < 60
+
+
+def test_wrong_jobs_are_refused_and_leave_the_others_their_answers(folder: Path):
+    jobs = [job(folder, "a.csv", format_="xml"), job(folder, "a.csv"), job(folder)]
+    wrong, right, nothing = answers(*jobs)
+    assert (wrong.status, right.status, nothing.status) == (400, 200, 400)
+    assert "unknown format 'xml'" in json.loads(wrong.body)["error"]
+    (precise,) = answers(job(folder, "a.csv", precision=0.9))
+    assert "has no validation figures" in json.loads(precise.body)["error"]
+
+
+def test_tables_with_too_many_columns_are_refused(folder: Path):
+    (reply,) = answers(job(folder, "a.csv", "b.csv"), columns=3)
+    assert reply.status == 413
+    assert "the tables have 4 columns; the service takes 3 at once" in reply.body.decode()
+
+
+def test_what_a_request_chooses_is_loaded_once_and_a_few_are_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(annotations, "MOST_VARIANTS", 2)
+    load = Loader()
+    annotator = RequestAnnotator(load, RequestLimits(), Stores())
+    for effort in ("low", "high", "high", "low", None, "0.3", "high", "low"):
+        ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv", effort=effort)])
+        assert reply.status == 200
+    asked = [settings.effort for settings in load.asked]
+    # the usual one first; 0.3 takes the place of low, which is then loaded again
+    assert asked == [None, "low", "high", "0.3", "low"]
+
+
+def test_a_memory_that_cannot_be_read_is_not_the_senders_fault(folder: Path):
+    memory = folder / "memory.db"
     memory.write_text("no database")
-    (tmp_path / "a.csv").write_text("id,city\n1,Oslo\n2,Rome\n")
-    annotator = RequestAnnotator(
-        lambda _: load_annotator("rules"), RequestLimits(), Stores(reviews=str(memory))
-    )
-    sent = Sent(str(tmp_path), ("a.csv",))
-    ((_, reply),) = annotator.answer_jobs([AnnotateJob(sent)])
+    annotator = RequestAnnotator(Loader(), RequestLimits(), Stores(reviews=str(memory)))
+    ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv")])
     sentence = json.loads(reply.body)["error"]
     assert reply.status == 503
     assert sentence.startswith(f"the review memory cannot be read ({memory} is damaged, or no")
     assert sentence.endswith("; memory=false leaves it out")
     assert reply.headers == {"retry-after": "5"}
-    job = AnnotateJob(sent, AnnotationSettings(memory=False))
-    ((_, reply),) = annotator.answer_jobs([job])
+    ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv", memory=False)])
     assert reply.status == 200
+
+
+class Failing:
+    """The rules, which fail on tables of one name."""
+
+    name = "rules"
+
+    def __init__(self, error: Exception) -> None:
+        self._error, self._rules = error, load_annotator("rules")
+
+    def score(self, tables: Sequence[Table]) -> list[TableScores]:
+        if any(table.name == "b.csv" for table in tables):
+            raise self._error
+        return self._rules.score(tables)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (RuntimeError("a bug"), 500, "something went wrong inside the service; its log says what"),
+        (MemoryError(), 422, "needs more memory than a worker may have"),
+    ],
+)
+def test_what_nobody_expected_costs_its_own_job_only(
+    folder: Path,
+    error: Exception,
+    status: int,
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+):
+    limits = RequestLimits()
+    annotator = RequestAnnotator(lambda _: Failing(error), limits, Stores())
+    worker = JobWorker(annotator, limits, Stores(), None)
+    jobs = [job(folder, name) for name in ("a.csv", "b.csv", "a.csv")]
+    batch = json.loads(to_json([(type(each).__name__, each) for each in jobs]))
+    replies = dict(worker.work(batch))
+    assert [replies[index].status for index in range(3)] == [200, status, 200]
+    assert sentence in json.loads(replies[1].body)["error"]
+    assert ("RuntimeError: a bug" in capsys.readouterr().err) == (status == 500)
+
+
+def test_a_worker_says_what_the_service_can_do(folder: Path):
+    stores = Stores(decisions=str(folder / "decisions.db"))
+    _, about = build_worker(Loader(), RequestLimits(), stores, None, folder)
+    assert (about["annotator"], about["logged"], about["remembers"]) == ("rules", True, False)
+    assert about["formats"][:2] == ["text", "json"]
+    assert (folder / "decisions.db").exists()  # what cannot be opened raises before any request

@@ -1,0 +1,221 @@
+"""The routes, with jobs done in this process: what is received, refused, counted and said."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aegir.pipeline.registry import load_annotator
+from aegir.service.annotations import RequestAnnotator, Stores
+from aegir.service.app import Service, is_heavy
+from aegir.service.job_queue import QueueMetrics
+from aegir.service.jobs import Job
+from aegir.service.limits import Refused, RequestLimits
+from aegir.service.responses import Reply
+from aegir.service.security import Access
+from aegir.service.status import Status
+from aegir.service.uploads import Upload
+from aegir.service.worker import JobWorker
+from aegir_rl.processes.plain import to_json
+
+CSV = b"id,mail\n1,ann@example.org\n2,bob@example.org\n"
+LIMITS = RequestLimits(upload_bytes=10_000, files=3)
+
+
+class Inline:
+    """A queue whose jobs are done at once, as they arrive in a worker; it can be full."""
+
+    def __init__(self, stores: Stores) -> None:
+        annotator = RequestAnnotator(lambda _: load_annotator("rules"), LIMITS, stores)
+        self._worker = JobWorker(annotator, LIMITS, stores, None)
+        self.metrics = QueueMetrics(1)
+        self.submitted: list[tuple[Job, dict[str, Any]]] = []
+
+    @contextmanager
+    def admit(self) -> Iterator[None]:
+        if self.metrics.admitted:
+            raise Refused(429, "the service is busy", retry_after=1)
+        self.metrics.admitted += 1
+        try:
+            yield
+        finally:
+            self.metrics.admitted -= 1
+
+    async def submit(self, job: Job, **how: Any) -> Reply:
+        self.submitted.append((job, how))
+        batch = json.loads(to_json([(type(job).__name__, job)]))
+        ((index, reply),) = self._worker.work(batch)
+        assert Reply.from_bytes(reply.to_bytes(index)) == (0, reply)
+        return reply
+
+
+class Client:
+    """Sends requests to the application without a network."""
+
+    def __init__(self, folder: Path, stores: Stores, token: str | None = None) -> None:
+        self.queue, self.folder = Inline(stores), folder
+        self.status = Status(self.queue.metrics, LIMITS, {"version": "7", "formats": ["json"]})
+        service = Service(self.queue, self.status, LIMITS, folder)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(
+            service.app(Access(token=token)), raise_app_exceptions=False
+        )
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080")
+
+    def __call__(self, method: str, path: str, **how: Any) -> httpx.Response:
+        return asyncio.run(self._client.request(method, path, **how))
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setenv("AEGIR_HOME", str(tmp_path / "home"))
+    (tmp_path / "uploads").mkdir()
+    return Client(tmp_path / "uploads", Stores(reviews=str(tmp_path / "memory.db")))
+
+
+def files(*names: str, content: bytes = CSV) -> list[tuple[str, tuple[str, bytes]]]:
+    return [("file", (name, content)) for name in names]
+
+
+def error(response: httpx.Response, status: int) -> str:
+    assert response.status_code == status, response.text
+    return str(response.json()["error"])
+
+
+def test_tables_are_answered_and_nothing_of_them_is_kept(client: Client):
+    response = client("POST", "/annotate?format=jsonl&rows=50", files=files("a.csv", "b.csv"))
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/x-ndjson"
+    tables = [json.loads(line) for line in response.text.splitlines()]
+    assert [table["table"] for table in tables] == ["a.csv", "b.csv"]
+    (job, how), _ = client.queue.submitted[0], None
+    assert how == {"heavy": False, "key": job.key}
+    assert [path for path in client.folder.rglob("*") if path.is_file()] == []
+
+
+def test_a_document_is_answered_too(client: Client):
+    response = client("POST", "/annotate", json={"columns": {"city": ["Oslo", "Rome"]}})
+    assert [table["table"] for table in response.json()] == ["table"]
+
+
+def test_wrong_options_are_refused_before_the_body_is_received(client: Client):
+    response = client("POST", "/annotate?rows=many", content=b"x" * 50_000)
+    assert error(response, 400) == "rows is 'many'; expected a whole number"
+    assert client.queue.submitted == []
+
+
+def test_what_is_too_large_or_of_another_type_is_refused(client: Client):
+    large = client("POST", "/annotate", files=files("a.csv", content=b"x" * 20_000))
+    assert "larger than 10,000 bytes" in error(large, 413)
+    assert "more than 3 files" in error(client("POST", "/annotate", files=files(*"abcd")), 413)
+    assert "the content type is 'text/csv'" in error(
+        client("POST", "/annotate", content=CSV, headers={"content-type": "text/csv"}), 415
+    )
+
+
+def test_a_full_service_refuses_and_says_when_to_try_again(client: Client):
+    client.queue.metrics.admitted = 1
+    response = client("POST", "/annotate", files=files("a.csv"))
+    assert (error(response, 429), response.headers["retry-after"]) == ("the service is busy", "1")
+    assert client("GET", "/health").json() == {"status": "ok"}
+
+
+def test_corrections_are_recorded_and_found_again(client: Client):
+    correction = {"table": "a.csv", "column": "mail", "label": "city"}
+
+    def send(**changes: object) -> httpx.Response:
+        said = {"corrections": json.dumps([correction | changes]), "by": "ada"}
+        return client("POST", "/feedback", files=files("a.csv"), data=said)
+
+    assert "no table is called 'x.csv'" in error(send(table="x.csv"), 400)
+    assert "has no column 7; it has 2" in error(send(column=7), 400)
+    assert "0 columns called 'post'" in error(send(column="post"), 400)
+    assert "unknown label 'citty'" in error(send(label="citty"), 400)
+    assert "label must be text or null" in error(send(label=3), 400)
+    assert "must have table, column and label" in error(send(colour="red"), 400)
+    (job, how) = client.queue.submitted[-1]
+    assert (how["again"], type(job).__name__) == (False, "FeedbackJob")  # it writes
+    recorded = send().json()
+    assert (recorded["by"], recorded["recorded"][0]["verdict"]) == ("ada", "corrected")
+    (table,) = client("POST", "/annotate", files=files("a.csv")).json()
+    assert table["columns"][1]["label"] == "city"
+    (table,) = client("POST", "/annotate?memory=false", files=files("a.csv")).json()
+    assert table["columns"][1]["label"] != "city"
+
+
+@pytest.mark.parametrize(
+    ("document", "sentence"),
+    [
+        ([], 'expected {"corrections"'),
+        ({"corrections": [], "extra": 1}, 'expected {"corrections"'),
+        ({"corrections": []}, "the service logs no decisions; start it with --log-decisions"),
+    ],
+)
+def test_corrections_without_files_need_a_log(client: Client, document: object, sentence: str):
+    assert sentence in error(client("POST", "/feedback", json=document), 400)
+
+
+def test_forms_without_their_part_are_refused(client: Client):
+    assert "no part 'corrections'" in error(client("POST", "/feedback", files=files("a.csv")), 400)
+    assert "no part 'type'" in error(client("POST", "/types", files=files("a.csv")), 400)
+    (_, how) = client.queue.submitted[-1]
+    assert how == {"heavy": True, "seconds": 300.0, "again": False}
+
+
+def test_what_there_is_not_is_said_in_the_form_of_all_errors(client: Client):
+    assert "there is no /nothing; GET /openapi.json" in error(client("GET", "/nothing"), 404)
+    assert "/annotate does not take GET" in error(client("GET", "/annotate"), 405)
+    assert error(client("GET", "/page/..%2fapp.py"), 404)
+    assert "did you mean 'telephone'?" in error(client("GET", "/types/telefone"), 404)
+    assert error(client("DELETE", "/types/Ward/bed"), 404)
+    assert "start with --runs" in error(client("GET", "/runs/x"), 404)
+
+
+def test_the_page_and_its_files_are_served_with_their_types(client: Client):
+    page = client("GET", "/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    for name, kind in (("colours.css", "text/css"), ("answers.css", "text/css")):
+        assert client("GET", f"/page/{name}").headers["content-type"].startswith(kind)
+
+
+def test_requests_are_counted_whether_they_fail_or_not(client: Client):
+    client("POST", "/annotate", files=files("a.csv"))
+    client("POST", "/annotate", files=files("a.csv"), params={"format": "xml"})
+    status = client("GET", "/status").json()
+    (annotate,) = [each for each in status["operations"] if each["operation"] == "annotate"]
+    assert (annotate["calls"], annotate["errors"]) == (2, 1)
+    assert [run["columns"] for run in client("GET", "/runs").json()["annotated"]] == [2]
+    assert 'operation="annotate"' in client("GET", "/metrics").text
+    assert client("GET", "/openapi.json").json()["info"]["version"] == "7"
+
+
+def test_a_token_guards_everything_but_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AEGIR_HOME", str(tmp_path / "home"))
+    token = "0123456789abcdef"
+    guarded = Client(tmp_path, Stores(), token)
+    assert "token is missing" in error(guarded("GET", "/types"), 401)
+    assert guarded("GET", "/").status_code == guarded("GET", "/health").status_code == 200
+    allowed = guarded("GET", "/types", headers={"authorization": f"Bearer {token}"})
+    assert allowed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "heavy"),
+    [
+        ("a.csv", CSV, False),
+        ("a.csv", b"x" * 2_000_000, True),  # large
+        ("a.zip", b"PK\x03\x04 whatever follows", True),
+        ("a.db", b"SQLite format 3\x00" + bytes(100), True),
+        ("a.pdf", b"%PDF-1.7 refused by its first bytes", False),
+    ],
+)
+def test_large_files_and_all_but_text_are_heavy(
+    tmp_path: Path, name: str, content: bytes, heavy: bool
+):
+    (tmp_path / name).write_bytes(content)
+    assert is_heavy(tmp_path, Upload(files=[name], size=len(content))) == heavy

@@ -1,0 +1,63 @@
+"""Replies and refusals: how they cross a process, and what a sender is told."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegir.service.limits import Refused, RequestLimits, status_of
+from aegir.service.responses import Reply, error_reply, json_reply, refusal
+from aegir_rl.base.errors import AegirError, CheckFailed, UnreadableTable, UsageError
+
+
+@given(
+    index=st.integers(0, 100),
+    status=st.integers(200, 599),
+    body=st.binary(),
+    header=st.text(),
+    columns=st.integers(),
+)
+def test_a_reply_crosses_a_process_as_it_is(
+    index: int, status: int, body: bytes, header: str, columns: int
+):
+    reply = Reply(status, "text/csv", body, {"aegir-run": header}, {"columns": columns})
+    assert Reply.from_bytes(reply.to_bytes(index)) == (index, reply)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UsageError("x"), 400),
+        (UnreadableTable("x"), 422),
+        (CheckFailed("x"), 409),
+        (AegirError("x"), 503),
+        (Refused(413, "x"), 413),
+    ],
+)
+def test_every_error_has_a_status_and_its_sentence(error: AegirError, status: int):
+    assert status_of(error) == status
+    reply = error_reply(error, more=1)
+    assert (reply.status, json.loads(reply.body)) == (status, {"error": "x", "more": 1})
+    assert refusal(error).status_code == status
+
+
+def test_a_sender_learns_when_to_try_again():
+    assert error_reply(AegirError("the store is away")).headers == {"retry-after": "5"}
+    assert error_reply(Refused(429, "busy", retry_after=2)).headers == {"retry-after": "2"}
+    assert error_reply(UsageError("never")).headers == {}
+    assert refusal(Refused(401, "no token")).headers["www-authenticate"] == "Bearer"
+
+
+def test_numbers_that_json_does_not_know_are_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        json_reply({"value": float("nan")})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"upload_bytes": 0}, {"files": -1}, {"queue": 0}, {"seconds": 0}, {"seconds": float("inf")}],
+)
+def test_limits_that_let_nothing_through_are_refused(values: dict[str, float]):
+    with pytest.raises(UsageError, match=f"the limit {next(iter(values))} is "):
+        RequestLimits(**values)
