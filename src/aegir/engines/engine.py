@@ -63,7 +63,7 @@ class Engine(ABC):
             return
         share = count // (SHARDS_PER_WORKER * self.count_workers())
         batch = max(min(share, self.at_once), 1)
-        with Pool(self.places(job), min(self.most_places, count), tries=TRIES) as pool:
+        with Pool(self.places(job), self.most_places, tries=TRIES) as pool:
             for _, answer in pool.map(items, batch=batch, ordered=ordered):
                 if isinstance(answer, Lost):
                     raise AegirError(

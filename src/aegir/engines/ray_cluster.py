@@ -143,7 +143,7 @@ class _Places:
             )
         if not self._free:
             return None
-        place = self._free.pop()
+        place = self._free.pop(0)
         self._present[place.key] = worker = self._start(place)
         return worker
 
@@ -181,7 +181,8 @@ class _RayWorker(Worker):
         self.size, self.opening, self.ended = place.workers, True, False
         self._name, self._actor, self._ray = place.name, actor, ray
         self._started = actor.start.remote().future()
-        threading.Thread(target=self._forward, args=(theirs, order), daemon=True).start()
+        self._thread = threading.Thread(target=self._forward, args=(theirs, order), daemon=True)
+        self._thread.start()
 
     @property
     def started(self) -> bool:
@@ -193,7 +194,11 @@ class _RayWorker(Worker):
         self.ended = True
         with suppress(Exception):  # it is gone already, as a rule
             self._ray.kill(self._actor)
-        return super().close(seconds=seconds)
+        code = super().close(seconds=seconds)
+        self._thread.join(
+            seconds
+        )  # Ray ends a program that leaves it while a thread waits for an answer
+        return code
 
     def _forward(self, theirs: Channel, order: bytes) -> None:
         lost = (self._ray.exceptions.RayError, OSError)
