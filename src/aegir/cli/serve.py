@@ -16,13 +16,13 @@ from aegir.cli.options import (
 )
 from aegir.cli.terminal import tell
 from aegir.memory.location import default_location
+from aegir.pipeline.registry import check_routes, check_settings, load_annotator
 from aegir.service.limits import Limits
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
 
 if TYPE_CHECKING:
-    from aegir.pipeline.registry import check_routes, check_settings, load_annotator
-from aegir.readers.scores import Annotator
+    from aegir.readers.scores import Annotator
 
 MEGABYTE = 1 << 20
 DEFAULTS = Limits()

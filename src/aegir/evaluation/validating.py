@@ -110,13 +110,7 @@ class Validator:
             (name, reader) for name, reader in pipeline.others.items() if isinstance(reader, Search)
         )
         added = AddedSpecialists.beside(search.added, entry)
-        asked = Pipeline(
-            pipeline.ngrams,
-            pipeline.byte_model,
-            pipeline.plan,
-            name=pipeline.name,
-            readers={**pipeline.others, name: search.with_added(added)},
-        )
+        asked = pipeline.with_readers({name: search.with_added(added)})
         without = judge(self.judging, self.search, self.watch)
         with_it = judge(self.judging, asked, self.watch)
         gain = measure_gain(without, with_it.probabilities)

@@ -114,6 +114,11 @@ class Pipeline:
         """Return a pipeline with the same readers and another plan."""
         return Pipeline(self.ngrams, self.byte_model, plan, name=self.name, readers=self.others)
 
+    def with_readers(self, readers: Mapping[str, CalledReader]) -> "Pipeline":
+        """Return a pipeline with the same plan, these readers being added or replaced."""
+        others = {**self.others, **readers}
+        return Pipeline(self.ngrams, self.byte_model, self.plan, name=self.name, readers=others)
+
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
         """Return probabilities for every column of every table."""
         return [scores for group in self._groups(tables) for scores in self._score(group)]
