@@ -3,7 +3,7 @@
     parse_effort("high")            1.0                 parse_seconds("200ms")          0.2
     Plan.of(1.0)                    which columns are searched, beside how many others, in how many steps
 
-docs/search.md has a table of what each effort asks for.
+docs/routing.md has a table of what each effort asks for.
 
 Effort only adds: whoever is asked at some effort is asked at every higher one.
 """
