@@ -41,7 +41,9 @@ def test_every_file_of_the_package_is_on_its_page() -> None:
 
 def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:
     table = PAGE.split("## Equations")[1].split("**Three channels.**")[0]
-    folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "readers/swarm")]
+    folders = [
+        ROOT / "src" / "aegir" / name for name in ("swarm", "readers/swarm", "readers/bytes")
+    ]
     code = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
     for name in re.findall(r"`([^`]+)`", table):
         assert re.search(rf"\b{re.escape(name.split('.')[-1])}\b", code), name
