@@ -189,6 +189,37 @@ def is_known(name: str) -> bool:
     return all(re.search(rf"\b{part}\b", module) for part in parts[max(known) :][:1])
 
 
+def code_in(text: str) -> str:
+    """The fenced and indented blocks and the code spans of a page, a line each."""
+    fenced = re.findall(r"^```.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    rest = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(
+        [*fenced, *re.findall(r"^ {4}.*$", rest, re.MULTILINE), *re.findall(r"`([^`]+)`", rest)]
+    )
+
+
+def test_every_verb_that_a_page_names_exists():
+    missing = set()
+    for page in PAGES:
+        if page.name not in ("log.md", "CHANGELOG.md"):
+            code = code_in(page.read_text(encoding="utf-8"))
+            for group, verb in re.findall(
+                r"(?:^|[ $])aegir ([a-z]+)(?: ([a-z][a-z-]+)(?![\w./:]))?", code, re.MULTILINE
+            ):
+                command = app.commands.get(group)
+                if command is None or (
+                    isinstance(command, click.Group) and verb and verb not in command.commands
+                ):
+                    missing.add((page.name, f"aegir {group} {verb}".strip()))
+    assert missing == set()
+
+
+def test_every_figure_that_a_page_names_exists():
+    figures = pytest.importorskip("aegir.lab.figures.__main__").FIGURES
+    named = set(mentioned(r"python -m aegir\.lab\.figures ([a-z-]+)"))
+    assert {(name, page) for name, page in named if name not in figures} == set()
+
+
 def test_links_to_sections_lead_to_a_heading():
     missing = []
     for page in PAGES:
