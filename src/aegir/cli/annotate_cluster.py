@@ -1,14 +1,14 @@
 """`aegir annotate --engine ray`: what the nodes of a cluster are asked to do. Loaded when it is needed."""
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from aegir.cli.engines import make_job, open_ray
-from aegir.cli.routing import policy_file
 from aegir.engines.annotating import OPEN, annotate_over, file_item
 from aegir.engines.job import Job
-from aegir.memory.location import default_location
-from aegir.pipeline.settings import DEFAULT_ANNOTATOR, AnnotationSettings
+from aegir.memory.location import default_location, memory_exists
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_pool import Outcome
 from aegir.readers.swarm.network import ENDING
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
@@ -29,27 +29,23 @@ def annotate_over_cluster(
 
 
 def annotating_job(settings: AnnotationSettings) -> Job:
-    """Return what a node does with these settings; memory and policy may be those of the environment."""
-    memory = default_location() if settings.memory is True else settings.memory
-    routes = settings.annotator == DEFAULT_ANNOTATOR and settings.effort is None
-    policy = policy_file(settings.policy) if routes else None
-    home = user_folder()
+    """What a node does with these settings; the user's own reviews are named, because a node may have others."""
+    memory, home = settings.memory, user_folder()
+    if memory is True:
+        own = default_location()
+        memory = own if own is not None and memory_exists(own) else False
     files = [
-        settings.model,
-        memory if memory and "://" not in memory else None,
+        *(settings.model, settings.routing, settings.policy),
+        None if isinstance(memory, bool) or "://" in memory else memory,
         home / "types" if settings.custom_types and home else None,
-        settings.routing,
-        policy,
     ]
-    searches = settings.effort is not None or settings.annotator.startswith(("search", "swarm@"))
-    if searches or settings.routing or policy:
-        files += _specialists()  # a search may activate them
-    settings = settings.changed(memory=memory or False, policy=policy)
-    return make_job(OPEN, settings.as_dict(), files)
+    if settings.effort or settings.routing or settings.policy or "search" in settings.annotator:
+        files += _specialists()  # a search may call them
+    return make_job(OPEN, replace(settings, memory=memory).as_dict(), files)
 
 
 def _specialists() -> list[Path]:
-    """Return the files of the user's pool, without its statistics: nodes may add to them."""
+    """The files of the user's pool, without its statistics: nodes may add to them."""
     manifests = manifest_files(swarm_folder())
     names = [path.name.removesuffix(MANIFEST_ENDING) for path in manifests]
     return [

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from aegir.cli.options import (
     NumberRange,
     PathName,
-    annotator_options,
-    effort_options,
-    memory_option,
+    annotation_options,
+    settings_from,
 )
 from aegir.cli.terminal import tell
 from aegir.memory.location import default_location
+from aegir.pipeline.registry import check_routes, check_settings
 from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
 from aegir_rl.processes import CAN_FORK, count_cores
-
-if TYPE_CHECKING:
-    from aegir.pipeline.settings import AnnotationSettings
-    from aegir.readers.scores import Annotator
 
 MEGABYTE = 1 << 20
 DEFAULTS = RequestLimits()
@@ -98,14 +94,13 @@ DEFAULTS = RequestLimits()
     show_default=True,
     help="Longest time at work for a request.",
 )
-@annotator_options
-@effort_options
+@annotation_options("annotator", "effort", "routing")
 @click.option(
     "--log-decisions",
     metavar="FILE|URL",
     help="Route columns by the dispatcher, and store its decisions in this SQLite file or PostgreSQL database.",
 )
-@memory_option
+@annotation_options("memory")
 @click.option(
     "--runs", type=PathName(file_okay=False), help="A folder of training runs to show on the page."
 )
@@ -120,13 +115,10 @@ def serve(
     max_unpacked: int,
     max_columns: int,
     max_seconds: float,
-    annotator: str,
-    model: Path | None,
-    effort: str | None,
-    within: str | None,
     log_decisions: str | None,
     memory: str | None,
     runs: Path | None,
+    **options: Any,
 ) -> None:
     """Annotate over HTTP, with a page to drop files on.
 
@@ -146,7 +138,12 @@ def serve(
         ) from None
     if runs is not None and not runs.is_dir():
         raise UsageError(f"there is no folder {runs}; --runs names one that holds training runs")
+    chosen = settings_from(options)
+    check_settings(chosen)
+    if log_decisions is not None:
+        check_routes(chosen)
     settings = ServiceSettings(
+        annotation=chosen,
         access=Access(host, port, token, allow_host),
         workers=workers or count_cores(),
         limits=RequestLimits(
@@ -161,24 +158,10 @@ def serve(
         runs=runs,
     )
 
-    def load(request: AnnotationSettings) -> Annotator:
-        """Load the annotator of the options, changed by what a request chooses."""
-        from aegir.cli.routing import choose_annotator
-        from aegir.pipeline.run import prepare
-
-        chosen = choose_annotator(
-            annotator,
-            model,
-            routed=log_decisions is not None,
-            effort=effort if request.effort is None else str(request.effort),
-            within=within if request.within is None else f"{request.within}s",
-        )
-        return prepare(chosen, model, custom_types=False, spawn=request.spawn)[0]
-
     def announce(address: str) -> None:
         tell(f"serving at {address} with {amount(settings.workers, 'worker')}; stop with Ctrl-C")
 
-    run_service(settings, load, announce)
+    run_service(settings, announce, tell)
 
 
 def _absolute(store: str | None) -> str | None:

@@ -16,16 +16,11 @@ from aegir.answers.annotation import TableAnnotation
 from aegir.engines.engine import Engine
 from aegir.engines.job import Job, RunShard, check_signed, sign
 from aegir.evaluation.evaluation import AnnotateAll
-from aegir.memory.location import load_memory
-from aegir.pipeline.dispatcher import DispatchAnnotator, load_dispatcher
-from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import Failure, prepare
-from aegir.pipeline.search import SearchAnnotator
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_pool import Outcome, WorkerPool, outcome_from_json
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
-from aegir.routing.learnt_policy import LearntPolicy
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.processes.plain import from_plain
@@ -67,38 +62,10 @@ def annotate_all_over(engine: Engine, job: Job) -> AnnotateAll:
 @contextmanager
 def open_annotating(values: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
     """Load what the settings name, and start workers that share it."""
-    settings = AnnotationSettings.from_dict(values)
-    annotator, thresholds = prepare(
-        _load(settings),
-        min_confidence=settings.min_confidence,
-        precision=settings.precision,
-        custom_types=settings.custom_types,
-        timing=settings.timing,
-        spawn=settings.spawn,
-        say=_ignore,
-    )
-    memory = load_memory(settings.memory) if isinstance(settings.memory, str) else None
-    with WorkerPool(
-        annotator,
-        thresholds,
-        workers=workers,
-        rows=settings.rows,
-        seed=settings.seed,
-        memory=memory,
-        read=_read,
-    ) as pool:
+    # What cannot be used of the user's pool was told where the work came from.
+    prepared = prepare(AnnotationSettings.from_dict(values), say=lambda _sentence: None)
+    with WorkerPool(prepared, workers=workers, read=_read) as pool:
         yield lambda shard: pool.annotate_items(shard, len(shard), name=_name)
-
-
-def _load(settings: AnnotationSettings) -> Annotator:
-    """Load the annotator; what cannot be used of the user's pool was told where the work came from."""
-    if settings.effort is not None:
-        name = f"{SearchAnnotator.name}@{settings.effort}"
-        return load_annotator(name, settings.model, say=_ignore)
-    if settings.annotator != DispatchAnnotator.name:
-        return load_annotator(settings.annotator, settings.model, say=_ignore)
-    policy = LearntPolicy.load(settings.policy) if settings.policy else None
-    return load_dispatcher(settings.model, settings.routing, policy, say=_ignore)
 
 
 def _read(item: Mapping[str, Any]) -> object:
@@ -114,7 +81,3 @@ def _read(item: Mapping[str, Any]) -> object:
 
 def _name(item: Mapping[str, Any]) -> str:
     return str(item["table"]["name"] if "table" in item else item["file"][0])
-
-
-def _ignore(_sentence: str) -> None:
-    pass

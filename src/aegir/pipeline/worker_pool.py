@@ -1,6 +1,6 @@
 """Annotate files in several processes, with the answers of one.
 
-    with WorkerPool(annotator, thresholds, workers=4) as pool:
+    with WorkerPool(prepared, workers=4) as pool:
         for outcome in pool.annotate(files, len(files)):        # in the order of the files
             ...
 
@@ -15,20 +15,15 @@ Not here: processes, order and retries (aegir_rl/processes/pool.py).
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.pipeline.run import ROWS, Failure, annotate_numbered
-from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
+from aegir.pipeline.run import Failure, Prepared, annotate_sources
 from aegir.tables.reader_process import close_idle_readers
 from aegir_rl.processes import CAN_FORK
 from aegir_rl.processes.plain import from_plain
 from aegir_rl.processes.pool import Lost, Pool, answer_items
 from aegir_rl.processes.worker import Answer, fork_worker
-
-if TYPE_CHECKING:
-    from aegir.memory.recall import ReviewMemory
 
 Outcome = TableAnnotation | Failure
 
@@ -54,23 +49,13 @@ class WorkerPool(Pool):
     """
 
     def __init__(
-        self,
-        annotator: Annotator,
-        thresholds: Thresholds | None = None,
-        *,
-        workers: int,
-        rows: int = ROWS,
-        seed: int = 0,
-        memory: "ReviewMemory | None" = None,
-        read: Callable[[Any], object] = str,
+        self, prepared: Prepared, *, workers: int, read: Callable[[Any], object] = str
     ) -> None:
         assert CAN_FORK
 
         def annotate(items: list[Any]) -> Iterator[tuple[int, Outcome]]:
-            sources = map(read, items)
-            return annotate_numbered(
-                sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
-            )
+            for each in annotate_sources(map(read, items), prepared):
+                yield each.source, each.answer
 
         @contextmanager
         def open_() -> Iterator[Answer]:

@@ -1,28 +1,26 @@
 """Annotate the tables of requests, in a worker process: the functions of `aegir annotate`, its answers and its sentences.
 
-    RequestAnnotator(load, limits, stores).answer_jobs(jobs)      jobs that differ in nothing but their tables and formats
+    RequestAnnotator(settings, limits, stores).answer_jobs(jobs)      jobs that differ in nothing but their tables and formats
 
 Not here: reading what a request brought (sources.py), and its reply (reports.py).
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import check_format
-from aegir.memory.location import load_memory
+from aegir.memory.location import load_memory, memory_exists
 from aegir.memory.recall import ReviewMemory
 from aegir.pipeline.custom_types.recognising import with_custom_types
 from aegir.pipeline.custom_types.store import type_files, types_folder
-from aegir.pipeline.dispatcher import DispatchAnnotator
-from aegir.pipeline.run import Failure, annotate_numbered, choose_thresholds
+from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.run import Answered, Failure, Prepared, annotate_sources, choose_thresholds
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.routing.corrections import record_review
-from aegir.routing.routed_table import RoutedTable
 from aegir.service.jobs import REPORT, AnnotateJob
 from aegir.service.limits import Refused, RequestLimits
 from aegir.service.reports import JobAnswers, reply_to
@@ -42,24 +40,40 @@ class Stores:
     reviews: str | None = None
     """What people said about columns; None: nowhere."""
 
+    def check(self) -> None:
+        """Raise for what cannot be opened now, not at the first request."""
+        if self.decisions is not None:
+            DecisionStore.open(self.decisions).close()
+        if self.reviews is not None and memory_exists(self.reviews):
+            from aegir.memory.store import ReviewStore
 
-LoadAnnotator = Callable[[AnnotationSettings], Annotator]
-"""Loads the annotator that the service was started with, changed by what a request chooses (effort, within, spawn)."""
+            ReviewStore.open(self.reviews).close()
+
+
 MOST_VARIANTS = 4
 """Annotators that a worker keeps beside the usual one."""
 
 
 class RequestAnnotator:
-    """Annotates with one annotator; types that are taught and reviews that are made meanwhile are noticed."""
+    """Annotates as the service was started to; types that are taught and reviews that are made meanwhile are noticed.
 
-    def __init__(self, load: LoadAnnotator, limits: RequestLimits, stores: Stores) -> None:
-        self._load, self._limits, self._stores = load, limits, stores
-        self._variants: dict[object, Annotator] = {}
+    `say` is called with a sentence for each file of the user's pool that cannot be used.
+    """
+
+    def __init__(
+        self,
+        settings: AnnotationSettings,
+        limits: RequestLimits,
+        stores: Stores,
+        say: Callable[[str], None],
+    ) -> None:
+        self._settings, self._limits, self.stores = settings, limits, stores
+        stores.check()
+        self._variants: dict[str, Annotator] = {}
         self._with_types: dict[int, tuple[object, Annotator]] = {}
         self._reviews: tuple[object, ReviewMemory | None] | None = None
         self._store: DecisionStore | None = None
-        self._routed: deque[RoutedTable] = deque()
-        self.annotator = self._listened(load(AnnotationSettings()))
+        self.annotator = load_annotator(settings, say=say)
 
     def answer_jobs(self, jobs: Sequence[AnnotateJob]) -> Iterator[tuple[int, Reply]]:
         """Yield a reply for every job, with its index."""
@@ -91,17 +105,15 @@ class RequestAnnotator:
 
     def answer_tables(self, tables: Sequence[Table]) -> list[TableAnnotation]:
         """Return the answers to tables as `aegir annotate` gives them, reviewed columns included."""
-        settings = AnnotationSettings()
-        outcomes = [outcome for _, outcome in self._outcomes(tables, settings)]
-        self._routed.clear()
-        return [outcome for outcome in outcomes if isinstance(outcome, TableAnnotation)]
+        answers = [each.answer for each in self._answered(tables, AnnotationSettings())]
+        return [answer for answer in answers if isinstance(answer, TableAnnotation)]
 
     def _read(self, job: AnnotateJob) -> list[Table | Failure]:
         """Read the tables of a job; raise if they are too many or too large."""
         if job.format != REPORT:
             check_format(job.format)
         settings = job.settings
-        choose_thresholds(self.annotator, settings.min_confidence, settings.precision)
+        choose_thresholds(self.annotator, settings)
         outcomes = read_sent(job.sent, self._limits, settings)
         columns = sum(len(each.columns) for each in outcomes if isinstance(each, Table))
         if columns > self._limits.columns:
@@ -116,32 +128,31 @@ class RequestAnnotator:
         self, sources: Sequence[tuple[JobAnswers, Table | Failure]], settings: AnnotationSettings
     ) -> None:
         """Score all tables together, and give every job its own."""
-        self._routed.clear()
-        for index, outcome in self._outcomes([each for _, each in sources], settings):
-            answer = sources[index][0]
+        for each in self._answered([source for _, source in sources], settings):
+            answer, outcome = sources[each.source][0], each.answer
             if isinstance(outcome, Failure):
                 answer.failures.append(outcome)
                 continue
-            if self._routed:
+            if each.routed is not None:
                 labels = [
                     column.reviewed.said if column.reviewed else column.label
                     for column in outcome.columns
                 ]
                 run = f"{answer.run}/{len(answer.tables)}"
-                answer.episodes.append(self._routed.popleft().episodes(labels, run=run))
+                answer.episodes.append(each.routed.episodes(labels, run=run))
             answer.tables.append(outcome)
 
-    def _outcomes(
+    def _answered(
         self, tables: Sequence[Table | Failure], settings: AnnotationSettings
-    ) -> Iterator[tuple[int, TableAnnotation | Failure]]:
+    ) -> Iterator[Answered]:
         annotator = self._annotator(settings)
-        thresholds = choose_thresholds(annotator, settings.min_confidence, settings.precision)
+        thresholds = choose_thresholds(annotator, settings)
         memory = self._memory() if settings.memory else None
-        return annotate_numbered(tables, annotator, thresholds, memory=memory)
+        return annotate_sources(tables, Prepared(settings, annotator, thresholds, memory))
 
     def _memory(self) -> ReviewMemory | None:
         """Return what is remembered by now; a file is read again when it has changed, a database every time."""
-        location = self._stores.reviews
+        location = self.stores.reviews
         if location is None:
             return None
         files = [Path(location), Path(f"{location}-wal")]
@@ -162,35 +173,36 @@ class RequestAnnotator:
         seen = [(path, path.stat().st_mtime_ns) for path in files if path.exists()]
         taught = self._with_types.get(id(annotator))
         if taught is None or taught[0] != seen:
-            taught = seen, with_custom_types(annotator, say=lambda _: None)
+            taught = seen, with_custom_types(annotator, say=_silent)
             self._with_types[id(annotator)] = taught
         return taught[1]
 
     def _variant(self, settings: AnnotationSettings) -> Annotator:
         """Return the annotator without taught types: the one of the service, or another that is loaded for the request."""
-        chosen = (settings.effort, settings.within, settings.spawn)
-        if chosen == (None, None, None):
+        chosen = {name: getattr(settings, name) for name in ("effort", "within", "spawn")}
+        changes = {name: value for name, value in chosen.items() if value is not None}
+        if not changes:
             return self.annotator
-        if chosen not in self._variants:
+        key = repr(changes)
+        if key not in self._variants:
             if len(self._variants) == MOST_VARIANTS:
                 oldest = self._variants.pop(next(iter(self._variants)))
                 self._with_types.pop(id(oldest), None)
-            self._variants[chosen] = self._listened(self._load(settings))
-        return self._variants[chosen]
-
-    def _listened(self, annotator: Annotator) -> Annotator:
-        """Return the annotator, which from now on tells how it routes."""
-        if isinstance(annotator, DispatchAnnotator):
-            annotator.listener = self._routed.append
-        return annotator
+            changed = self._settings.changed(**changes)
+            self._variants[key] = load_annotator(changed, say=_silent)
+        return self._variants[key]
 
     def _log(self, answer: JobAnswers) -> None:
         """Store the decisions that were made, if the service logs them."""
-        if self._stores.decisions is None or not answer.episodes:
+        if self.stores.decisions is None or not answer.episodes:
             return
         if self._store is None:
-            self._store = DecisionStore.open(self._stores.decisions)
+            self._store = DecisionStore.open(self.stores.decisions)
         self._store.append(episode for each in answer.episodes for episode in each)
         for table, episodes in zip(answer.tables, answer.episodes, strict=True):
             for column, episode in zip(table.columns, episodes, strict=True):
                 record_review(self._store, episode.id, column)
+
+
+def _silent(_sentence: str) -> None:
+    """What cannot be used was told where the service was started."""

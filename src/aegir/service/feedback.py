@@ -18,7 +18,7 @@ from aegir.pipeline.custom_types.store import load_types, types_folder
 from aegir.pipeline.run import Failure
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.routing.corrections import Correction, record_corrections
-from aegir.service.annotations import RequestAnnotator, Stores
+from aegir.service.annotations import RequestAnnotator
 from aegir.service.jobs import FeedbackJob
 from aegir.service.limits import RequestLimits
 from aegir.service.responses import Reply, json_reply
@@ -45,10 +45,8 @@ class _Statement:
 class Feedback:
     """Records corrections in the stores of the service."""
 
-    def __init__(
-        self, annotations: RequestAnnotator, limits: RequestLimits, stores: Stores
-    ) -> None:
-        self._annotations, self._limits, self._stores = annotations, limits, stores
+    def __init__(self, annotator: RequestAnnotator, limits: RequestLimits) -> None:
+        self._annotator, self._limits, self._stores = annotator, limits, annotator.stores
 
     def record(self, job: FeedbackJob) -> Reply:
         """Record the corrections of a request."""
@@ -72,7 +70,7 @@ class Feedback:
                 raise outcome.kind(outcome.reason)
         tables = [outcome for outcome in outcomes if isinstance(outcome, Table)]
         columns = [_find(each, tables) for each in statements]
-        answers = self._annotations.answer_tables(tables)
+        answers = self._annotator.answer_tables(tables)
         by = sent.fields.get("by", "").strip() or NOBODY
         reviews = [
             make_review(

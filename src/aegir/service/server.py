@@ -30,7 +30,7 @@ from aegir_rl.processes.fork_server import ForkServer
 from aegir_rl.processes.worker import Open
 
 if TYPE_CHECKING:
-    from aegir.service.annotations import LoadAnnotator
+    from aegir.pipeline.settings import AnnotationSettings
     from aegir.service.security import Access
 
 STOP = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -43,6 +43,7 @@ TRIES_TO_REMOVE = 100
 class ServiceSettings:
     """How the service runs; `access` says where, and for whom."""
 
+    annotation: "AnnotationSettings"
     access: "Access"
     workers: int
     limits: RequestLimits = field(default_factory=RequestLimits)
@@ -55,17 +56,18 @@ class ServiceSettings:
 
 
 def serve(
-    settings: ServiceSettings, load: "LoadAnnotator", announce: Callable[[str], None]
+    settings: ServiceSettings, announce: Callable[[str], None], say: Callable[[str], None]
 ) -> None:
-    """Serve until stopped by a signal; `load` runs in another process, `announce` gets the address."""
+    """Serve until stopped by a signal; `announce` gets the address, `say` a sentence for each file that cannot be used."""
     folder = Path(tempfile.mkdtemp(prefix="aegir-serve-"))
 
     def build() -> tuple[Open, dict[str, Any]]:
-        from aegir.service.annotations import Stores
+        from aegir.service.annotations import RequestAnnotator, Stores
         from aegir.service.worker import build_worker
 
         stores = Stores(settings.decisions, settings.reviews)
-        return build_worker(load, settings.limits, stores, settings.runs, folder)
+        annotator = RequestAnnotator(settings.annotation, settings.limits, stores, say)
+        return build_worker(annotator, settings.limits, settings.runs, folder)
 
     fork_server = ForkServer(build, at_end=lambda: remove_folder(folder))
     try:

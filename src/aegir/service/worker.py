@@ -1,7 +1,7 @@
 """What worker processes do: jobs in, replies out.
 
-    open_, about = build_worker(load, limits, stores, runs, folder)      in the fork server, once
-    with open_() as answer: ...                                          in a worker
+    open_, about = build_worker(annotator, limits, runs, folder)      in the fork server, once
+    with open_() as answer: ...                                       in a worker
 
 Whatever goes wrong in a job becomes its reply. What few requests need is imported by the worker that gets the first of them:
 starting the service takes a tenth less.
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from aegir.answers.writers import FORMATS
-from aegir.memory.location import memory_exists
-from aegir.pipeline.run import annotate_sources
+from aegir.pipeline.run import Prepared, annotate_sources
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
-from aegir.service.annotations import LoadAnnotator, RequestAnnotator, Stores
+from aegir.service.annotations import RequestAnnotator
 from aegir.service.jobs import (
     AnnotateJob,
     FeedbackJob,
@@ -40,7 +41,6 @@ from aegir.service.responses import Reply, error_reply, json_reply
 from aegir.tables.reader_process import close_idle_readers
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import AegirError
-from aegir_rl.offline.store import DecisionStore
 from aegir_rl.processes.plain import from_plain
 from aegir_rl.processes.worker import Answer, Open
 
@@ -48,26 +48,18 @@ _JOBS: dict[str, type] = {kind.__name__: kind for kind in get_args(Job)}
 
 
 def build_worker(
-    load: LoadAnnotator, limits: RequestLimits, stores: Stores, runs: Path | None, folder: Path
+    annotator: RequestAnnotator, limits: RequestLimits, runs: Path | None, folder: Path
 ) -> tuple[Open, dict[str, Any]]:
-    """Load the annotator; return what opens a worker, and what the service should know."""
-    # What cannot be opened raises now, not at the first request.
-    if stores.decisions is not None:
-        DecisionStore.open(stores.decisions).close()
-    if stores.reviews is not None and memory_exists(stores.reviews):
-        from aegir.memory.store import ReviewStore
-
-        ReviewStore.open(stores.reviews).close()
-    annotations = RequestAnnotator(load, limits, stores)
-    _warm_up(annotations.annotator)
-    worker = JobWorker(annotations, limits, stores, runs)
+    """Return what opens a worker, and what the service should know."""
+    _warm_up(annotator.annotator)
+    worker = JobWorker(annotator, limits, runs)
     about = {
         "version": version("aegir-tables"),
-        "annotator": annotations.annotator.name,
+        "annotator": annotator.annotator.name,
         "formats": ["text", *FORMATS],
         "kinds": list(KINDS),
-        "logged": stores.decisions is not None,
-        "remembers": stores.reviews is not None,
+        "logged": annotator.stores.decisions is not None,
+        "remembers": annotator.stores.reviews is not None,
     }
     return lambda: open_worker(worker.work, folder, limits.worker_bytes), about
 
@@ -96,25 +88,16 @@ def open_worker(
 def _warm_up(annotator: Annotator) -> None:
     """Annotate a table, so that what is loaded on first use is loaded once and shared by all workers."""
     table = {"when": ["2024-05-01", "2024-06-17"], "what": ["red", "fir"], "n": ["4", "17"]}
-    list(annotate_sources([table], annotator))
+    list(annotate_sources([table], Prepared(AnnotationSettings(), annotator, Thresholds())))
 
 
 class JobWorker:
     """Does jobs with one annotator."""
 
     def __init__(
-        self,
-        annotations: RequestAnnotator,
-        limits: RequestLimits,
-        stores: Stores,
-        runs: Path | None,
+        self, annotator: RequestAnnotator, limits: RequestLimits, runs: Path | None
     ) -> None:
-        self._annotations, self._limits, self._stores, self._runs = (
-            annotations,
-            limits,
-            stores,
-            runs,
-        )
+        self._annotator, self._limits, self._runs = annotator, limits, runs
 
     def work(self, batch: list[Any]) -> Iterator[tuple[int, Reply]]:
         """Yield the replies to jobs, which are alike, each with its index; a job is the name of its class and its fields."""
@@ -135,7 +118,7 @@ class JobWorker:
         """Annotate jobs together; if that fails for a reason nobody expected, one by one."""
         left = dict(enumerate(jobs))
         try:
-            for index, reply in self._annotations.answer_jobs(jobs):
+            for index, reply in self._annotator.answer_jobs(jobs):
                 del left[index]
                 yield index, reply
         except Exception as error:
@@ -150,7 +133,7 @@ class JobWorker:
         if isinstance(job, FeedbackJob):
             from aegir.service.feedback import Feedback
 
-            return Feedback(self._annotations, self._limits, self._stores).record(job)
+            return Feedback(self._annotator, self._limits).record(job)
         if isinstance(job, ListTypesJob | ShowTypeJob | ForgetTypeJob | TeachJob):
             from aegir.service.custom_types import answer_about_types
 

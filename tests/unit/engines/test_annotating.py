@@ -11,7 +11,7 @@ from aegir.engines.annotating import annotate_all_over, file_item, open_annotati
 from aegir.engines.engine import Engine
 from aegir.engines.job import Job
 from aegir.pipeline.registry import load_annotator
-from aegir.pipeline.run import Failure, annotate_sources, choose_thresholds
+from aegir.pipeline.run import Failure, annotate_sources, prepare
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_pool import outcome_from_json
 from aegir.tables.readers import read_tables
@@ -54,9 +54,7 @@ def run_place(items: list[Any], settings: AnnotationSettings = SETTINGS) -> list
 
 
 def expected(sources: list[Any]) -> list[Any]:
-    rules = load_annotator("rules")
-    thresholds = choose_thresholds(rules, SETTINGS.min_confidence)
-    return list(annotate_sources(sources, rules, thresholds, rows=20, seed=1))
+    return [each.answer for each in annotate_sources(sources, prepare(SETTINGS))]
 
 
 def test_files_get_the_answers_of_one_process_in_their_order(tmp_path: Path):

@@ -20,6 +20,7 @@ from aegir.service.worker import JobWorker, build_worker
 from aegir.tables.table import Table
 from aegir_rl.processes.plain import to_json
 
+NOWHERE = Stores()
 CSV = {
     "a.csv": "id,mail\n1,ann@example.org\n2,bob@example.org\n",
     "b.csv": "when,city\n2024-05-01,Oslo\n2024-06-17,Rome\n",
@@ -27,15 +28,11 @@ CSV = {
 }
 
 
-class Loader:
-    """Loads the rules, and remembers what it was asked for."""
+RULES = AnnotationSettings(annotator="rules")
 
-    def __init__(self) -> None:
-        self.asked: list[AnnotationSettings] = []
 
-    def __call__(self, settings: AnnotationSettings) -> Annotator:
-        self.asked.append(settings)
-        return load_annotator("rules")
+def request_annotator(stores: Stores = NOWHERE, **limits: Any) -> RequestAnnotator:
+    return RequestAnnotator(RULES, RequestLimits(**limits), stores, say=print)
 
 
 @pytest.fixture
@@ -51,7 +48,7 @@ def job(folder: Path, *files: str, format_: str = "json", **settings: Any) -> An
 
 
 def answers(*jobs: AnnotateJob, **limits: Any) -> list[Reply]:
-    annotator = RequestAnnotator(Loader(), RequestLimits(**limits), Stores())
+    annotator = request_annotator(**limits)
     return [reply for _, reply in sorted(annotator.answer_jobs(jobs), key=lambda each: each[0])]
 
 
@@ -108,20 +105,25 @@ def test_what_a_request_chooses_is_loaded_once_and_a_few_are_kept(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(annotations, "MOST_VARIANTS", 2)
-    load = Loader()
-    annotator = RequestAnnotator(load, RequestLimits(), Stores())
+    asked: list[object] = []
+
+    def load(settings: AnnotationSettings, **_: object) -> Annotator:
+        asked.append(settings.effort)
+        return load_annotator("rules")
+
+    monkeypatch.setattr(annotations, "load_annotator", load)
+    annotator = request_annotator()
     for effort in ("low", "high", "high", "low", None, "0.3", "high", "low"):
         ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv", effort=effort)])
         assert reply.status == 200
-    asked = [settings.effort for settings in load.asked]
     # the usual one first; 0.3 takes the place of low, which is then loaded again
     assert asked == [None, "low", "high", "0.3", "low"]
 
 
 def test_a_memory_that_cannot_be_read_is_not_the_senders_fault(folder: Path):
     memory = folder / "memory.db"
+    annotator = request_annotator(Stores(reviews=str(memory)))
     memory.write_text("no database")
-    annotator = RequestAnnotator(Loader(), RequestLimits(), Stores(reviews=str(memory)))
     ((_, reply),) = annotator.answer_jobs([job(folder, "a.csv")])
     sentence = json.loads(reply.body)["error"]
     assert reply.status == 503
@@ -159,10 +161,10 @@ def test_what_nobody_expected_costs_its_own_job_only(
     status: int,
     sentence: str,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    limits = RequestLimits()
-    annotator = RequestAnnotator(lambda _: Failing(error), limits, Stores())
-    worker = JobWorker(annotator, limits, Stores(), None)
+    monkeypatch.setattr(annotations, "load_annotator", lambda *_, **__: Failing(error))
+    worker = JobWorker(request_annotator(), RequestLimits(), None)
     jobs = [job(folder, name) for name in ("a.csv", "b.csv", "a.csv")]
     batch = json.loads(to_json([(type(each).__name__, each) for each in jobs]))
     replies = dict(worker.work(batch))
@@ -173,7 +175,7 @@ def test_what_nobody_expected_costs_its_own_job_only(
 
 def test_a_worker_says_what_the_service_can_do(folder: Path):
     stores = Stores(decisions=str(folder / "decisions.db"))
-    _, about = build_worker(Loader(), RequestLimits(), stores, None, folder)
+    _, about = build_worker(request_annotator(stores), RequestLimits(), None, folder)
     assert (about["annotator"], about["logged"], about["remembers"]) == ("rules", True, False)
     assert about["formats"][:2] == ["text", "json"]
     assert (folder / "decisions.db").exists()  # what cannot be opened raises before any request

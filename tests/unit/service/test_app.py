@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.service.annotations import RequestAnnotator, Stores
 from aegir.service.app import Service, is_heavy
 from aegir.service.job_queue import QueueMetrics
@@ -31,8 +31,8 @@ class Inline:
     """A queue whose jobs are done at once, as they arrive in a worker; it can be full."""
 
     def __init__(self, stores: Stores) -> None:
-        annotator = RequestAnnotator(lambda _: load_annotator("rules"), LIMITS, stores)
-        self._worker = JobWorker(annotator, LIMITS, stores, None)
+        rules = AnnotationSettings(annotator="rules")
+        self._worker = JobWorker(RequestAnnotator(rules, LIMITS, stores, print), LIMITS, None)
         self.metrics = QueueMetrics(1)
         self.submitted: list[tuple[Job, dict[str, Any]]] = []
 
