@@ -6,6 +6,8 @@ Promises
   - every field arrives as it was sent, every bit of every number included; nothing is rounded or left out;
   - an error arrives as the class that was raised, if the receiver has loaded it, else as `AegirError`.
 
+A class with `as_dict` and `from_dict` says itself what is sent.
+
 Limits: dataclasses, named tuples, enumerations of text, tuples, lists, dictionaries with names as keys, and plain values; a union may hold one
 dataclass at most, and None.
 """
@@ -57,6 +59,8 @@ def _plain(value: object) -> object:
     if isinstance(value, type):
         return value.__name__
     kind: Any = type(value)
+    if hasattr(kind, "from_dict"):
+        return kind.as_dict(value)
     return {name: getattr(value, name) for name in _names(kind)}
 
 
@@ -64,6 +68,9 @@ def _plain(value: object) -> object:
 def _decoder(kind: Any) -> _Decode | None:
     """Return what turns plain values into objects of a type; None for plain values themselves."""
     origin, arguments = get_origin(kind), get_args(kind)
+    if hasattr(kind, "from_dict"):
+        own: _Decode = kind.from_dict
+        return own
     if is_dataclass(kind) and isinstance(kind, type):
         return _object_decoder(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):

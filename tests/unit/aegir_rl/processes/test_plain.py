@@ -45,6 +45,21 @@ class Outer:
     facts: dict[str, list[int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Secretive:
+    """Says itself what is sent."""
+
+    name: str
+    key: str = "none"
+
+    def as_dict(self) -> dict[str, str]:
+        return {"called": self.name}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, str]) -> "Secretive":
+        return cls(values["called"])
+
+
 def there_and_back(value: Outer) -> Outer:
     return from_plain(Outer, json.loads(to_json(value)))
 
@@ -90,3 +105,9 @@ def test_an_error_arrives_as_its_class(kind: type[AegirError]):
 
 def test_an_error_of_a_class_that_is_not_loaded_is_an_aegir_error():
     assert type(error_from_plain(["NobodyKnows", "a sentence"])) is AegirError
+
+
+def test_a_class_may_say_itself_what_is_sent():
+    sent = to_json([Secretive("a", key="secret")])
+    assert b"secret" not in sent
+    assert from_plain(tuple[Secretive, ...], json.loads(sent)) == (Secretive("a"),)
