@@ -103,8 +103,8 @@ def _load(order: dict[str, Any], ended_after: ExitStack) -> RunShard:
             f"the folder {job.folder} cannot be entered ({error.strerror}); all machines must see it, on a shared file system"
         ) from None
     os.environ.update(job.environment)
-    for name, looks in job.files:
-        check_signed((name, looks))
+    for signed in job.files:
+        check_signed(signed)
     return ended_after.enter_context(job.open(order["workers"]))
 
 

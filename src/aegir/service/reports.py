@@ -70,12 +70,12 @@ def reply_to(answer: JobAnswers, seconds: float) -> Reply:
 
 def _failures_header(failures: Sequence[Failure]) -> str:
     """Return the sentences as a JSON list, as many as a header may hold."""
-    kept: list[str] = []
+    reasons: list[str] = []
     for failure in failures:
-        if len(json.dumps([*kept, failure.reason])) > LONGEST_HEADER:
+        if len(json.dumps([*reasons, failure.reason])) > LONGEST_HEADER:
             break
-        kept.append(failure.reason)
-    return json.dumps(kept)
+        reasons.append(failure.reason)
+    return json.dumps(reasons)
 
 
 def _failed(failures: Sequence[Failure]) -> Reply:

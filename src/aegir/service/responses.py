@@ -34,7 +34,7 @@ class Reply:
 
     @classmethod
     def from_bytes(cls, message: bytes) -> "tuple[int, Reply]":
-        """Return what `to_bytes` was given."""
+        """Return the index and the reply of a message that `to_bytes` made."""
         header, _, body = message.partition(b"\n")
         index, status, content_type, headers, facts = json.loads(header)
         return index, cls(status, content_type, body, headers, facts)
@@ -62,7 +62,7 @@ def refusal(error: AegirError) -> Response:
 
 def _retry_header(error: AegirError) -> dict[str, str]:
     """Say when to try again, where that may help."""
-    given = error.retry_after if isinstance(error, Refused) else None
-    if given is None and status_of(error) != UNAVAILABLE:
+    seconds = error.retry_after if isinstance(error, Refused) else None
+    if seconds is None and status_of(error) != UNAVAILABLE:
         return {}
-    return {"retry-after": str(SECONDS_TO_RETRY if given is None else given)}
+    return {"retry-after": str(SECONDS_TO_RETRY if seconds is None else seconds)}

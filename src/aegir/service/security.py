@@ -89,10 +89,10 @@ class Access:
         return name.lower() == self.host.lower() or _is_address(name)
 
     def _has_token(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         # Compared whatever the scheme, so that the time tells nothing about either.
         same = hmac.compare_digest(
-            given.strip().encode("utf-8", "replace"), (self.token or "").encode()
+            token.strip().encode("utf-8", "replace"), (self.token or "").encode()
         )
         return same and scheme.lower() == "bearer"
 
@@ -155,9 +155,9 @@ def _is_address(name: str) -> bool:
 
 def _headers(path: str) -> list[tuple[bytes, bytes]]:
     is_page = path == "/" or path.startswith("/page/")
-    given = {
+    headers = {
         **HEADERS,
         "content-security-policy": PAGE_POLICY if is_page else DATA_POLICY,
         "cache-control": "no-cache" if is_page else "no-store",
     }
-    return [(name.encode(), value.encode()) for name, value in given.items()]
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -148,10 +148,10 @@ def remove_folder(folder: Path) -> None:
 def _bound_socket(host: str, port: int) -> Iterator[socket.socket]:
     """A socket bound to the address, not yet listening; raise UsageError if that is not possible."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, UnicodeError, OverflowError) as error:
         raise UsageError(f"--host {host} is no address of this machine ({error})") from None
-    family, kind, protocol, _, address = found[0]
+    family, kind, protocol, _, address = addresses[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
