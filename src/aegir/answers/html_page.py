@@ -60,7 +60,7 @@ NOTE = (
 )
 
 
-def render_html(annotations: Sequence[TableAnnotation]) -> str:
+def render_page(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
     style, script = page_style(STYLE), _script()
     lines = [

@@ -33,6 +33,9 @@ LONGEST_SHAPE = 12
 # Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
 TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 
+Quoted = Callable[[object], str]
+"""Writes a scalar so that YAML reads it back unchanged."""
+
 
 def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
     """A Data Package with one resource and Table Schema per table."""
@@ -58,13 +61,10 @@ def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
 
 def dbt_lines(
     annotations: Sequence[TableAnnotation],
-    quoted: Callable[[object], str],
-    tests: Callable[[TableAnnotation, ColumnAnnotation], Iterable[str]] = lambda *_: (),
+    quoted: Quoted,
+    tests: Callable[[TableAnnotation, ColumnAnnotation, Quoted], Iterable[str]],
 ) -> Iterator[str]:
-    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged.
-
-    `tests` gives the lines of the tests of a column.
-    """
+    """The lines of a dbt schema.yml; `tests` gives the lines of the tests of a column."""
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
@@ -82,7 +82,7 @@ def dbt_lines(
                 yield f"            aegir_{key}: {quoted(value)}"
             yield f"            aegir_annotator: {quoted(annotation.annotator)}"
             yield f"            contains_pii: {quoted(column.personal)}"
-            yield from tests(annotation, column)
+            yield from tests(annotation, column, quoted)
 
 
 def describe(column: ColumnAnnotation) -> str:

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
-from aegir.answers.writers import check_format, is_earlier_output
+from aegir.answers.writers import check_format
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
@@ -321,6 +320,8 @@ def _without_output(
         if out is None or not _same_file(file, out)
     ]
     if out is not None and len(kept) < len(files):
+        from aegir.answers.earlier_output import is_earlier_output
+
         named = any(_same_file(Path(source), out) for source in sources)
         if named or not is_earlier_output(out, format_name):
             raise UsageError(f"--out {out} would write over a table to be read; give another name")
@@ -387,6 +388,8 @@ class _Run:
     def report(self, out: Path | None) -> None:
         """Tell what was done; raise an exit with code 2 if any file failed, as grep would."""
         if self.embed:
+            from aegir.answers.parquet_metadata import ANNOTATION_KEY
+
             first = next(iter(self.embedded), "no Parquet file")
             where = first if len(self.embedded) < 2 else f"{len(self.embedded)} Parquet files"
             key = f" under the key {ANNOTATION_KEY}" if self.embedded else ""
@@ -409,6 +412,8 @@ class _Run:
     def _embed(self, answer: TableAnnotation) -> None:
         if answer.source is None or (path := _real(answer.source)) not in self._statuses:
             return
+        from aegir.answers.parquet_metadata import embed_annotation
+
         try:
             embed_annotation(Path(answer.source), answer, unchanged_since=self._statuses[path])
         except AegirError as error:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.differences import Compared
-from aegir.answers.writers import FORMATS, is_earlier_output
+from aegir.answers.earlier_output import is_earlier_output
+from aegir.answers.writers import FORMATS
 from aegir.pipeline.run import ROWS, Failure, annotate_tables
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator

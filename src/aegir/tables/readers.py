@@ -7,7 +7,7 @@
                                                   -> gz, bz2, xz, zst, zip: unpacked, then again
                                                   -> the rest: a reader process  (reader_process.py)
     dict, list of dicts, DataFrame, Arrow         -> in_memory.py
-    postgresql://…, mysql://…                     -> server_tables.py; sqlite:///… and duckdb:///… are files
+    postgresql://…, mysql://…                     -> postgres.py, mysql.py; sqlite:///… and duckdb:///… are files
 
 Promises
   - what cannot be read raises `UnreadableTable` with a sentence that names it; nothing else is
@@ -88,11 +88,17 @@ def read_database(
     url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
-    if url.path is None:
-        from aegir.tables.server_tables import read_server
+    if url.driver == "postgresql":
+        from aegir.tables.postgres import read_postgres
 
-        yield from read_server(url, rows=rows, seed=seed, watch=watch)
+        yield from read_postgres(url, rows=rows, seed=seed, watch=watch)
         return
+    if url.driver == "mysql":
+        from aegir.tables.mysql import read_mysql
+
+        yield from read_mysql(url, rows=rows, seed=seed, watch=watch)
+        return
+    assert url.path is not None, "only servers have no file"
     path, name = url.path, url.path.name
     request = Request(name, name, str(path), str(path), rows, seed, url.schemas, url.tables)
     _regular_file_size(path)
@@ -194,7 +200,7 @@ def _read_container(
                 raise UnreadableTable(
                     f"{request.label} is an archive inside an archive; unpack it first"
                 )
-            yield from read_zip(path, request)
+            yield from read_zip(path, request, read_stream)
             return
         format_ = Format.WORKBOOK
     from aegir.tables.reader_process import DATABASES, read_in_process

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.text_report import render_text
+from aegir.answers.writers import FORMATS
 from aegir.lab.data.background_tables import background_tables
 from aegir.pipeline.custom_types.examples import names_of
 from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
