@@ -33,7 +33,7 @@ from aegir.pipeline.combined import (
     type_shares,
 )
 from aegir.pipeline.decide import decide
-from aegir.readers.bytes.annotator import probability_of_web
+from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
 from aegir.readers.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.readers.pairs import PairModel

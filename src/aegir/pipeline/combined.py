@@ -90,7 +90,7 @@ class CombinedAnnotator:
                 "--annotator byte_model, or export them with the result of `aegir train calibrate`"
             )
         self.ngrams, self.byte_model = ngrams, byte_model
-        self.operating_points = OperatingPoints.from_facts(byte_model.model.facts, self.name)
+        self.operating_points = OperatingPoints.from_facts(byte_model.facts, self.name)
         self._mixture = byte_model.calibration.mixture
         self._compatibility = ngrams.model.compatibility
 

@@ -168,10 +168,6 @@ class ByteModel:
         answers = vectors[:, self.architecture.column_width :]
         return np.hstack([mixed, answers]) if answers.shape[1] else mixed
 
-    def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
-        """Return `mix_tables` of a single table, however wide."""
-        return self.mix_tables(vectors, roles, [columns])
-
     def mix_tables(self, vectors: F32, roles: I64, tables: Sequence[Sequence[Symbols]]) -> F32:
         """Return each column in the context of its table, (columns, width); `tables` has the symbols per table.
 
