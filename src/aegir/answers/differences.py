@@ -1,6 +1,6 @@
 """What changed between two answers: columns added, removed, renamed, of another type, newly personal, less sure.
 
-    compare([Compared(old)], [Compared(new)])  ->  a `TableDifference` per table that changed
+    compare([ComparedAnswer(old)], [ComparedAnswer(new)])  ->  a `TableDifference` per table that changed
 
 Tables are paired by their file, as far as the ends of the paths agree, else by name; one table each is always a pair.
 Columns are paired by header, and without one by position. A column that is left over on both sides is taken for a renamed
@@ -35,7 +35,7 @@ LONGEST_TAIL = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedAnswer:
     """An answer, with the fingerprints of its columns if the table itself was read."""
 
     annotation: TableAnnotation
@@ -78,7 +78,10 @@ class TableDifference:
 
 
 def compare(
-    old: Sequence[Compared], new: Sequence[Compared], *, confidence_drop: float = CONFIDENCE_DROP
+    old: Sequence[ComparedAnswer],
+    new: Sequence[ComparedAnswer],
+    *,
+    confidence_drop: float = CONFIDENCE_DROP,
 ) -> tuple[TableDifference, ...]:
     """Return the tables that changed, in the order of the new answer, those that are gone last."""
     partners = _pair_tables(old, new)
@@ -103,13 +106,13 @@ def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
 
 
 def _difference(
-    old: Compared | None, new: Compared | None, changes: Sequence[ColumnChange]
+    old: ComparedAnswer | None, new: ComparedAnswer | None, changes: Sequence[ColumnChange]
 ) -> TableDifference:
     before, after = (None if side is None else side.annotation for side in (old, new))
     return TableDifference(before, after, tuple(changes))
 
 
-def _pair_tables(old: Sequence[Compared], new: Sequence[Compared]) -> dict[int, int]:
+def _pair_tables(old: Sequence[ComparedAnswer], new: Sequence[ComparedAnswer]) -> dict[int, int]:
     """Return the old table of each new one that has one."""
     if len(old) == len(new) == 1:
         return {0: 0}
@@ -127,10 +130,10 @@ def _name_within(table: str) -> str:
 
 
 def _pair_unique(
-    old: Sequence[Compared],
-    new: Sequence[Compared],
+    old: Sequence[ComparedAnswer],
+    new: Sequence[ComparedAnswer],
     pairs: dict[int, int],
-    key: Callable[[Compared], Hashable],
+    key: Callable[[ComparedAnswer], Hashable],
     *,
     in_order: bool = False,
 ) -> None:
@@ -154,7 +157,9 @@ def _tail(annotation: TableAnnotation, length: int) -> tuple[str, ...]:
     return *PurePath(annotation.source or annotation.table).parts[-length:], annotation.table
 
 
-def _table_changes(old: Compared | None, new: Compared | None, drop: float) -> list[ColumnChange]:
+def _table_changes(
+    old: ComparedAnswer | None, new: ComparedAnswer | None, drop: float
+) -> list[ColumnChange]:
     before = old.annotation.columns if old else ()
     after = new.annotation.columns if new else ()
     pairs = _pair_columns(old, new) if old and new else {}
@@ -206,7 +211,7 @@ def _distance(column: ColumnAnnotation) -> int:
     return PERSONAL_LEVELS.index(column.personal_level or "") if known else len(PERSONAL_LEVELS)
 
 
-def _pair_columns(old: Compared, new: Compared) -> dict[int, int]:
+def _pair_columns(old: ComparedAnswer, new: ComparedAnswer) -> dict[int, int]:
     """Return the old column of each new one that has one, by place."""
     before, after = old.annotation.columns, new.annotation.columns
     keys = {key: place for place, key in enumerate(_keys(before))}
@@ -225,7 +230,7 @@ def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
     return keys
 
 
-def _renamed(old: Compared, new: Compared, pairs: dict[int, int]) -> dict[int, int]:
+def _renamed(old: ComparedAnswer, new: ComparedAnswer, pairs: dict[int, int]) -> dict[int, int]:
     """Return pairs of columns that nothing else is as similar to."""
     taken = set(pairs.values())
     left = [place for place in range(len(old.annotation.columns)) if place not in taken]
@@ -249,9 +254,9 @@ def _renamed(old: Compared, new: Compared, pairs: dict[int, int]) -> dict[int, i
 
 
 def _rename_score(
-    old: Compared,
+    old: ComparedAnswer,
     before: int,
-    new: Compared,
+    new: ComparedAnswer,
     after: int,
     pairs: dict[int, int],
     forward: dict[int, int],

@@ -23,9 +23,8 @@ from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import Mixture, OperatingPoints
 from aegir.readers.mixing import per_column, with_none
 from aegir.readers.ngrams.annotator import trust_fine
-from aegir.readers.rules.annotator import explain_verdict
 from aegir.readers.rules.headers import TELEPHONES
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import Verdict, explain_verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
     NO_VALUES,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.catalogue_names import catalogue_table
-from aegir.answers.differences import Compared
+from aegir.answers.differences import ComparedAnswer
 from aegir.answers.earlier_output import is_earlier_output
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.run import ROWS, Failure, annotate_tables
@@ -42,7 +42,7 @@ def without_answers(places: Sequence[object]) -> list[object]:
     ]
 
 
-def read_answers(path: Path) -> list[Compared]:
+def read_answers(path: Path) -> list[ComparedAnswer]:
     """Return the answers of a JSON or JSON lines file written by `aegir annotate`."""
     format_name = answer_format(path)
     if format_name not in READABLE:
@@ -54,11 +54,11 @@ def read_answers(path: Path) -> list[Compared]:
         text = path.read_text("utf-8")
         if format_name == "json":
             return [
-                Compared(annotation_from_dict(each, f"{path}, table {number}"))
+                ComparedAnswer(annotation_from_dict(each, f"{path}, table {number}"))
                 for number, each in enumerate(json.loads(text), 1)
             ]
         return [
-            Compared(annotation_from_dict(json.loads(line), f"{path}, line {number}"))
+            ComparedAnswer(annotation_from_dict(json.loads(line), f"{path}, line {number}"))
             for number, line in enumerate(text.split("\n"), 1)
             if line.strip()
         ]
@@ -66,7 +66,9 @@ def read_answers(path: Path) -> list[Compared]:
         raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
 
 
-def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[Compared]:
+def select_tables(
+    answers: Sequence[ComparedAnswer], patterns: Sequence[str]
+) -> list[ComparedAnswer]:
     """Return the answers to tables that these patterns choose, as in a database; all of them without a pattern."""
     places = [(each, catalogue_table(each.annotation)) for each in answers]
     return [
@@ -83,7 +85,7 @@ def annotate_side(
     *,
     rows: int = ROWS,
     memory: "ReviewMemory | None" = None,
-) -> Iterator[Compared]:
+) -> Iterator[ComparedAnswer]:
     """Yield the tables at these places with their answers; raise for what cannot be read: half a comparison misleads."""
     for _, table, answer in annotate_tables(
         places, annotator, thresholds, rows=rows, memory=memory
@@ -91,4 +93,4 @@ def annotate_side(
         if isinstance(answer, Failure):
             raise answer.kind(answer.reason)
         assert table is not None
-        yield Compared(answer, fingerprint_table(table))
+        yield ComparedAnswer(answer, fingerprint_table(table))

@@ -11,20 +11,22 @@ annotator starts with one.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from aegir.readers.mixing import Mixing, RuleTrust
 from aegir.readers.pairs import PairModel
 from aegir.readers.scores import LIKELY
-from aegir.tables.labelled import Task
 from aegir_rl.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from aegir.tables.labelled import Task
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
-TASKS: tuple[Task, Task] = ("cta", "cpa")
+TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
 """Figures of the labels that are fine types or kinds; only everyday tables tell whether they are right."""
-PerTask = Mapping[Task, float]
+PerTask: TypeAlias = "Mapping[Task, float]"
 """One number for column types and one for relations."""
 
 

@@ -1,4 +1,4 @@
-"""Example columns by the names that users give them, each with its table.
+"""ExampleColumn columns by the names that users give them, each with its table.
 
     wards.csv:patient          the column with this header; in a file of several tables, wherever it occurs
     wards.csv:3                the third column
@@ -26,7 +26,7 @@ LABELLED = (".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleColumn:
     """A column and its table."""
 
     table: Table
@@ -40,20 +40,20 @@ class Example:
         return self.table.columns[self.index]
 
 
-def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[Example]:
+def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[ExampleColumn]:
     """Return the columns at these places; with `of_type` False, of labelled tables those of other types."""
-    examples: list[Example] = []
+    examples: list[ExampleColumn] = []
     seen: set[tuple[str, str | None, int]] = set()
     for place in places:
         for table, index in _columns_at(place, name, of_type):
             key = (table.name, table.source, index)
             if key not in seen and table.columns[index].present:
                 seen.add(key)
-                examples.append(Example(table, index, len(examples)))
+                examples.append(ExampleColumn(table, index, len(examples)))
     return examples
 
 
-def cut_examples(examples: Sequence[Example], wanted: int) -> list[Example]:
+def cut_examples(examples: Sequence[ExampleColumn], wanted: int) -> list[ExampleColumn]:
     """Return at least `wanted` examples, cutting long ones if needed; fewer if they are too short."""
     if not examples or len(examples) >= wanted:
         return list(examples)
@@ -66,19 +66,19 @@ def names_of(labels: ColumnLabels) -> Accepted:
     return (*labels.accepted("cta"), *(labels.fine or ()))
 
 
-def alone(example: Example) -> Table:
+def alone(example: ExampleColumn) -> Table:
     """Return the example's column as a table by itself."""
     return replace(example.table, columns=(example.column,), subject=None)
 
 
-def without_header(example: Example) -> Table:
+def without_header(example: ExampleColumn) -> Table:
     """Return the example's table without the header of its column."""
     columns = list(example.table.columns)
     columns[example.index] = replace(example.column, name=None)
     return replace(example.table, columns=tuple(columns))
 
 
-def _parts(example: Example, wanted: int) -> Iterator[Example]:
+def _parts(example: ExampleColumn, wanted: int) -> Iterator[ExampleColumn]:
     """Yield the example cut by rows into up to `wanted` parts, each with enough cells of its column."""
     rows = [row for row, cell in enumerate(example.column.values) if cell.strip()]
     pieces = max(1, min(wanted, len(rows) // LEAST_CELLS))

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +35,7 @@ from aegir.readers.ngrams.model import (
     context_features,
     mean_over_views,
 )
-from aegir.readers.ngrams.network import NgramNetwork
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings, NgramNetwork
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -45,10 +45,12 @@ from aegir.readers.scores import (
     explain_scores,
     table_spans,
 )
-from aegir.tables.labelled import Task
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32, I32, softmax
 from aegir_rl.base.dense import sigmoid
+
+if TYPE_CHECKING:
+    from aegir.tables.labelled import Task
 
 MODEL_FILE = "ngrams.safetensors"
 EVERYDAY = 0.05
@@ -159,7 +161,7 @@ class NgramsAnnotator:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         return self._networks.ask_networks(tables, verdicts)
 
-    def read(self, tables: Sequence[Table]) -> list[Readings]:
+    def read(self, tables: Sequence[Table]) -> list[ColumnReadings]:
         """Return what the networks make of the columns of each table; a subject that a table names is ignored."""
         plain = [replace(table, subject=None) for table in tables]
         columns = [column for table in plain for column in table.columns]
@@ -171,7 +173,7 @@ class NgramsAnnotator:
                 names.append(softmax(network.head("fine", read)))
                 vectors.append(read)
                 values.append(embedded)
-        together = Readings(
+        together = ColumnReadings(
             np.mean(names, axis=0),
             np.hstack(vectors),
             np.hstack(values),

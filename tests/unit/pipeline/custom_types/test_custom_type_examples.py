@@ -1,4 +1,4 @@
-"""Example columns by name: what each way of writing finds, and what is refused."""
+"""ExampleColumn columns by name: what each way of writing finds, and what is refused."""
 
 import json
 from pathlib import Path

@@ -22,10 +22,10 @@ from aegir.pipeline.custom_types.reader import (
 )
 from aegir.pipeline.custom_types.recognising import (
     WithCustomTypes,
-    validate_type,
     with_custom_types,
 )
 from aegir.pipeline.custom_types.store import save_type
+from aegir.pipeline.custom_types.validating import validate_type
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate_sources

@@ -71,7 +71,9 @@ def test_every_file_of_the_package_is_on_the_page() -> None:
 
 def test_every_name_on_the_page_is_one_of_the_code() -> None:
     table = PAGE.split("## Equations and names")[1].split("## Layouts")[0]
-    sources = [path.read_text() for path in (ROOT / "src" / "aegir" / "readers" / "bytes").glob("*.py")]
+    sources = [
+        path.read_text() for path in (ROOT / "src" / "aegir" / "readers" / "bytes").glob("*.py")
+    ]
     tensors = [*expected_shapes(LAYOUTS["no chunking"]), *expected_shapes(SHIPPED), GRAM_HASHES]
     for name in re.findall(r"`([^`]+)`", table):
         last = name.split(".")[-1].rstrip("*").rstrip("_")
