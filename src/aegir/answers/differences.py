@@ -5,11 +5,11 @@
 Tables are paired by their file, as far as the ends of the paths agree, else by name; one table each is always a pair.
 Columns are paired by header, and without one by position. A column that is left over on both sides is taken for a renamed
 one only if nothing speaks against it: the same label, and either nearly the same content (where the tables themselves were
-read) or the same place between columns that are paired, with nothing else there.
+read) or the same position between columns that are paired, with nothing else there.
 
 Promises
   - an answer compared with itself has no changes;
-  - compared the other way round, added and removed columns change places, and renamed columns and those of another type
+  - compared the other way round, added and removed columns are exchanged, and renamed columns and those of another type
     stay what they are;
   - an added column that is personal is newly personal, too.
 """
@@ -29,7 +29,7 @@ Change = Literal["added", "removed", "renamed", "type", "personal", "not-persona
 CHANGES: tuple[Change, ...] = get_args(Change)
 CONFIDENCE_DROP = 0.1
 SAME_CONTENT, SAME_CONTENT_IN_PLACE = 0.9, 0.6
-"""Similarity from which a column under another header is the same one: anywhere, and in the same place."""
+"""Similarity from which a column under another header is the same one: anywhere, and at the same position."""
 LONGEST_TAIL = 8
 """How many parts of a path, from its end, are compared at most."""
 
@@ -85,18 +85,18 @@ def compare(
 ) -> tuple[TableDifference, ...]:
     """Return the tables that changed, in the order of the new answer, those that are gone last."""
     partners = _pair_tables(old, new)
-    found = []
-    for place, after in enumerate(new):
-        before = old[partners[place]] if place in partners else None
+    differences = []
+    for index, after in enumerate(new):
+        before = old[partners[index]] if index in partners else None
         changes = _table_changes(before, after, confidence_drop)
         if changes or before is None:
-            found.append(_difference(before, after, changes))
+            differences.append(_difference(before, after, changes))
     gone = set(range(len(old))) - set(partners.values())
-    found += [
-        _difference(old[place], None, _table_changes(old[place], None, confidence_drop))
-        for place in sorted(gone)
+    differences += [
+        _difference(old[index], None, _table_changes(old[index], None, confidence_drop))
+        for index in sorted(gone)
     ]
-    return tuple(found)
+    return tuple(differences)
 
 
 def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
@@ -140,16 +140,16 @@ def _pair_unique(
     """Pair what has a key that no other on its side has; with `in_order`, what shares a key one after the other."""
     before, after = defaultdict(list), defaultdict(list)
     taken = set(pairs.values())
-    for place, each in enumerate(old):
-        if place not in taken:
-            before[key(each)].append(place)
-    for place, each in enumerate(new):
-        if place not in pairs:
-            after[key(each)].append(place)
-    for name, places in after.items():
+    for index, each in enumerate(old):
+        if index not in taken:
+            before[key(each)].append(index)
+    for index, each in enumerate(new):
+        if index not in pairs:
+            after[key(each)].append(index)
+    for name, indices in after.items():
         others = before.get(name, [])
-        if in_order or (len(places) == len(others) == 1):
-            pairs.update(zip(places, others, strict=False))
+        if in_order or (len(indices) == len(others) == 1):
+            pairs.update(zip(indices, others, strict=False))
 
 
 def _tail(annotation: TableAnnotation, length: int) -> tuple[str, ...]:
@@ -164,15 +164,15 @@ def _table_changes(
     after = new.annotation.columns if new else ()
     pairs = _pair_columns(old, new) if old and new else {}
     changes: list[ColumnChange] = []
-    for place, column in enumerate(after):
-        if place in pairs:
-            changes += _column_changes(before[pairs[place]], column, drop)
+    for index, column in enumerate(after):
+        if index in pairs:
+            changes += _column_changes(before[pairs[index]], column, drop)
         else:
             changes += _added(column)
     gone = set(range(len(before))) - set(pairs.values())
     return changes + [
-        ColumnChange("removed", before[place], None, shown_label(before[place]), "")
-        for place in sorted(gone)
+        ColumnChange("removed", before[index], None, shown_label(before[index]), "")
+        for index in sorted(gone)
     ]
 
 
@@ -212,10 +212,10 @@ def _distance(column: ColumnAnnotation) -> int:
 
 
 def _pair_columns(old: ComparedAnswer, new: ComparedAnswer) -> dict[int, int]:
-    """Return the old column of each new one that has one, by place."""
+    """Return the old column of each new one that has one, by index."""
     before, after = old.annotation.columns, new.annotation.columns
-    keys = {key: place for place, key in enumerate(_keys(before))}
-    pairs = {place: keys[key] for place, key in enumerate(_keys(after)) if key in keys}
+    keys = {key: index for index, key in enumerate(_keys(before))}
+    pairs = {index: keys[key] for index, key in enumerate(_keys(after)) if key in keys}
     pairs.update(_renamed(old, new, pairs))
     return pairs
 
@@ -224,8 +224,8 @@ def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
     """Return the header of each column with how many there were of it before; without one, the position."""
     seen: Counter[str] = Counter()
     keys: list[tuple[str | None, int]] = []
-    for place, column in enumerate(columns):
-        keys.append((column.name, place if column.name is None else seen[column.name]))
+    for index, column in enumerate(columns):
+        keys.append((column.name, index if column.name is None else seen[column.name]))
         seen[column.name or ""] += 1
     return keys
 
@@ -233,8 +233,8 @@ def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
 def _renamed(old: ComparedAnswer, new: ComparedAnswer, pairs: dict[int, int]) -> dict[int, int]:
     """Return pairs of columns that nothing else is as similar to."""
     taken = set(pairs.values())
-    left = [place for place in range(len(old.annotation.columns)) if place not in taken]
-    arrived = [place for place in range(len(new.annotation.columns)) if place not in pairs]
+    left = [index for index in range(len(old.annotation.columns)) if index not in taken]
+    arrived = [index for index in range(len(new.annotation.columns)) if index not in pairs]
     forward = {before: after for after, before in pairs.items()}
     scores = {
         (after, before): score
@@ -276,9 +276,9 @@ def _rename_score(
     return content if content >= (SAME_CONTENT_IN_PLACE if in_place else SAME_CONTENT) else 0.0
 
 
-def _gap(place: int, count: int, paired: dict[int, int]) -> tuple[int, int] | None:
+def _gap(index: int, count: int, paired: dict[int, int]) -> tuple[int, int] | None:
     """Return the paired columns left and right of a column that stands alone between them; None if it does not."""
-    left, right = place - 1, place + 1
+    left, right = index - 1, index + 1
     beside = [each for each in (left, right) if 0 <= each < count]
     if any(each not in paired for each in beside):
         return None
@@ -286,7 +286,7 @@ def _gap(place: int, count: int, paired: dict[int, int]) -> tuple[int, int] | No
 
 
 def _mapped(gap: tuple[int, int] | None, pairs: dict[int, int]) -> tuple[int, int] | str:
-    """Return a gap of the new table in places of the old one; text, which equals no gap, if there is none."""
+    """Return a gap of the new table in indices of the old one; text, which equals no gap, if there is none."""
     if gap is None:
         return "none"
     left, right = gap

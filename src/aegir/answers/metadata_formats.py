@@ -112,15 +112,15 @@ def _shape_of(value: str) -> str:
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
-    """Every name once: missing ones by position, repeated ones numbered, given ones kept first."""
-    given = {name for name in names if name}
+    """Every name once: missing ones by position, repeated ones numbered, own ones unchanged."""
+    headers = {name for name in names if name}
     used: set[str] = set()
     result = []
     for position, name in enumerate(names, start=1):
         stem = name or f"column_{position}"
         candidate, number = stem, 1
         # A made-up name must not take one that a later column was really given.
-        while candidate in used or (candidate in given and candidate != name):
+        while candidate in used or (candidate in headers and candidate != name):
             number += 1
             candidate = f"{stem}_{number}"
         used.add(candidate)

@@ -37,8 +37,15 @@ from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
 from aegir.readers.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.readers.pairs import PairModel
-from aegir.readers.rules.judge import Verdict, explain_verdict, judge_columns
-from aegir.readers.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
+from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.scores import (
+    LIKELY,
+    Explanation,
+    Probabilities,
+    TableScores,
+    explain_verdict,
+    table_spans,
+)
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools, softmax
 from aegir_rl.base.errors import UsageError

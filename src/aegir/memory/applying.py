@@ -23,8 +23,8 @@ def apply_review(column: ColumnAnnotation, review: Review) -> ColumnAnnotation:
         named = replace(column, confidence=1.0, reviewed=reviewed)
         reasons = column.reasons
     else:
-        kept = column.label is not None and is_right(column.label, review.label or "")
-        named = _renamed(column, review, keep_relation=kept)
+        was_right = column.label is not None and is_right(column.label, review.label or "")
+        named = _renamed(column, review, keep_relation=was_right)
         reasons = (_said(column),) if column.label else ()
     marked = _with_personal(named, column, review)
     first = f"reviewed by {review.by} on {review.at[:10]}: {_words(review)}"

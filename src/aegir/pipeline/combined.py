@@ -24,7 +24,7 @@ from aegir.readers.calibration import Mixture, OperatingPoints
 from aegir.readers.mixing import per_column, with_none
 from aegir.readers.ngrams.annotator import trust_fine
 from aegir.readers.rules.headers import TELEPHONES
-from aegir.readers.rules.judge import Verdict, explain_verdict, judge_columns
+from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
     NO_VALUES,
@@ -33,6 +33,7 @@ from aegir.readers.scores import (
     Probabilities,
     TableScores,
     explain_networks,
+    explain_verdict,
     table_spans,
     type_places,
 )

@@ -185,17 +185,17 @@ def _labels(column: Mapping[str, Any], where: str) -> ColumnLabels:
 
 
 def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:
-    given = column.get(key)
-    if given is None:
+    value = column.get(key)
+    if value is None:
         return None
-    accepted = given if isinstance(given, list) else [given]
+    accepted = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) for name in accepted):
-        raise UsageError(f"{where}: {key} is {given!r}; expected text, a list of texts or null")
+        raise UsageError(f"{where}: {key} is {value!r}; expected text, a list of texts or null")
     return tuple(accepted)
 
 
 def _text_or_none(record: Mapping[str, Any], key: str, where: str) -> str | None:
-    given = record.get(key)
-    if given is not None and not isinstance(given, str):
-        raise UsageError(f"{where}: {key} is {given!r}; expected text or null")
-    return given
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{where}: {key} is {value!r}; expected text or null")
+    return value

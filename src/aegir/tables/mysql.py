@@ -67,8 +67,8 @@ def read_mysql(url: DatabaseUrl, *, rows: int, seed: int, watch: Watch) -> Itera
 def open_mysql(url: DatabaseUrl) -> Iterator["_MySql"]:
     """Connect; the session is read-only, in UTC, and ends with the block."""
     driver = import_driver("pymysql", url, "mysql")
-    given = dict(url.parameters)
-    for name in given:
+    parameters = dict(url.parameters)
+    for name in parameters:
         if name not in PARAMETERS:
             raise UsageError(
                 f"unknown parameter {name!r} of {url}; there are schema, table, {', '.join(PARAMETERS)}"
@@ -77,7 +77,7 @@ def open_mysql(url: DatabaseUrl) -> Iterator["_MySql"]:
     try:
         connection = driver.connect(
             **{key: value for key, value in account.items() if value is not None},
-            **given,
+            **parameters,
             database=url.database,
             charset="utf8mb4",
             connect_timeout=CONNECT_SECONDS,
@@ -155,11 +155,11 @@ class _MySql:
                 f"only the first {most:,} rows were looked at, because the table has no integer key"
             )
         # The cells are cut before rows are sorted: the server keeps what it sorts in memory.
-        places = [f"c{index}" for index in range(len(names))]
-        cells = ", ".join(f"{text} AS {place}" for text, place in zip(texts, places, strict=True))
+        aliases = [f"c{index}" for index in range(len(names))]
+        cells = ", ".join(f"{text} AS {alias}" for text, alias in zip(texts, aliases, strict=True))
         seed = int(request.generator("rows").integers(2**31))
         query = (
-            f"SELECT {', '.join(places)}, n FROM (SELECT head.*, row_number() OVER () AS n FROM "  # noqa: S608
+            f"SELECT {', '.join(aliases)}, n FROM (SELECT head.*, row_number() OVER () AS n FROM "  # noqa: S608
             f"(SELECT {cells} FROM {relation} LIMIT {most}) AS head) AS numbered "
             f"ORDER BY crc32(concat(n, ':', {seed})), n LIMIT {request.rows}"
         )

@@ -40,12 +40,14 @@ class ExampleColumn:
         return self.table.columns[self.index]
 
 
-def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[ExampleColumn]:
-    """Return the columns at these places; with `of_type` False, of labelled tables those of other types."""
+def read_examples(
+    column_paths: Sequence[str], name: str, *, of_type: bool = True
+) -> list[ExampleColumn]:
+    """Return the columns at these paths; with `of_type` False, of labelled tables those of other types."""
     examples: list[ExampleColumn] = []
     seen: set[tuple[str, str | None, int]] = set()
-    for place in places:
-        for table, index in _columns_at(place, name, of_type):
+    for column_path in column_paths:
+        for table, index in _columns_at(column_path, name, of_type):
             key = (table.name, table.source, index)
             if key not in seen and table.columns[index].present:
                 seen.add(key)
@@ -91,8 +93,8 @@ def _parts(example: ExampleColumn, wanted: int) -> Iterator[ExampleColumn]:
         yield replace(example, table=replace(example.table, columns=columns))
 
 
-def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
-    file, title, wanted = _split(place)
+def _columns_at(column_path: str, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
+    file, title, wanted = _split(column_path)
     if wanted is None:
         if not file.lower().endswith(LABELLED):
             raise UsageError(_names_no_column(file, title))
@@ -105,19 +107,19 @@ def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, i
     yield from matches
 
 
-def _split(place: str) -> tuple[str, str | None, str | None]:
+def _split(column_path: str) -> tuple[str, str | None, str | None]:
     """Return file, table and column; the file is the longest prefix that is one, so all may have colons."""
-    if Path(place).is_file():
-        return place, None, None
-    ends = [at for at in range(len(place) - 1, 0, -1) if place[at] == ":"]
-    for end in [*ends, len(place)]:
-        file, wanted = place[:end], place[end + 1 :] or None
+    if Path(column_path).is_file():
+        return column_path, None, None
+    ends = [at for at in range(len(column_path) - 1, 0, -1) if column_path[at] == ":"]
+    for end in [*ends, len(column_path)]:
+        file, wanted = column_path[:end], column_path[end + 1 :] or None
         if Path(file).is_file():
             return file, None, wanted
         file, _, title = file.rpartition("#")
         if Path(file).is_file():
             return file, title, wanted
-    file = place.rpartition(":")[0] or place
+    file = column_path.rpartition(":")[0] or column_path
     raise UsageError(f"there is no file {file}; expected FILE:COLUMN or labelled.jsonl")
 
 

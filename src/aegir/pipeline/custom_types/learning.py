@@ -254,9 +254,9 @@ def _check_count(name: str, parts: list[ExampleColumn]) -> list[ExampleColumn]:
 
 
 def _in_both(examples: Sequence[ExampleColumn], counter: Sequence[ExampleColumn]) -> str | None:
-    places = {(example.table.source, example.table.name, example.index) for example in examples}
+    keys = {(example.table.source, example.table.name, example.index) for example in examples}
     for example in counter:
-        if (example.table.source, example.table.name, example.index) in places:
+        if (example.table.source, example.table.name, example.index) in keys:
             return f"{example.table.name}:{example.column.name or example.index + 1}"
     return None
 
@@ -267,9 +267,9 @@ def _neighbours(examples: Sequence[ExampleColumn]) -> list[ExampleColumn]:
     chosen = {(example.table.source, example.table.name, example.index) for example in examples}
     return [
         ExampleColumn(table, i, number)
-        for number, (place, table) in enumerate(tables.items())
+        for number, (table_key, table) in enumerate(tables.items())
         for i, column in enumerate(table.columns)
-        if (*place, i) not in chosen and column.present
+        if (*table_key, i) not in chosen and column.present
     ]
 
 
@@ -292,13 +292,13 @@ def _read_twice(
     )
 
 
-def _read(places: Sequence[tuple[Table, int]], reader: Reader) -> ColumnReadings:
+def _read(columns: Sequence[tuple[Table, int]], reader: Reader) -> ColumnReadings:
     """Return the readings of columns, given by table and number; each table is read once."""
-    tables = {id(table): table for table, _ in places}
+    tables = {id(table): table for table, _ in columns}
     together = ColumnReadings.join(reader.read([NO_COLUMNS, *tables.values()]))
     ends = np.cumsum([len(table.columns) for table in tables.values()])
     starts = dict(zip(tables, [0, *ends.tolist()], strict=False))
-    return together.at([starts[id(table)] + index for table, index in places])
+    return together.at([starts[id(table)] + index for table, index in columns])
 
 
 def _answers(examples: Sequence[ExampleColumn], annotator: Annotator) -> dict[str, int]:

@@ -117,10 +117,10 @@ class Architecture:
         return asdict(self) | {"widths": list(self.widths)}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "Architecture":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Architecture":
         """Read what `as_dict` wrote; settings that are absent keep their defaults."""
-        _check_keys(given, cls, "architecture")
-        settings = dict(given)
+        _check_keys(data, cls, "architecture")
+        settings = dict(data)
         if "widths" in settings:
             if not isinstance(settings["widths"], list | tuple):
                 raise UsageError(f"widths are {settings['widths']!r}; expected a list of numbers")
@@ -131,11 +131,11 @@ class Architecture:
         return cls(**settings)
 
 
-def _check_keys(given: Any, kind: type, where: str) -> None:
+def _check_keys(data: Any, kind: type, where: str) -> None:
     names = [field.name for field in fields(kind)]
-    if not isinstance(given, Mapping):
-        raise UsageError(f"{where} is {given!r}; expected settings among {', '.join(names)}")
-    for key in given:
+    if not isinstance(data, Mapping):
+        raise UsageError(f"{where} is {data!r}; expected settings among {', '.join(names)}")
+    for key in data:
         if key not in names:
             raise UsageError(f"{where} has no setting {key!r}; expected {', '.join(names)}")
 

@@ -48,7 +48,7 @@ class Checkpoint:
     tensors: Mapping[str, npt.NDArray[Any]]
     """Float32, and `grams.hashes`, int32."""
     facts: Mapping[str, Any]
-    """Calibration, training and figures; JSON."""
+    """Calibration, training and metrics; JSON."""
 
     def __post_init__(self) -> None:
         sizes = {head: len(self.tensors[f"heads.{head}.weight"]) for head in self.heads}

@@ -81,8 +81,8 @@ class Embedding:
         total = self.symbols[symbols]
         rows = self.index.of_hashes(grams)
         for kind in range(grams.shape[1]):
-            kept = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
-            total[kept] += self.grams[rows[kept, kind]]
+            known = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
+            total[known] += self.grams[rows[known, kind]]
         return self.norm(total)
 
 
@@ -176,11 +176,11 @@ class ByteModel:
         """
         chosen: list[int] = []
         counts: list[int] = []
-        places: list[int] = []
+        positions: list[int] = []
         for columns in tables:
-            start = len(places)
+            start = len(positions)
             for part, targets in self._parts(columns, roles[start : start + len(columns)]):
-                places += [len(chosen) + part.index(target) for target in targets]
+                positions += [len(chosen) + part.index(target) for target in targets]
                 chosen += [start + column for column in part]
                 counts.append(len(part))
         mixed = np.empty((len(chosen), vectors.shape[1]), np.float32)
@@ -190,7 +190,7 @@ class ByteModel:
             numbers = np.array(chosen[span], np.int64)
             mixed[span] = self.mix(vectors[numbers], roles[numbers], np.array(group, np.int64))
             start = span.stop
-        return mixed.take(places, axis=0)
+        return mixed.take(positions, axis=0)
 
     def _parts(
         self, columns: Sequence[Symbols], roles: I64

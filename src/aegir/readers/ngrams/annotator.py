@@ -54,14 +54,14 @@ if TYPE_CHECKING:
 
 MODEL_FILE = "ngrams.safetensors"
 EVERYDAY = 0.05
-"""Probability of a web table below which the linear stages, which were fitted to such tables, are not asked."""
+"""Probability of a web table below which the linear stages, which were fitted to such tables, are not called."""
 
 
 class NgramNetworks:
     """Networks that answer together, and the hashes of values that they and others read."""
 
     def __init__(self, networks: Sequence[NgramNetwork], *others: I32) -> None:
-        """`others` are indices of those that read the same values; their place in `joint.own` comes first."""
+        """`others` are indices of those that read the same values; they come first in `joint.own`."""
         self._readers, self._count = group_by_reading(networks), len(networks)
         self.joint = JointIndex.of((*others, *(values for _, (values, _) in self._readers)))
         self._own = self.joint.own[len(others) :]
@@ -77,7 +77,7 @@ class NgramNetworks:
         for (networks, index), numbers in zip(self._readers, self._own, strict=True):
             yield networks, read_columns(tables, verdicts, *index, rows.renumbered(numbers))
 
-    def ask(
+    def call(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
     ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
@@ -95,7 +95,7 @@ class NgramNetworks:
     def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
         """Return the same for tables whose values were not hashed yet."""
         columns = [column for table in tables for column in table.columns]
-        return self.ask(tables, verdicts, self.hash_values(columns))
+        return self.call(tables, verdicts, self.hash_values(columns))
 
 
 class NgramsAnnotator:
@@ -126,11 +126,11 @@ class NgramsAnnotator:
         """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
         columns = [column for table in tables for column in table.columns]
         rows = self._networks.hash_values(columns)
-        by_network = self._networks.ask(tables, verdicts, rows)
+        by_network = self._networks.call(tables, verdicts, rows)
         spans = table_spans(tables)
         web = [_mean_probability(by_network["web"][span]) for span in spans]
         mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
-        linear, own, subjects = self._ask_linear(tables, web, by_network, rows)
+        linear, own, subjects = self._call_linear(tables, web, by_network, rows)
         mixed = {
             head: mixing.mix(head, linear[head], by_network[head], of_column)
             for head in ("types", "relations")
@@ -181,7 +181,7 @@ class NgramsAnnotator:
         )
         return [together.at(span) for span in table_spans(tables)]
 
-    def _ask_linear(
+    def _call_linear(
         self,
         tables: Sequence[Table],
         web: Sequence[float],
@@ -193,17 +193,17 @@ class NgramsAnnotator:
         What the networks leave for "none of these" is theirs, too. Everyday tables are not read: there the networks'
         answers stand in for theirs, the own scores are 0, and the subject is the one that the table names.
         """
-        asked = [place for place, share in enumerate(web) if share >= EVERYDAY]
+        web_tables = [index for index, share in enumerate(web) if share >= EVERYDAY]
         columns = np.arange(len(by_network["types"]))
         spans = table_spans(tables)
-        where = np.concatenate([columns[:0], *(columns[spans[place]] for place in asked)])
+        where = np.concatenate([columns[:0], *(columns[spans[index]] for index in web_tables)])
         own = np.zeros((len(columns), SCORES), np.float32)
         own[where], context, chosen = self._read_linear(
-            [tables[place] for place in asked], rows.at(where)
+            [tables[index] for index in web_tables], rows.at(where)
         )
         subjects = [table.subject for table in tables]
-        for place, subject in zip(asked, chosen, strict=True):
-            subjects[place] = subject
+        for index, subject in zip(web_tables, chosen, strict=True):
+            subjects[index] = subject
         linear = {head: by_network[head].copy() for head in ("types", "relations")}
         parts: tuple[tuple[str, Task, F32], ...] = (
             ("types", "cta", context[:, :TYPES]),

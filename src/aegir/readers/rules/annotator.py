@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.readers.rules.judge import explain_verdict, judge_columns
-from aegir.readers.scores import TableScores
+from aegir.readers.rules.judge import judge_columns
+from aegir.readers.scores import TableScores, explain_verdict
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 

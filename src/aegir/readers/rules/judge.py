@@ -50,7 +50,6 @@ from aegir.readers.rules.vetoes import (
     vetoes_by_numbers,
     vetoes_by_plain_number,
 )
-from aegir.readers.scores import Explanation
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
 
@@ -136,11 +135,6 @@ def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
         except Exception as problem:  # one strange column must not cost the user the whole table
             verdicts.append(Verdict(evidence=(f"the rules failed on this column: {problem!r}",)))
     return verdicts
-
-
-def explain_verdict(verdict: Verdict) -> Explanation:
-    """Return the fine type and the evidence of a verdict."""
-    return Explanation(verdict.fine_type, verdict.evidence)
 
 
 @lru_cache(maxsize=4096)
