@@ -56,11 +56,11 @@ def profile_column(column: Column, datatype: str, total_rows: int | None) -> Col
         if len(finite) == len(numbers):
             least, greatest = min(finite), max(finite)
     return ColumnProfile(
-        rows,
-        rows - counts.total(),
-        len(counts),
-        total_rows == rows,
-        least,
-        greatest,
-        tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
+        rows=rows,
+        missing=rows - counts.total(),
+        distinct=len(counts),
+        complete=total_rows == rows,
+        least=least,
+        greatest=greatest,
+        values=tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
     )

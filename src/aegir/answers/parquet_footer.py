@@ -76,11 +76,6 @@ def join_struct(fields: Sequence[Field]) -> bytes:
     return b"".join([*pieces, b"\0"])
 
 
-def metadata_pairs(fields: Sequence[Field]) -> dict[bytes, bytes]:
-    """The key-value metadata of a footer; a key without a value has an empty one."""
-    return {_text(pair, 1): _text(pair, 2) for pair in _pairs(fields)}
-
-
 def with_metadata(fields: Sequence[Field], added: Mapping[bytes, bytes]) -> list[Field]:
     """The fields of a footer with these keys in its metadata; other keys keep their bytes and order."""
     unchanged = [pair for pair in _pairs(fields) if _text(pair, 1) not in added]

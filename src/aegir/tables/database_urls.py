@@ -107,22 +107,19 @@ def parse_database_url(text: str) -> DatabaseUrl:
         return _file_url(
             scheme, parts.netloc, unquote(parts.path), schemas, tables, dict(parameters)
         )
-    user = unquote(parts.username) if parts.username else None
-    database = unquote(parts.path.removeprefix("/")) or None
     server = parts.netloc.rpartition("@")[2]
     account = f"{parts.username}@" if parts.username else ""
     return DatabaseUrl(
         scheme,
         f"{scheme}://{account}{server}{parts.path}",
-        unquote(parts.hostname) if parts.hostname else None,
-        port,
-        user,
-        unquote(parts.password) if parts.password else None,
-        database,
-        None,
-        schemas,
-        tables,
-        parameters,
+        host=unquote(parts.hostname) if parts.hostname else None,
+        port=port,
+        user=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password) if parts.password else None,
+        database=unquote(parts.path.removeprefix("/")) or None,
+        schemas=schemas,
+        tables=tables,
+        parameters=parameters,
     )
 
 

@@ -154,9 +154,9 @@ def _parse(line: str, where: str) -> LabelledTable:
         Table(str(record.get("id", where)), filled, subject=subject),
         tuple(_labels(column, f"{where}, column {i}") for i, column in enumerate(columns)),
         {key: value for key, value in record.items() if key not in _TABLE_KEYS},
-        _text_or_none(record, "group", where),
-        _text_or_none(record, "domain", where),
-        _text_or_none(record, "language", where),
+        group=_text_or_none(record, "group", where),
+        domain=_text_or_none(record, "domain", where),
+        language=_text_or_none(record, "language", where),
     )
 
 

@@ -60,14 +60,14 @@ def read_tables(
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":
-        request = Request(name or "stdin", "stdin", "standard input", "-", rows, seed)
+        request = Request(name or "stdin", "stdin", "standard input", "-", rows=rows, seed=seed)
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
     elif isinstance(source, DatabaseUrl) or is_url(source):
         url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
         yield from read_database(url, rows=rows, seed=seed)
     elif isinstance(source, str | Path):
         path = Path(source)
-        request = Request(name or path.name, path.name, str(path), str(path), rows, seed)
+        request = Request(name or path.name, path.name, str(path), str(path), rows=rows, seed=seed)
         if _is_open_pipe(path):
             with path.open("rb") as pipe:
                 yield from read_stream(ByteStream(pipe), request)
@@ -75,13 +75,13 @@ def read_tables(
             yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
-        request = Request(name or title, title, name or title, None, rows, seed)
+        request = Request(name or title, title, name or title, None, rows=rows, seed=seed)
         yield from read_stream(ByteStream(cast(BinaryIO, source)), request)
     else:
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
-        yield read_in_memory(source, Request(title, title, title, None, rows, seed))
+        yield read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
 
 
 def read_database(
@@ -100,7 +100,16 @@ def read_database(
         return
     assert url.path is not None, "only servers have no file"
     path, name = url.path, url.path.name
-    request = Request(name, name, str(path), str(path), rows, seed, url.schemas, url.tables)
+    request = Request(
+        name,
+        name,
+        str(path),
+        str(path),
+        rows=rows,
+        seed=seed,
+        schemas=url.schemas,
+        tables=url.tables,
+    )
     _regular_file_size(path)
     try:
         with path.open("rb") as file:

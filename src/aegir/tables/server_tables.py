@@ -102,7 +102,7 @@ def read_server(
             if not tables:
                 wanted = describe_selection(url.schemas, url.tables)
                 raise UnreadableTable(f"{url} has no {wanted} that this user can see")
-            request = Request("", "", str(url), str(url), rows, seed)
+            request = Request("", "", str(url), str(url), rows=rows, seed=seed)
             yield from _read_all(server, tables, request, watch)
     except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
         reason = url.hide_secrets(str(error))

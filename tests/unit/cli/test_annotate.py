@@ -11,11 +11,12 @@ from unittest.mock import patch
 import pytest
 
 from aegir.answers.annotation import annotation_as_dict
-from aegir.answers.parquet_metadata import embed_annotation, embedded_annotation
+from aegir.answers.parquet_metadata import embed_annotation
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.run import annotate
 from command_line import run
 from nasty_files import REFUSED
+from parquet_answers import embedded_annotation
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BOOKS = EXAMPLES / "books.csv"
@@ -254,7 +255,7 @@ def test_a_file_that_was_replaced_after_it_was_read_is_not_embedded_into(tmp_pat
         other.replace(path)
         embed_annotation(*arguments, **options)
 
-    with patch("aegir.cli.annotate.embed_annotation", replaced):
+    with patch("aegir.answers.parquet_metadata.embed_annotation", replaced):
         done = run("annotate", path, "--embed", "--json")
     assert done.code == 2
     assert done.said[0] == (

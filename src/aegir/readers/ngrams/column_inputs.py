@@ -89,12 +89,12 @@ def read_columns(
         float(index == table.subject) for table in tables for index in range(len(table.columns))
     ]
     return ColumnInputs(
-        hash_values(columns, value_index) if values is None else values,
-        hashed_in_parts([header_view(column.name) for column in columns], header_index),
-        hashed_in_parts([header_view(own_name(table)) for table in tables], header_index),
-        facts,
-        np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
-        np.array(is_subject, np.float32),
+        values=hash_values(columns, value_index) if values is None else values,
+        headers=hashed_in_parts([header_view(column.name) for column in columns], header_index),
+        names=hashed_in_parts([header_view(own_name(table)) for table in tables], header_index),
+        facts=facts,
+        table=np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
+        is_subject=np.array(is_subject, np.float32),
     )
 
 

@@ -174,7 +174,12 @@ def apply_rule(rule: ValueRule, summary: ColumnSummary) -> RuleMatch | None:
             return None
         matched = round(share * summary.total)
         return RuleMatch(
-            rule, share, matched, summary.total, len(summary.values), summary.values[0]
+            rule=rule,
+            share=share,
+            matched=matched,
+            checked=summary.total,
+            distinct=len(summary.values),
+            example=summary.values[0],
         )
     assert rule.accepts is not None, f"rule {rule.name} has neither accepts nor measure"
     return _apply_to_values(rule, rule.accepts, summary)
@@ -211,7 +216,14 @@ def _apply_to_values(
             if failed > may_fail:
                 return None
     matched = checked - failed
-    return RuleMatch(rule, matched / checked, matched, checked, distinct, example)
+    return RuleMatch(
+        rule=rule,
+        share=matched / checked,
+        matched=matched,
+        checked=checked,
+        distinct=distinct,
+        example=example,
+    )
 
 
 class Pattern:
