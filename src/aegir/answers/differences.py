@@ -4,7 +4,7 @@
 
 Tables are paired by their file, as far as the ends of the paths agree, else by name; one table each is always a pair.
 Columns are paired by header, and without one by position. A column that is left over on both sides is taken for a renamed
-one only if nothing speaks against it: the same label, and either nearly the same content (where the tables themselves were
+one only if nothing contradicts that: the same label, and either nearly the same content (where the tables themselves were
 read) or the same position between columns that are paired, with nothing else there.
 
 Promises
@@ -261,7 +261,7 @@ def _rename_score(
     pairs: dict[int, int],
     forward: dict[int, int],
 ) -> float:
-    """Return how well a column fits as the new name of another one; 0 if anything speaks against it."""
+    """Return how well a column fits as the new name of another one; 0 if anything contradicts that."""
     was, now = old.annotation.columns[before], new.annotation.columns[after]
     if was.label is None or (was.label, was.datatype) != (now.label, now.datatype):
         return 0.0

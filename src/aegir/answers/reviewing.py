@@ -40,7 +40,7 @@ class Offer:
 
 
 def reviewing_as_dict(reviewed: Reviewed | None, offers: tuple[Offer, ...]) -> dict[str, object]:
-    """The keys that tell of reviews; none if there are no reviews."""
+    """The keys of reviews; none if there are no reviews."""
     keys: dict[str, object] = {}
     if reviewed is not None:
         confidence = round(reviewed.said_confidence, DECIMALS)

@@ -51,7 +51,7 @@ Routing = tuple[RouterScore, ...]
 
 
 def routing_as_dict(routing: Routing | None) -> dict[str, object]:
-    """The keys that tell of the routing of a column; none if there was no router."""
+    """The keys of the routing of a column; none if there was no router."""
     if routing is None:
         return {}
     scores = {each.specialist: round(each.score, SCORE_DECIMALS) for each in routing}
@@ -74,7 +74,7 @@ def routing_from_dict(data: Mapping[str, Any]) -> Routing | None:
 
 
 def timing_as_dict(timing: Timing | None) -> dict[str, object]:
-    """The key that tells of the times of a table; none if they were not measured."""
+    """The key of the times of a table; none if they were not measured."""
     if timing is None:
         return {}
     return {
@@ -96,7 +96,7 @@ def timing_from_dict(data: Mapping[str, Any]) -> Timing | None:
 
 
 def spawned_as_dict(spawned: Spawned | None) -> dict[str, object]:
-    """The key that tells which specialists a table was allowed; none if all were."""
+    """The key of the specialists that a table was allowed; none if all were."""
     if spawned is None:
         return {}
     complexity = spawned.complexity

@@ -91,8 +91,8 @@ def _with_personal(
 ) -> ColumnAnnotation:
     """Return the answer with what follows for personal data: as the reviewer says, else from the label.
 
-    What is personal only beside persons stays so if the column was: the label does not say whose row it stands in. So does
-    a column that no name fits, or whose type is the user's own.
+    A label that is personal only in tables about persons leaves the mark as it was, because it does not say what the table
+    is about. So does a column that no name fits, or whose type is the user's own.
     """
     says_nothing = named.label not in {*FINE_TYPES, *COLUMN_TYPES, *KINDS}
     if review.personal is None and (named.label == before.label or says_nothing):

@@ -25,7 +25,7 @@ NEVER = math.inf
 """The threshold of what is not to be answered."""
 TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
-"""Metrics of the labels that are fine types or kinds; only everyday tables tell whether they are right."""
+"""Metrics of the labels that are fine types or kinds; only everyday tables have labels to judge them by."""
 PerTask: TypeAlias = "Mapping[Task, float]"
 """One number for column types and one for relations."""
 

@@ -126,7 +126,7 @@ class _MemberReader:
 
 
 def _members_by_title(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The members worth reading, sorted by name; one that repeats a name has a number behind it."""
+    """The members that may hold tables, by title in the order of names; a repeated name has a number behind it."""
     wanted = [member for member in archive.infolist() if _is_wanted(member.filename)]
     seen: Counter[str] = Counter()
     titled = {}

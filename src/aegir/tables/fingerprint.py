@@ -12,8 +12,8 @@ Promises
   - a column that gets more rows of the same sort keeps a similarity near 1;
   - no value is written down, and none can be computed from a fingerprint.
 
-Limits: columns with very few cells are hard to tell apart. Numbers are compared by their size alone. Whoever guesses a value
-can tell whether the column may hold it: one value in 15 fits the sketch of a long column by chance, one in 50 that of 20
+Limits: columns with very few cells are hard to distinguish. Numbers are compared by their size alone. Whoever guesses a value
+can check whether the column may hold it: one value in 15 fits the sketch of a long column by chance, one in 50 that of 20
 values. `without_values` leaves the sketch out.
 """
 
@@ -63,7 +63,7 @@ class Fingerprint:
     """The spellings of the other headers of the table, sorted."""
     datatype: str
     cells: int
-    """Cells that are not missing, of those that were looked at."""
+    """Cells that are not missing, of those that were sampled."""
     distinct: int
     shapes: tuple[tuple[str, float], ...]
     """The most frequent shapes with their shares."""

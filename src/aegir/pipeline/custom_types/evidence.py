@@ -5,7 +5,7 @@
     vectors   on which side of a line it lies between examples and known columns, by all that the networks read
     values    the same, by the values alone
 
-Which of them tells a type depends on the type: names for one that is close to a fine type of the vocabulary, headers
+Which of them identifies a type depends on the type: names for one that is close to a fine type of the vocabulary, headers
 for a narrower one (population among counts), values for codes of a pattern of their own. head.py weighs them.
 
 Promises

@@ -1,4 +1,4 @@
-"""ExampleColumn columns by the names that users give them, each with its table.
+"""Example columns by the names that users give them, each with its table.
 
     wards.csv:patient          the column with this header; in a file of several tables, wherever it occurs
     wards.csv:3                the third column

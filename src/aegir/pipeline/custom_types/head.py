@@ -2,7 +2,7 @@
 
     readings --evidence--> (N, 4) --weights, bias--> log odds --sigmoid--> P(this type)
 
-FittedHead in three steps: the evidence; the weights of its four kinds, by how well each tells held-out examples from other
+Fitted in three steps: the evidence; the weights of its four kinds, by how well each separates held-out examples from other
 columns, drawn to weights that are good for most types; slope and offset (Platt scaling) that turn the sum into log odds.
 The second and third step, and every metric reported, see a column only through evidence that was fitted without it.
 
@@ -61,7 +61,7 @@ class ExampleReadings:
     headless: ColumnReadings
     """In its table without its header; no evidence is fitted to these, but they count a little when it is weighed."""
     groups: Sequence[int]
-    """ExampleReadings of one group, parts of one column, are held out together."""
+    """Examples of one group, parts of one column, are held out together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _fit_logistic(
     outside_shares: Floats,
     penalty: Floats,
 ) -> tuple[Floats, float]:
-    """Return weights (D,) and offset that tell examples from others (N, D), with Platt's softened targets (1999).
+    """Return weights (D,) and offset that separate examples from others (N, D), with Platt's softened targets (1999).
 
     Newton's method on the cross entropy, in which the examples have the share PRIOR, and a ridge (D,).
     """

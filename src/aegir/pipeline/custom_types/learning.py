@@ -61,7 +61,7 @@ class Report:
     columns: int
     files: int
     parts: int
-    """ExampleReadings after cutting; equal to `columns` when none was cut."""
+    """Examples after cutting; equal to `columns` when none was cut."""
     recognised: int
     """Parts claimed by a head fitted without their column (without themselves, if there is one column)."""
     recognised_without_header: int

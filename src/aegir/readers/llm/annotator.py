@@ -3,7 +3,7 @@
     LlmAnnotator(LlmSettings("http://127.0.0.1:8000/v1", "my-model")).score(tables)
 
 A model states its confidence itself; nobody has calibrated it, so it counts for at most `MOST_CONFIDENCE`. What is left
-is spread over the other types. Wide tables are asked about `COLUMNS_AT_ONCE` columns at a time. A table without an answer that
+is spread over the other types. Of wide tables, `COLUMNS_AT_ONCE` columns are sent at a time. A table without an answer that
 can be used raises `LlmError`: the dispatcher then calls the next worker.
 """
 

@@ -191,7 +191,7 @@ class NgramsAnnotator:
         """Return what the linear stages answer, each column's own scores (columns, SCORES), and each table's subject.
 
         What the networks leave for "none of these" is theirs, too. Everyday tables are not read: there the networks'
-        answers stand in for theirs, the own scores are 0, and the subject is the one that the table names.
+        answers replace theirs, the own scores are 0, and the subject is the one that the table names.
         """
         web_tables = [index for index, share in enumerate(web) if share >= EVERYDAY]
         columns = np.arange(len(by_network["types"]))

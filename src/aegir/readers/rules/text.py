@@ -1,4 +1,4 @@
-"""Markup, structured text, prose, and what only the column as a whole can tell: keys and constants.
+"""Markup, structured text, prose, and what only the column as a whole shows: keys and constants.
 
 Cells are cut before they get here, so an HTML fragment without an end is still HTML. JSON must parse unless the
 cell was cut.

@@ -1,4 +1,4 @@
-"""ExampleColumn columns by name: what each way of writing finds, and what is refused."""
+"""Example columns by name: what each way of writing finds, and what is refused."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ColumnReadings of columns: choosing and joining them."""
+"""Readings of columns: choosing and joining them."""
 
 import numpy as np
 
