@@ -25,6 +25,7 @@ from aegir_rl.base.arrays import F32, I64
 
 if TYPE_CHECKING:
     from aegir.readers.rules.judge import Verdict
+    from aegir.routing.routed_table import RoutedTable
 
 Probabilities = npt.NDArray[np.float32]
 
@@ -89,6 +90,8 @@ class TableScores:
     """How long the table took; None where it was not measured."""
     spawned: Spawned | None = None
     """Which specialists the table was allowed to activate; None where that was not limited."""
+    routed: "RoutedTable | None" = None
+    """How the pipeline routed the columns; None from a single reader."""
     notes: tuple[str, ...] = ()
     """Sentences about what had to be left out; they become warnings of the answer."""
 
