@@ -20,7 +20,7 @@ from aegir.lab.figures.swarm.subsets import (
 )
 from aegir.lab.figures.swarm_tables import load_swarm_tables
 from aegir.lab.held_out import ANSWERS, save_answers
-from aegir.readers.bytes.annotator import encode_tables
+from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir_rl.base.errors import UsageError
 from command_line import run

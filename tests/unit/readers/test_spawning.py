@@ -13,8 +13,9 @@ from aegir.answers.wording import shown_routing
 from aegir.pipeline.decide import decide
 from aegir.pipeline.run import annotate
 from aegir.pipeline.worker_pool import outcome_from_json
-from aegir.readers.bytes.annotator import ByteModelAnnotator, encode_tables
+from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.byte_encoding import Symbols
+from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.spawning import (

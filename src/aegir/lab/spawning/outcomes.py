@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from aegir.lab.figures.swarm_tables import load_swarm_tables
-from aegir.readers.bytes.annotator import batches_by_length, encode_tables
 from aegir.readers.bytes.byte_encoding import Symbols, pad
+from aegir.readers.bytes.scoring import batches_by_length, encode_tables
 from aegir.readers.scores import TableScores
 from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.readers.swarm.network import SwarmModel

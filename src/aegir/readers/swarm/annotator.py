@@ -22,9 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from aegir.answers.routing import RouterScore, Spawned, Timing
-from aegir.readers.bytes.annotator import ByteModelAnnotator, batches_by_length, encode_tables
+from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.byte_encoding import Symbols, pad
 from aegir.readers.bytes.ragged import Flags
+from aegir.readers.bytes.scoring import batches_by_length, encode_tables
 from aegir.readers.calibration import OperatingPoints
 from aegir.readers.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.readers.scores import TableScores, table_spans

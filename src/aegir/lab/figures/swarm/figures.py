@@ -37,7 +37,7 @@ from aegir.lab.figures.swarm_tables import (
 )
 from aegir.lab.parl.config import ALWAYS, read_parl_training
 from aegir.lab.spawning.fitting import MOST_LOSS, spearman
-from aegir.readers.bytes.annotator import encode_tables
+from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.scores import table_spans
 from aegir.readers.swarm.network import RoutedColumns
 from aegir.readers.swarm.pool.worth import OVERALL, SpecialistWorth

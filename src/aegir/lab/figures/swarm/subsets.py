@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegir.lab.figures.swarm_tables import HEADS, SwarmTables
-from aegir.readers.bytes.annotator import ByteModelAnnotator, batches_by_length
+from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.byte_encoding import Symbols, pad
+from aegir.readers.bytes.scoring import batches_by_length
 from aegir.readers.scores import table_spans
 from aegir.readers.swarm.network import AskedSpecialists, RoutedColumns, SwarmModel
 from aegir.readers.swarm.times import Clock

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from aegir.answers.gold_labels import kind_of_labels, within_vocabulary
-from aegir.readers.bytes.annotator import batches_by_length
 from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
 from aegir.readers.bytes.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, OUTPUTS, TYPES_HEAD
+from aegir.readers.bytes.scoring import batches_by_length
 from aegir.readers.swarm.pool.entry import KindScore
 from aegir.readers.swarm.specialists import ByteSpecialist, SpecialistModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable

@@ -1,11 +1,11 @@
-"""Whatever a column holds, its figures are as many as ever and within their bounds."""
+"""Whatever a column holds, its statistics are as many as ever and within their bounds."""
 
 import math
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.readers.ngrams.figures import FIGURES, LIMIT, figures_of
+from aegir.readers.ngrams.column_inputs import LIMIT, STATISTICS, statistics_of
 from aegir.tables.table import Column
 
 NUMBERS = st.one_of(
@@ -29,13 +29,15 @@ CELLS = st.one_of(
     st.integers(0, 40),
     st.integers(0, 40),
 )
-def test_figures_of_any_column_are_finite_and_bounded(cells, place, others):
-    found = figures_of(Column(None, tuple(cells)), place, place + others + 1)
-    assert len(found) == FIGURES
-    assert all(math.isfinite(figure) and abs(figure) <= LIMIT for figure in found)
+def test_statistics_of_any_column_are_finite_and_bounded(cells, place, others):
+    found = statistics_of(Column(None, tuple(cells)), place, place + others + 1)
+    assert len(found) == STATISTICS
+    assert all(math.isfinite(statistic) and abs(statistic) <= LIMIT for statistic in found)
 
 
 @given(st.lists(st.floats(allow_nan=False).map(str), min_size=1, max_size=20))
 def test_figures_do_not_depend_on_spaces_around_cells(cells):
     spaced = tuple(f"  {cell}\t" for cell in cells)
-    assert figures_of(Column(None, tuple(cells)), 0, 1) == figures_of(Column(None, spaced), 0, 1)
+    assert statistics_of(Column(None, tuple(cells)), 0, 1) == statistics_of(
+        Column(None, spaced), 0, 1
+    )

@@ -1,6 +1,6 @@
 """A column as the rules see it: its distinct values, their counts, and which characters occur.
 
-    Column --read--> Reading(values, counts, traits, shortest, longest, header)
+    Column --summarise_column--> ColumnSummary(values, counts, traits, shortest, longest, header)
 
 `traits` and the two lengths keep the rules fast: a rule names the traits that it needs and excludes, so most rules
 are never applied to most columns.
@@ -8,7 +8,7 @@ are never applied to most columns.
 Promises
   - HTML entities are decoded, spaces trimmed, cells cut to `LONGEST_CELL` characters;
   - cells that stand for a missing value (N/A, null, nan …) count as missing;
-  - values are sorted, so nothing depends on the order of rows; at most `MAX_DISTINCT` are kept, evenly spaced
+  - values are sorted, so nothing depends on the order of rows; at most `MAX_DISTINCT` remain, evenly spaced
     through the sorted list.
 """
 
@@ -31,9 +31,15 @@ MIN_SHARE = 0.5
 PROBES = 10
 """Cells on which a rule is tried first."""
 
-DIGIT, LETTER, SPACE, DOT, COMMA, DASH, COLON, SLASH, AT = (1 << bit for bit in range(9))
-PLUS, PERCENT, HASH, BRACE, ANGLE, EQUALS, UNDERSCORE, MONEY = (1 << bit for bit in range(9, 17))
-UPPER, LOWER, NON_ASCII, NUMERIC, BACKSLASH, SEMICOLON = (1 << bit for bit in range(17, 23))
+_TRAIT_NAMES = (
+    "DIGIT LETTER SPACE DOT COMMA DASH COLON SLASH AT PLUS PERCENT HASH BRACE ANGLE EQUALS UNDERSCORE MONEY"
+    " UPPER LOWER NON_ASCII NUMERIC BACKSLASH SEMICOLON"
+)
+TRAITS = {name: 1 << bit for bit, name in enumerate(_TRAIT_NAMES.split())}
+"""The bit of each kind of characters that may occur in a column; tables/*.tsv use these names."""
+DIGIT, LETTER, SPACE, DOT, COMMA, DASH, COLON, SLASH, AT = list(TRAITS.values())[:9]
+PLUS, PERCENT, HASH, BRACE, ANGLE, EQUALS, UNDERSCORE, MONEY = list(TRAITS.values())[9:17]
+UPPER, LOWER, NON_ASCII, NUMERIC, BACKSLASH, SEMICOLON = list(TRAITS.values())[17:]
 
 _TRAIT_OF: dict[str, int] = {
     **dict.fromkeys("0123456789", DIGIT),
@@ -64,7 +70,7 @@ _MISSING = words(
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnSummary:
     """The distinct values of a column, sorted, with how often each occurs."""
 
     values: tuple[str, ...]
@@ -79,7 +85,7 @@ class Reading:
 
     @cached_property
     def total(self) -> int:
-        """The number of present cells with one of the kept values."""
+        """The number of present cells with one of `values`."""
         return sum(self.counts)
 
     @cached_property
@@ -107,8 +113,8 @@ class Reading:
         )
 
 
-def read(column: Column) -> Reading:
-    """Return the reading of a column."""
+def summarise_column(column: Column) -> ColumnSummary:
+    """Return the distinct values of a column with their counts, characters and lengths."""
     counted = Counter(column.values)
     cleaned: Counter[str] = Counter()
     for value, count in counted.items():
@@ -120,7 +126,7 @@ def read(column: Column) -> Reading:
         values = evenly_spaced(values, MAX_DISTINCT)
     counts = tuple(cleaned[value] for value in values)
     lengths = [len(value) for value in values]
-    return Reading(
+    return ColumnSummary(
         values=tuple(values),
         counts=counts,
         traits=_traits_of(set("".join(values))),

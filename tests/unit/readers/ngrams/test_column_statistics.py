@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from aegir.readers.ngrams.figures import FIGURES, figures_of, read_number
+from aegir.readers.ngrams.column_inputs import STATISTICS, read_number, statistics_of
 from aegir.tables.table import Column
 
 SHARE_PRESENT, ALL_MISSING, DISTINCT, CONSTANT, TWO = range(5)
@@ -18,23 +18,23 @@ COORDINATES, BINARY, LEADING_ZEROS = 45, 46, 47
 PLACE, FIRST, LAST, LOG_WIDTH, LOG_ROWS = range(48, 53)
 
 
-def figures(*cells: str, place: int = 0, width: int = 1) -> list[float]:
-    return figures_of(Column("c", cells), place, width)
+def statistics(*cells: str, place: int = 0, width: int = 1) -> list[float]:
+    return statistics_of(Column("c", cells), place, width)
 
 
 def test_there_is_one_figure_for_each_question():
-    assert len(figures("a")) == FIGURES == LOG_ROWS + 1
+    assert len(statistics("a")) == STATISTICS == LOG_ROWS + 1
 
 
 def test_a_column_without_values_is_missing_and_nothing_else():
-    empty = figures()
+    empty = statistics()
     assert (empty[SHARE_PRESENT], empty[ALL_MISSING], empty[LOG_ROWS]) == (0, 1, math.log(2) / 5)
-    blank = figures("", "n/a", "NULL", " - ")
+    blank = statistics("", "n/a", "NULL", " - ")
     assert (blank[SHARE_PRESENT], blank[ALL_MISSING], blank[NUMERIC_SHARE]) == (0, 1, 0)
 
 
 def test_words_are_counted_and_measured():
-    found = figures("Ab", "cd e", "Ab", "", place=1, width=3)
+    found = statistics("Ab", "cd e", "Ab", "", place=1, width=3)
     assert found[SHARE_PRESENT] == 0.75
     assert found[DISTINCT] == pytest.approx(2 / 3)
     assert (found[CONSTANT], found[TWO], found[ALL_DIFFER]) == (0, 1, 0)
@@ -48,7 +48,7 @@ def test_words_are_counted_and_measured():
 
 
 def test_numbers_that_count_the_rows_are_told():
-    found = figures("1", "2", "3", "4", place=2, width=3)
+    found = statistics("1", "2", "3", "4", place=2, width=3)
     for yes in (IS_NUMERIC, ALL_WHOLE, RISING, NEVER_FALLING, BY_ONE, FROM_1, ALL_DIFFER, LAST):
         assert found[yes] == 1
     for no in (NEGATIVE, UNIT_RANGE, ZEROS, FROM_0, MOST_DECIMALS, BINARY, LEADING_ZEROS, FIRST):
@@ -56,26 +56,26 @@ def test_numbers_that_count_the_rows_are_told():
 
 
 def test_flags_shares_coordinates_and_codes_are_told_apart():
-    assert figures("0", "1", "1")[BINARY] == 1
-    shares = figures("0.25", "0.5", "1")
+    assert statistics("0", "1", "1")[BINARY] == 1
+    shares = statistics("0.25", "0.5", "1")
     assert (shares[UNIT_RANGE], shares[BINARY], shares[MOST_DECIMALS]) == (1, 0, 0.4)
-    assert figures("52.5208", "-13.4095")[COORDINATES] == 1
-    assert figures("052", "7", "012")[LEADING_ZEROS] == pytest.approx(2 / 3)
-    assert figures("12", "-3")[NEGATIVE] == 1
+    assert statistics("52.5208", "-13.4095")[COORDINATES] == 1
+    assert statistics("052", "7", "012")[LEADING_ZEROS] == pytest.approx(2 / 3)
+    assert statistics("12", "-3")[NEGATIVE] == 1
 
 
 def test_four_in_five_cells_must_be_numbers():
-    assert figures("1", "2", "3", "4", "x")[IS_NUMERIC] == 1
-    assert figures("1", "2", "3", "x")[NUMERIC_SHARE : IS_NUMERIC + 1] == [0.75, 0]
+    assert statistics("1", "2", "3", "4", "x")[IS_NUMERIC] == 1
+    assert statistics("1", "2", "3", "x")[NUMERIC_SHARE : IS_NUMERIC + 1] == [0.75, 0]
 
 
 def test_a_cell_that_is_blank_once_entities_are_decoded_is_no_number():
-    assert figures("1", "2", "3", "4", "&nbsp;")[NUMERIC_SHARE] == 0.8
+    assert statistics("1", "2", "3", "4", "&nbsp;")[NUMERIC_SHARE] == 0.8
 
 
 def test_a_long_column_is_measured_in_part_and_counted_whole():
     cells = tuple(str(number) for number in range(6000))
-    found = figures(*cells)
+    found = statistics(*cells)
     assert found[DISTINCT] == found[ALL_DIFFER] == 1
     assert found[RISING] == 1
     assert found[BY_ONE] == 0  # every hundredth is measured
