@@ -75,6 +75,10 @@ VERBS = {
         "cli.rl_data:analyze",
         "Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything.",
     ),
+    "rl choose": (
+        "cli.rl_policies:choose",
+        "Train behaviour cloning, a reward model and conservative Q-learning, and write the best.",
+    ),
     "rl collect-synth": (
         "cli.rl_data:collect_synth",
         "Make up logged decisions in a synthetic world of columns and workers.",
@@ -93,7 +97,7 @@ VERBS = {
     ),
     "rl train-cql": (
         "cli.rl_policies:train_cql",
-        "Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.",
+        "Train conservative Q-learning, and compare it with the static table.",
     ),
     "runs health": (
         "cli.runs:health",
