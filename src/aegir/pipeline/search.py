@@ -147,8 +147,6 @@ class SearchAnnotator:
                     correct(group, found, verdicts), trails, notes, strict=True
                 )
             ]
-        if self.added is not None:
-            self.added.save_stats()
         return result
 
     def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:

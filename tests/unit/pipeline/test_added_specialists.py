@@ -15,7 +15,7 @@ from aegir.pipeline.effort import Plan
 from aegir.pipeline.search import load_added
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import (
-    Validation,
+    SpecialistValidation,
     load_entry,
     manifest_of,
     save_entry,
@@ -31,7 +31,7 @@ from made_up_search import BELIEFS, DATE, FAX, PHONE, search_with
 from pooled_specialists import write_insisting
 
 NUMBERS = ("telephone", "faxNumber")
-VALIDATED = Validation(NUMBERS, 0.25, 0.1, 0.05, 0.2, 90, 30, 12)
+VALIDATED = SpecialistValidation(NUMBERS, 0.25, 0.1, 0.05, 0.2, 90, 30, 12)
 TABLE = Table("t", tuple(Column(name, ("1", "2")) for name in BELIEFS))
 
 
@@ -79,16 +79,14 @@ def test_answers_depend_on_the_table_alone_and_their_use_is_counted(folder):
     tables = [
         replace(TABLE, name=str(number), columns=TABLE.columns[: 4 - number]) for number in range(3)
     ]
-    search = search_with(AddedSpecialists.open(folder))
+    added = AddedSpecialists.open(folder)
+    search = search_with(added)
     together = search.score(tables)
     alone = [search.score([table])[0] for table in reversed(tables)][::-1]
     for one, other in zip(together, alone, strict=True):
         assert one.types.tobytes() == other.types.tobytes()
         assert one.explanations == other.explanations
-    usage = SpecialistPool.open(folder).usage()
-    assert (usage["fax"].columns, usage["dates"].columns) == (6, 0), (
-        "one column of three tables, twice"
-    )
+    assert added.columns_read == {"fax": 6}, "one column of three tables, twice"
 
 
 def test_two_candidates_of_a_group_make_a_column_doubtful():
@@ -190,7 +188,6 @@ def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     """`fax` makes every column a fax number already, so that another one like it gains nothing."""
     search = search_with(AddedSpecialists.open(made))
     assert search.added is not None
-    search.added.keeps_stats = False
     fax = ["faxNumber"] * 10
     entry = replace(load_entry(manifest_of(made, "fax"), "user"), name="new", validation=None)
     loaded = load_weights(weights_of(made, "fax"))
@@ -198,4 +195,3 @@ def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     assert found.gain == 0
     assert not found.asked
     assert math.isclose(found.low, 0)
-    assert not (made / "usage.json").exists()

@@ -14,7 +14,6 @@ from aegir.cli.routing import policy_from, routing_options
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
-from aegir.lab.cli.train_search import fold_swarms_option, load_fold_swarms
 from aegir.pipeline.dispatcher import (
     OWN_WORKERS,
     SEARCHES,
@@ -22,7 +21,7 @@ from aegir.pipeline.dispatcher import (
     load_dispatcher,
     named_searches,
 )
-from aegir.readers.swarm.annotator import EVERYONE
+from aegir.readers.swarm.annotator import EVERYONE, SwarmAnnotator, load_swarm_annotator
 from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.tables import load_routing
@@ -35,6 +34,26 @@ from aegir_rl.offline.store import DecisionStore, new_id
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
+fold_swarms_option = click.option(
+    "--swarm",
+    "swarms",
+    multiple=True,
+    metavar="RUN=FOLDER",
+    help="A calibrated swarm that has not seen the tables of this run, by the run's name; may be repeated.",
+)
+
+
+def load_fold_swarms(options: Sequence[str], runs: Sequence[Path]) -> dict[str, SwarmAnnotator]:
+    """Return the swarms that --swarm names, by the name of the run whose tables they have not seen."""
+    swarms = {}
+    for text in options:
+        name, sign, folder = text.partition("=")
+        if not sign or name not in {run.name for run in runs}:
+            raise UsageError(
+                f"--swarm is {text!r}; expected RUN=FOLDER with the name of a given run"
+            )
+        swarms[name] = load_swarm_annotator(Path(folder))
+    return swarms
 
 
 @click.command(
