@@ -338,7 +338,7 @@ def test_adding_measures_and_copies_and_refuses_a_name_that_is_taken(changed, tm
 
 def test_the_program_on_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("AEGIR_SWARM", str(tmp_path / "swarm"))
-    page = (Path(__file__).parents[3] / "docs" / "swarm-pool.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "swarm.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, object] = {}
     exec(program, names)

@@ -11,7 +11,7 @@ from aegir.cli.terminal import say, tell
 from aegir.lab.cli.rl_collect import fold_swarms_option, load_fold_swarms
 from aegir.lab.cli.train import training_packages
 from aegir.lab.figures.text_table import text_table
-from aegir.pipeline.effort import parse_effort
+from aegir.pipeline.settings import parse_effort
 
 
 @click.command(
@@ -45,8 +45,8 @@ def search(
         from aegir.lab.held_out_dispatch import load_held_out
 
     wanted = [parse_effort(text.strip()) for text in efforts.split(",")]
-    known = load_fold_swarms(swarms, runs)
-    metrics = measure_efforts(load_held_out(runs, data, ngrams), wanted, known, tell)
+    folds = load_held_out(runs, data, ngrams, swarms=load_fold_swarms(swarms, runs))
+    metrics = measure_efforts(folds, wanted, tell)
     if as_json:
         say(json.dumps([asdict(each) for each in metrics], indent=1))
         return
