@@ -39,19 +39,6 @@ NO_KIND = "no kind"
 
 
 @dataclass(frozen=True, slots=True)
-class KindActivation:
-    """How often each specialist of the swarm was activated for columns of one kind."""
-
-    columns: int
-    activated: Mapping[str, int]
-    """Specialist to columns that it read."""
-
-    def share(self, name: str) -> float:
-        """Return the share of the columns that a specialist read."""
-        return self.activated.get(name, 0) / self.columns
-
-
-@dataclass(frozen=True, slots=True)
 class SwarmMap:
     """What the page shows."""
 
@@ -60,7 +47,10 @@ class SwarmMap:
     tables: int
     routed: tuple[str, ...]
     """The specialists of the swarm's router, which may be others than those of the pool."""
-    kinds: Mapping[str, KindActivation]
+    columns: Mapping[str, int]
+    """Kind to its columns."""
+    shares: Mapping[str, Mapping[str, float]]
+    """Kind to the share of its columns for which the router activated each specialist."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it; JSON."""
@@ -70,10 +60,10 @@ class SwarmMap:
             "tables": self.tables,
             "woken": {
                 kind: {
-                    "columns": each.columns,
-                    "shares": {name: round(each.share(name), 4) for name in self.routed},
+                    "columns": self.columns[kind],
+                    "shares": {name: round(share, 4) for name, share in shares.items()},
                 }
-                for kind, each in self.kinds.items()
+                for kind, shares in self.shares.items()
             },
         }
 
@@ -131,9 +121,12 @@ def map_swarm(pool: SpecialistPool, answers: Iterable[TableAnnotation]) -> Swarm
             for decision in column.routing or ():
                 routed[decision.specialist] = None
                 activated[kind][decision.specialist] += decision.woken
-    order = [kind for kind in (*KINDS, NO_KIND) if kind in columns]
-    kinds = {kind: KindActivation(columns[kind], activated[kind]) for kind in order}
-    return SwarmMap(pool.entries, pool.refused, tables, tuple(routed), kinds)
+    shares = {
+        kind: {name: activated[kind][name] / columns[kind] for name in routed}
+        for kind in (*KINDS, NO_KIND)
+        if columns[kind]
+    }
+    return SwarmMap(pool.entries, pool.refused, tables, tuple(routed), columns, shares)
 
 
 def render_swarm_map(drawn: SwarmMap) -> str:
@@ -205,8 +198,8 @@ def _activated(drawn: SwarmMap) -> HeatMap:
     return HeatMap.of(
         "woken",
         drawn.routed,
-        [f"{kind} ({each.columns:,})" for kind, each in drawn.kinds.items()],
-        [[round(each.share(name), 2) for each in drawn.kinds.values()] for name in drawn.routed],
+        [f"{kind} ({drawn.columns[kind]:,})" for kind in drawn.shares],
+        [[round(each[name], 2) for each in drawn.shares.values()] for name in drawn.routed],
         "share of the columns of a kind that each specialist of the swarm has read",
     )
 
