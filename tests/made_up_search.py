@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.called_readers import CalledReader, FirstReading
 from aegir.pipeline.pipeline import Pipeline
-from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, TablePlan, Within
-from aegir.pipeline.search import Search, SearchDepth
+from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, SearchDepth, TablePlan
+from aegir.pipeline.search import Search
+from aegir.pipeline.within import Within
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.choices import FREE
@@ -48,11 +49,11 @@ class MadeUpPipeline(Pipeline):
     def with_readers(self, readers: Mapping[str, CalledReader]) -> "MadeUpPipeline":
         return MadeUpPipeline(self.plan, {**self.others, **readers})
 
-    def read_first(self, tables: Sequence[Table]) -> Batch:
+    def read_first(self, tables: Sequence[Table]) -> TableBatch:
         verdicts = [Verdict()] * sum(len(table.columns) for table in tables)
-        return Batch(tables, verdicts, list(map(_believe, tables)))
+        return TableBatch(tables, verdicts, list(map(_believe, tables)))
 
-    def _corrected(self, batch: Batch) -> list[TableScores]:
+    def _corrected(self, batch: TableBatch) -> list[TableScores]:
         return batch.scores
 
 

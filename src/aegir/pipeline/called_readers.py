@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch, Part
+from aegir.pipeline.batch import TableBatch, TablePart
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.mixing import per_column
 from aegir.readers.scores import (
@@ -37,7 +37,7 @@ class CalledReader(Protocol):
     """Whoever can be called about some columns."""
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the scores of these tables of the batch, in which the rows of the called columns are the reader's.
 
@@ -46,12 +46,19 @@ class CalledReader(Protocol):
         """
         ...
 
+    def load(self) -> None:
+        """Load what is needed to read."""
+        ...
+
 
 class FirstReading:
     """What rules and n-grams said stands."""
 
+    def load(self) -> None:
+        """Do nothing."""
+
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores."""
         del called, context
@@ -64,8 +71,11 @@ class AnnotatorReader:
     def __init__(self, annotator: Annotator) -> None:
         self.annotator = annotator
 
+    def load(self) -> None:
+        """Do nothing: an annotator is loaded when it is made."""
+
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores with the rows that the annotator gives."""
         parts = parts_of(batch, tables, called, context)
@@ -89,8 +99,11 @@ class MixedReader:
             )
         self.byte_model, self.mixture, self.types_of_fine = byte_model, mixture, types_of_fine
 
+    def load(self) -> None:
+        """Do nothing: the byte network is loaded when it is made."""
+
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores with the rows of the mixture."""
         parts = parts_of(batch, tables, called, context)
@@ -139,11 +152,11 @@ class MixedReader:
 
 
 def parts_of(
-    batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
-) -> list[Part]:
+    batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+) -> list[TablePart]:
     """Return the called columns of each table with their context."""
     return [
-        Part.of(batch.tables[index], batch.first[index], columns, context)
+        TablePart.of(batch.tables[index], batch.first[index], columns, context)
         for index, columns in zip(tables, called, strict=True)
     ]
 

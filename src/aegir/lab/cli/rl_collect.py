@@ -14,8 +14,7 @@ from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
-from aegir.pipeline.plan import READERS, Explore
-from aegir.pipeline.search import SEARCHES
+from aegir.pipeline.plan import READERS, SEARCHES, Explore
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.annotator import EVERYONE, SwarmAnnotator, load_swarm_annotator
 from aegir.routing.exploration import Exploration

@@ -1,4 +1,4 @@
-"""Figures over judged columns: types, fine names, labels, relations, personal data, and what misleads.
+"""Metrics over judged columns: types, fine names, labels, relations, personal data, and what misleads.
 
     TypeFigures.of(columns).right       each over the columns that are labelled for it
 
@@ -191,7 +191,7 @@ class PersonalFigures:
 
 @dataclass(frozen=True, slots=True)
 class PartFigures:
-    """The main figures of some columns, such as those of one domain or kind."""
+    """The main metrics of some columns, such as those of one domain or kind."""
 
     name: str | None
     columns: int
