@@ -6,7 +6,7 @@ drift_watch          alarms for sudden lasting changes of a stream, with a state
 drift_verdict        whether a stream has changed, with a bound on the chance of ever being wrong
 exact_moments        mean and variance that do not depend on how a stream is cut
 plots                SVG without a library
-heat_map             values by row and column, as a file that `aegir runs show` draws
+heat_map             values by row and column, as a file that `python -m aegir.lab.figures run` draws
 """
 
 from typing import TYPE_CHECKING

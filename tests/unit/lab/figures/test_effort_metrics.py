@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.lab.figures.search_figures import WITHOUT_PAIRS, _Column, _figures, _gain, _hardest_types
+from aegir.lab.figures.effort_metrics import WITHOUT_PAIRS, _Column, _gain, _hardest_types, _metrics
 from aegir.vocabulary.terms import NO_TYPE
 
 
@@ -47,7 +47,7 @@ def test_shares_are_of_the_columns_with_a_label_of_that_part():
     ]
     right = [("Date", "startDate"), ("Date", "price"), ("Date", ""), ("Date", "")]
     none = [*right[:2], (NO_TYPE, ""), right[3]]
-    found = _figures(
+    found = _metrics(
         "1", columns, {WITHOUT_PAIRS: none, "1": none}, np.array([1, 0, 0, 0], bool), 0.1
     )
     assert (found.web_types, found.web_relations, found.hardest) == (0.5, 1.0, 1.0)

@@ -18,12 +18,12 @@ from aegir.readers.bytes.byte_encoding import Symbols
 from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
 from aegir.readers.swarm.network import SwarmModel
-from aegir.readers.swarm.spawning import (
+from aegir.readers.swarm.spawn_estimate import (
     CELL_FEATURES,
     SPAWNING_FILE,
     SpawnEstimate,
     allowed_specialists,
-    cell_figures,
+    cell_features,
     feature_names,
 )
 from aegir.readers.swarm.specialists import Contribution, SpecialistModel
@@ -96,19 +96,10 @@ def test_the_count_with_the_highest_reward_is_taken(estimate: SpawnEstimate):
     np.testing.assert_allclose(made.rewards(1.0), [0.5, 0.55, 0.5])
     assert [made.choose(each).count for each in (0.5, 1.0, 3.0)] == [0, 2, None]
     assert made.choose(1.0).complexity == 1.0
-    # a price of 1 takes 0.5 and 1 off: 0.5, 0.1, -0.4 at 1
-    assert made.at_price(1.0).choose(1.0).count == 0
+    # a path cost of 1 takes 0.5 and 1 off: 0.5, 0.1, -0.4 at 1
+    assert replace(made, path_cost=1.0).choose(1.0).count == 0
     # equal rewards: the fewest
     assert replace(made, value=np.ones((3, 2)), path_cost=0.0).choose(1.0).count == 0
-
-
-def test_propensities_are_those_of_drawing_some_choices_uniformly(estimate: SpawnEstimate):
-    greedy = replace(estimate, value=np.array([[0.0, 0], [1.0, 0], [0.5, 0]]))
-    # three counts: 0.3 / 3 each, the best 0.7 more
-    np.testing.assert_allclose(greedy.propensities(1.0, 0.3), [0.1, 0.8, 0.1])
-    assert greedy.propensities(1.0, 0.0).tolist() == [0, 1, 0]
-    with pytest.raises(UsageError, match="epsilon is 2"):
-        greedy.propensities(1.0, 2)
 
 
 def test_allowed_are_those_with_the_highest_total_score_in_any_order_of_columns():
@@ -125,7 +116,7 @@ def test_allowed_are_those_with_the_highest_total_score_in_any_order_of_columns(
 
 def test_figures_of_a_column_are_those_of_its_header_and_cells():
     figures = dict(
-        zip(CELL_FEATURES, cell_figures(Column("ab", ("12", "", "x1", "x1"))), strict=True)
+        zip(CELL_FEATURES, cell_features(Column("ab", ("12", "", "x1", "x1"))), strict=True)
     )
     assert figures["header"] == 1
     assert figures["header_length"] == pytest.approx(math.log(3))
@@ -133,7 +124,7 @@ def test_figures_of_a_column_are_those_of_its_header_and_cells():
     assert figures["distinct"] == pytest.approx(2 / 3)
     assert (figures["numeric"], figures["mixed"]) == pytest.approx((1 / 3, 2 / 3))
     assert figures["length_spread"] == 0  # all have two characters
-    assert len(cell_figures(Column(None, ()))) == len(CELL_FEATURES)
+    assert len(cell_features(Column(None, ()))) == len(CELL_FEATURES)
 
 
 def test_tables_get_the_same_bits_in_any_company_and_with_any_number_of_threads(

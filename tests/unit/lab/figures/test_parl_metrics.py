@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.lab.figures.parl_evidence import (
+from aegir.lab.figures.parl_metrics import (
     compare_runs,
     compute_information,
     find_hard_types,
@@ -118,5 +118,7 @@ def test_folders_and_files_of_another_kind_are_refused(tmp_path: Path):
     with pytest.raises(UsageError, match=r"has no summary\.json of a finished run"):
         compare_runs([tmp_path])
     (tmp_path / "hard.json").write_text("{}")
-    with pytest.raises(UsageError, match=r"has no hard types .* aegir train parl-hard"):
+    with pytest.raises(
+        UsageError, match=r"has no hard types .* python -m aegir.lab.figures parl-hard"
+    ):
         load_hard_types(tmp_path / "hard.json")

@@ -1,9 +1,9 @@
-"""What effort is worth: searches with several efforts on tables that no model has seen.
+"""What effort gains: searches with several efforts on tables that no model has seen.
 
-    figures = measure_efforts(load_held_out(runs, data, ngrams), efforts, swarms)
-    figures[0].web_types, figures[0].hardest, figures[0].seconds                 shares right; CPU seconds per column
+    metrics = measure_efforts(load_held_out(runs, data, ngrams), efforts, swarms)
+    metrics[0].web_types, metrics[0].hardest, metrics[0].seconds                 shares right; CPU seconds per column
 
-The first row has no pairs and asks the byte network about columns below 0.7: what the default was before columns were read together.
+The first row has no pairs and calls the byte network about columns below 0.7: what the default was before columns were read together.
 The hardest quarter of the types is chosen for each fold on the others, by the F1 of that row.
 """
 
@@ -32,7 +32,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class EffortFigures:
+class EffortMetrics:
     """What one effort gave on all folds."""
 
     name: str
@@ -52,7 +52,7 @@ class EffortFigures:
 @dataclass(frozen=True, slots=True)
 class _Column:
     table: tuple[int, int]
-    """Fold and place of its table."""
+    """Fold and index of its table."""
     web: bool
     types: Accepted | None
     relations: Accepted | None
@@ -62,7 +62,7 @@ def measure_efforts(
     folds: Sequence[Fold],
     efforts: Sequence[float],
     watch: Callable[[str], None] = lambda _: None,
-) -> list[EffortFigures]:
+) -> list[EffortMetrics]:
     """Search every fold's tables with every effort."""
     rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
     columns = [each for number, fold in enumerate(folds) for each in _columns(fold, number)]
@@ -70,14 +70,14 @@ def measure_efforts(
     for name, effort, pairs in rows:
         parts, spent = [], 0.0
         for fold in folds:
-            found, took = _search(fold, effort, pairs)
-            parts += [_names(scores) for scores in found]
+            scored, took = _search(fold, effort, pairs)
+            parts += [_names(scores) for scores in scored]
             spent += took
             watch(f"effort {name}: {fold.name} done")
         said[name] = [column for part in parts for column in part]
         seconds[name] = spent / max(len(columns), 1)
     hardest = _hardest_types(folds, columns, said[WITHOUT_PAIRS])
-    return [_figures(name, columns, said, hardest, seconds[name]) for name, _, _ in rows]
+    return [_metrics(name, columns, said, hardest, seconds[name]) for name, _, _ in rows]
 
 
 def _search(fold: Fold, effort: float, pairs: bool) -> tuple[list[TableScores], float]:
@@ -88,12 +88,12 @@ def _search(fold: Fold, effort: float, pairs: bool) -> tuple[list[TableScores], 
     )
     tables = [each.table for each in fold.tables]
     began = time.process_time()
-    found = [
+    scored = [
         scores
         for start in range(0, len(tables), BATCH)
         for scores in search.score(tables[start : start + BATCH])
     ]
-    return found, time.process_time() - began
+    return scored, time.process_time() - began
 
 
 def _without_pairs(byte_model: ByteModelAnnotator) -> ByteModelAnnotator:
@@ -131,10 +131,10 @@ def _names(scores: TableScores) -> list[tuple[str, str]]:
 
 
 def _right(columns: Sequence[_Column], said: Sequence[tuple[str, str]], part: str) -> Bools:
-    place = 0 if part == "types" else 1
+    index = 0 if part == "types" else 1
     return np.array(
         [
-            name[place] in (getattr(column, part) or (NO_TYPE,))
+            name[index] in (getattr(column, part) or (NO_TYPE,))
             for column, name in zip(columns, said, strict=True)
         ],
         bool,
@@ -153,18 +153,18 @@ def _hardest_types(
         f1 = compute_f1([columns[i].types or () for i in others], [said[i][0] for i in others])
         ranked = sorted((each for each in f1.classes if each.support), key=lambda each: each.f1)
         worst = {each.label for each in ranked[: max(len(ranked) // 4, 1)]}
-        for place in np.flatnonzero(web & (fold_of == number)).tolist():
-            hard[place] = bool(worst.intersection(columns[place].types or ()))
+        for index in np.flatnonzero(web & (fold_of == number)).tolist():
+            hard[index] = bool(worst.intersection(columns[index].types or ()))
     return hard
 
 
-def _figures(
+def _metrics(
     name: str,
     columns: Sequence[_Column],
     said: Mapping[str, Sequence[tuple[str, str]]],
     hardest: Bools,
     seconds: float,
-) -> EffortFigures:
+) -> EffortMetrics:
     web = np.array([column.web for column in columns])
     typed = web & np.array([bool(column.types) for column in columns])
     related = web & np.array([bool(column.relations) for column in columns])
@@ -172,7 +172,7 @@ def _figures(
     types = _right(columns, said[name], "types")
     relations = _right(columns, said[name], "relations")
     before = _right(columns, said[WITHOUT_PAIRS], "types")
-    return EffortFigures(
+    return EffortMetrics(
         name,
         float(types[typed].mean()),
         float(relations[related].mean()),

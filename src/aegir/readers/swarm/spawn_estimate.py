@@ -1,4 +1,4 @@
-"""How many specialists a table is worth: a learnt estimate of its complexity, and from it the number that may be woken.
+"""How many specialists a table may activate: a learnt estimate of its complexity, and from it the count with the best reward.
 
     estimate = SpawnEstimate.load(folder / "spawning.json").check(swarm)
     complexity = estimate.complexity(table.columns, routed)          # routed: SwarmModel.route of its columns
@@ -6,24 +6,23 @@
     allowed = allowed_specialists(routed.scores, choice.count)       # (N,) those with the highest total score
 
     complexity of a column    w · clip((x - mean) / scale, ±3) + b     the expected log loss of the primary alone, in nats
-                              x: routing hidden, the router's scores, and figures of the cells that are read
+                              x: routing hidden, the router's scores, and features of the cells that are read
     complexity of a table     the mean over its columns
     reward of a count k       value_k + slope_k · complexity - path_cost · (path_k + path_slope_k · complexity)
 
-The count with the highest reward is taken, the lowest among equals. `path_cost` is what doubling the critical path costs;
-`at_price` gives the same estimate with another one: the higher it is, the simpler a table must be to wake nobody.
+The count with the highest reward is taken, the lowest among equals. `path_cost` is what doubling the critical path costs.
 
 Promises
   - the order of columns changes neither complexity, count nor specialists, bit for bit: sums over columns are exact;
   - a file for another primary, other specialists or other features is refused with one sentence.
 
-Fitted by `aegir train spawning` (training/spawning).
+Fitted by `aegir train spawning` (lab/spawn_fit.py).
 """
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ from aegir_rl.base.files import replace_file
 SPAWNING_FILE = "spawning.json"
 FORMAT = "aegir-spawning-1"
 CELLS_SEEN = 6
-"""Cells of a column that its figures are of: as many as the network reads."""
+"""Cells of a column that its features are of: as many as the network reads."""
 SHORT, LONG = 3, 40
 """Characters up to which a cell is short, and above which it is long."""
 FURTHEST = 3.0
@@ -49,13 +48,13 @@ CELL_FEATURES = (
     *("numeric", "mixed", "words", "spaced", "cells", "capitals", "not_ascii"),
 )
 ALL = None
-"""As a count: every specialist that the router wakes."""
+"""As a count: every specialist that the router activates."""
 Count = int | None
 
 
 @dataclass(frozen=True, slots=True)
 class SpawnChoice:
-    """How many specialists a table may wake, and why."""
+    """How many specialists a table may activate, and why."""
 
     count: Count
     reason: str
@@ -82,7 +81,7 @@ class SpawnEstimate:
     primary_sha256: str
     specialists: tuple[str, ...]
     training: Mapping[str, Any] = field(default_factory=dict)
-    """What it was fitted on, and its figures."""
+    """What it was fitted on, and its metrics."""
 
     def complexity(self, columns: Sequence[Column], routed: RoutedColumns) -> float:
         """Return the mean over the columns of a table; 0 without columns."""
@@ -108,20 +107,6 @@ class SpawnEstimate:
         count = self.counts[int(np.argmax(self.rewards(complexity)))]
         reason = f"complexity {complexity:.3f}, path cost {self.path_cost:g}"
         return SpawnChoice(count, reason, complexity)
-
-    def propensities(self, complexity: float, epsilon: float) -> Floats:
-        """Return (A,) the probability of every count, if a share `epsilon` of the choices is drawn uniformly."""
-        if not 0 <= epsilon <= 1:
-            raise UsageError(f"epsilon is {epsilon}; expected a share from 0 to 1")
-        chances = np.full(len(self.counts), epsilon / len(self.counts))
-        chances[int(np.argmax(self.rewards(complexity)))] += 1 - epsilon
-        return chances
-
-    def at_price(self, path_cost: float) -> "SpawnEstimate":
-        """Return the same estimate with another cost of the critical path."""
-        if not (math.isfinite(path_cost) and path_cost >= 0):
-            raise UsageError(f"path_cost is {path_cost}; expected a number, 0 or more")
-        return replace(self, path_cost=path_cost)
 
     def check(self, swarm: SwarmModel, where: str = "this estimate of spawning") -> "SpawnEstimate":
         """Return the estimate; raise UsageError unless it was fitted for this swarm."""
@@ -180,13 +165,13 @@ def feature_names(swarm: SwarmModel) -> tuple[str, ...]:
 
 def column_features(columns: Sequence[Column], routed: RoutedColumns) -> Floats:
     """Return (columns, F)."""
-    cells = [cell_figures(column) for column in columns]
-    figures = np.array(cells, np.float64).reshape(len(columns), len(CELL_FEATURES))
-    return np.concatenate([routed.hidden, routed.scores, figures], axis=1, dtype=np.float64)
+    cells = np.array([cell_features(column) for column in columns], np.float64)
+    cells = cells.reshape(len(columns), len(CELL_FEATURES))
+    return np.concatenate([routed.hidden, routed.scores, cells], axis=1, dtype=np.float64)
 
 
-def cell_figures(column: Column) -> tuple[float, ...]:
-    """Return the figures of a column's header and first cells, in the order of CELL_FEATURES."""
+def cell_features(column: Column) -> tuple[float, ...]:
+    """Return the features of a column's header and first cells, in the order of CELL_FEATURES."""
     cells, header = column.spread(CELLS_SEEN), column.name or ""
     count = max(len(cells), 1)
     lengths = [len(cell) for cell in cells] or [0]
@@ -243,14 +228,16 @@ def _from_record(record: Mapping[str, Any]) -> SpawnEstimate:
         raise ValueError("counts must be 0 or more, or 'all'")
     if not (arrays["scale"] > 0).all():
         raise ValueError("scale must be above 0")
-    estimate = SpawnEstimate(
+    path_cost = float(record["path_cost"])
+    if not (math.isfinite(path_cost) and path_cost >= 0):
+        raise ValueError(f"path_cost is {path_cost}; expected a number, 0 or more")
+    return SpawnEstimate(
         features=features,
         bias=float(record["bias"]),
         counts=counts,
-        path_cost=0.0,
+        path_cost=path_cost,
         primary_sha256=str(record["primary_sha256"]),
         specialists=tuple(map(str, record["specialists"])),
         training=dict(record["training"]),
         **arrays,
     )
-    return estimate.at_price(float(record["path_cost"]))
