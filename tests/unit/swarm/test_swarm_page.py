@@ -41,7 +41,7 @@ def test_every_file_of_the_package_is_on_its_page_or_that_of_the_pool() -> None:
 
 def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:
     table = PAGE.split("## Equations")[1].split("**Three channels.**")[0]
-    folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "model")]
+    folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "readers/swarm")]
     code = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
     for name in re.findall(r"`([^`]+)`", table):
         assert re.search(rf"\b{re.escape(name.split('.')[-1])}\b", code), name

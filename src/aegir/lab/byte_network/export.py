@@ -19,9 +19,8 @@ from torch import Tensor
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.corpus import Corpus
 from aegir.lab.byte_network.evaluation import answer, liveness, refuse_if_collapsed
-from aegir.lab.byte_network.learner import read_learner
-from aegir.lab.byte_network.supervised import GRAMS
 from aegir.lab.nets.annotator import ByteNetwork
+from aegir.lab.torch_training import read_learner
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
 from aegir.readers.bytes.gram_index import GramIndex
@@ -57,7 +56,7 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
 def export_run(
     folder: Path, config: ByteTraining, corpus: Corpus, out: Path, calibration: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Write the run's network as a checkpoint and return its liveness figures."""
+    """Write the run's network as a checkpoint and return its liveness metrics."""
     checkpoint = read_network(folder, config, corpus, calibration)
     save_checkpoint(out, checkpoint)
     return dict(checkpoint.facts["liveness"])
@@ -76,10 +75,10 @@ def read_network(
             f"the network in {folder} does not fit this configuration's [architecture]; "
             f"export it with the one it was trained with, {folder / CONFIG}"
         ) from None
-    tables = corpus.to_look_at(CHECKED_TABLES)
+    tables = corpus.sample(CHECKED_TABLES)
     answers = answer(net, tables, GramIndex.of(run.hashes))
-    figures = liveness(answers)
-    refuse_if_collapsed(figures, str(folder), answers.types)
+    metrics = liveness(answers)
+    refuse_if_collapsed(metrics, str(folder), answers.types)
     training = {
         "steps": run.step,
         "seed": config.seed,
@@ -87,7 +86,7 @@ def read_network(
         "held_out": asdict(config.held_out),
         "tables": len(corpus.training),
     }
-    return run.checkpoint({**known, "training": training, "liveness": figures})
+    return run.checkpoint({**known, "training": training, "liveness": metrics})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +113,15 @@ class RunNetwork:
 
 def read_run(folder: Path, config: ByteTraining) -> RunNetwork:
     """Read the network of a supervised run; raise for any other."""
-    tensors, step, facts = read_learner(folder / CHECKPOINT)
+    saved = read_learner(folder / CHECKPOINT)
+    facts, hashes = saved.facts, saved.grams
     if facts.get("phase") != "supervised":
         raise UsageError(
             f"{folder} is a {facts.get('phase')} run, which knows no types; export a supervised one"
         )
-    hashes = tensors.pop(GRAMS).numpy()
     weights = {
         name.removeprefix("net."): tensor
-        for name, tensor in tensors.items()
+        for name, tensor in saved.tensors.items()
         if name.startswith("net.")
     }
     settings = config.architecture.as_dict() | {"gram_rows": len(hashes)}
@@ -133,5 +132,9 @@ def read_run(folder: Path, config: ByteTraining) -> RunNetwork:
             f"with --from {folder}"
         )
     return RunNetwork(
-        Architecture.from_dict(settings), weights, hashes.astype(np.int32), heads, step
+        architecture=Architecture.from_dict(settings),
+        weights=weights,
+        hashes=hashes.astype(np.int32),
+        heads=heads,
+        step=saved.step,
     )

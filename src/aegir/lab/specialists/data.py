@@ -63,7 +63,7 @@ def read_data(
 
     The tables are those of the configuration, unless `split` gives others.
     """
-    split = split or split_tables(config)
+    split = split or split_tables(config.data, config.held_out, config.seed)
     domain = Domain.of(config.specialist, [split.tables[number] for number in split.training])
     learnt = slice_tables(split.tables, split.training, domain, config.seed)
     check_not_empty(learnt, split.tables, domain)

@@ -188,10 +188,10 @@ def test_the_choice_of_grams_is_repeatable_and_prefers_what_many_groups_share() 
 
 def test_held_out_tables_and_their_groups_are_never_drawn(tmp_path: Path) -> None:
     config = settings_in(tmp_path)
-    corpus = build_corpus(config)
+    corpus = build_corpus(config.data, config.held_out, config.seed)
     assert len(corpus.training) == 60
     assert len(corpus.held_out) == 20
-    mixture = corpus.mixture(config.supervised, config.seed)
+    mixture = corpus.mixture(config.supervised.tables_per_step, config.seed)
     drawn = {one.table.name for step in range(8) for _, _, one in mixture.draw(step)}
     assert len(drawn) == 60  # 8 steps of 8 tables: one round
     assert not drawn & {one.table.name for one in corpus.held_out}
@@ -199,7 +199,8 @@ def test_held_out_tables_and_their_groups_are_never_drawn(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("head", ["cta", "cpa"])
 def test_labels_of_the_corpus_are_those_of_the_file(tmp_path: Path, head: str) -> None:
-    corpus = build_corpus(settings_in(tmp_path))
+    config = settings_in(tmp_path)
+    corpus = build_corpus(config.data, config.held_out, config.seed)
     names = corpus.heads[head]
     first = corpus.training[0]
     told = [names[right[0]] if right else None for right in first.labels[head]]

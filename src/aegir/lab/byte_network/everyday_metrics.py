@@ -1,6 +1,6 @@
-"""Figures of the byte network on held-out everyday tables: every part of the answer, as `aegir eval` counts them.
+"""Metrics of the byte network on held-out everyday tables: every part of the answer, as `aegir eval` counts them.
 
-everyday_figures(answers, everyday)   ->   {"open/type_right": 0.84, "open/relation_precision": 0.78, …}
+everyday_metrics(answers, everyday)   ->   {"open/type_right": 0.84, "open/relation_precision": 0.78, …}
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from aegir.readers.bytes.heads import FINE_HEAD, PERSONAL_HEAD, RELATIONS_HEAD, 
 from aegir_rl.base.arrays import Bools, softmax
 
 
-def everyday_figures(answers: Answers, among: Bools) -> dict[str, float]:
+def everyday_metrics(answers: Answers, among: Bools) -> dict[str, float]:
     """Return shares of the columns in `among` (columns,); one with nothing to take a share of is left out."""
     said, right, none = _relations(answers, among & answers.known[RELATIONS_HEAD])
     judged = among & answers.known[PERSONAL_HEAD]
