@@ -183,7 +183,11 @@ def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:
 def _ratio_loss(
     outputs: list[StageOutput], symbols: float, add_up: SumOverProcesses
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """The ratio loss over the whole step: linear in p once the share of boundaries is known."""
+    """Return the ratio loss over the whole step, and the share of boundaries at each level.
+
+    N / (N - 1) ((N - 1) F G + (1 - F) (1 - G)), F the share of boundaries and G the mean p, is smallest where one position in
+    N is a boundary. Once F is known it is linear in p; what does not depend on p is left out.
+    """
     total, metrics = torch.zeros(()), {}
     for level in range(len(outputs[0].boundaries) if outputs else 0):
         cuts = [output.boundaries[level] for output in outputs]

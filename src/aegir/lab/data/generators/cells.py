@@ -147,6 +147,22 @@ def members(
     return generator
 
 
+_FORMS: dict[str, Callable[..., Generator]] = {
+    "one_of": one_of,
+    "lists_of": lists_of,
+    "members": members,
+}
+
+
+def _options(text: str) -> dict[str, Any]:
+    """Return the options `fewest=1 words=0.1 prefixes=NAME` of a line."""
+    pairs = (option.split("=") for option in text.split())
+    return {
+        key: value if key == "prefixes" else float(value) if "." in value else int(value)
+        for key, value in pairs
+    }
+
+
 def listed_mixture(name: str, fill: Callable[[Random, str], str] | None = None) -> Generator:
     """Return the kind of column of this name in mixtures.tsv; `fill` fills in its templates."""
     parts: dict[Generator, float] = {}
@@ -156,18 +172,13 @@ def listed_mixture(name: str, fill: Callable[[Random, str], str] | None = None) 
     ):
         if column != name:
             continue
-        given: dict[str, Any] = {
-            key: value if key == "prefixes" else float(value) if "." in value else int(value)
-            for key, _, value in (option.partition("=") for option in options.split())
-        }
         if form == "repeated":
             share = float(weight)
         elif form == "templates":
             assert fill is not None, f"{place}: templates need a function that fills them in"
             parts[templates(texts, fill)] = float(weight)
         else:
-            make = {"one_of": one_of, "lists_of": lists_of, "members": members}[form]
-            parts[make(texts, **given)] = float(weight)
+            parts[_FORMS[form](texts, **_options(options))] = float(weight)
     if not parts:
         raise AegirError(f"mixtures.tsv has no column {name!r}")
     made = mixture(parts) if len(parts) > 1 else next(iter(parts))
