@@ -97,8 +97,8 @@ def _labels(table: TrainingTable, head: str) -> I64:
     trusted = table.source.cta_weight if head == "types" else table.source.cpa_weight
     index = TYPE_INDEX if head == "types" else RELATION_INDEX
     names = [label.type if head == "types" else label.relation for label in table.labelled.labels]
-    places = [index.get(name or "", -1) for name in names] if trusted > 0 else []
-    return np.array([place for place in places if place >= 0], np.int64)
+    indices = [index.get(name or "", -1) for name in names] if trusted > 0 else []
+    return np.array([number for number in indices if number >= 0], np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,19 @@ from aegir.answers.gold_labels import count_unknown_names
 from aegir.lab.byte_network.config import (
     EVERY_FOLD,
     NO_CURRICULUM,
-    CurriculumSettings,
     DataSettings,
     HeldOutSettings,
+    TableCurriculum,
 )
 from aegir.lab.byte_network.examples import (
     NO_FOLD,
-    Example,
     Heads,
+    TableExample,
     choose_grams,
     examples_of,
     heads_of,
 )
-from aegir.lab.byte_network.mixture import Mixture
+from aegir.lab.byte_network.mixture import TableMixture
 from aegir.lab.data.engine import build_tables
 from aegir.lab.data.sources import TrainingTable
 from aegir.lab.held_out import column_names
@@ -74,10 +74,10 @@ class Corpus:
     """The examples of a run."""
 
     heads: Heads
-    training: tuple[Example, ...]
+    training: tuple[TableExample, ...]
     groups: tuple[int, ...]
     """Group of each training example."""
-    held_out: tuple[Example, ...]
+    held_out: tuple[TableExample, ...]
     """Tables kept out; of validation files when there are any."""
     origins: tuple[Origin, ...]
     """Of each of them."""
@@ -98,7 +98,7 @@ class Corpus:
                 digest.update(repr((example.source, example.labels, cells)).encode())
         return digest.hexdigest()
 
-    def sample(self, most: int) -> tuple[Example, ...]:
+    def sample(self, most: int) -> tuple[TableExample, ...]:
         """Return at most `most` tables to check a network on: held-out ones, else training ones of all sources."""
         tables = self.held_out or self.training
         return tables[:: -(-len(tables) // most)] if tables else ()
@@ -107,14 +107,14 @@ class Corpus:
         self,
         tables_per_step: Mapping[str, int],
         seed: int,
-        curriculum: CurriculumSettings = NO_CURRICULUM,
+        curriculum: TableCurriculum = NO_CURRICULUM,
         unlabelled: bool = False,
-    ) -> Mixture:
+    ) -> TableMixture:
         """Return what every step reads; without curriculum settings, every table in turn.
 
         Tables without labels and vectors to learn are read only if `unlabelled` is true.
         """
-        by_source: dict[str, list[Example]] = {}
+        by_source: dict[str, list[TableExample]] = {}
         for example in self.training:
             if example.labels or example.vectors is not None or unlabelled:
                 by_source.setdefault(example.source, []).append(example)
@@ -130,7 +130,7 @@ class Corpus:
                 "tables_per_step names no tables to learn from; "
                 f"there are {', '.join(sorted(by_source)) or 'none at all'}"
             )
-        return Mixture(by_source, wanted, seed, curriculum)
+        return TableMixture(by_source, wanted, seed, curriculum)
 
     def grams(self, architecture: Architecture) -> I32:
         """Return the n-grams to keep, chosen on training tables."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 
 from aegir.lab.byte_network.batches import Batch, batch_of, draw_as_is, mark_subject
-from aegir.lab.byte_network.examples import Example, Heads
+from aegir.lab.byte_network.examples import Heads, TableExample
 from aegir.lab.byte_network.losses import ReadBatch
 from aegir.lab.nets.annotator import ByteNetwork, TableBatch
 from aegir.readers.bytes.annotator import SUBJECT_SCALE
@@ -101,7 +101,7 @@ class _Part:
 
 def answer(
     net: ByteNetwork,
-    examples: Sequence[Example],
+    examples: Sequence[TableExample],
     index: GramIndex,
     heads: Heads | None = None,
     read: ReadColumns | None = None,
@@ -120,23 +120,23 @@ def answer(
     rates = np.array([part.rates for part in parts])
     targets = {head: np.concatenate([part.targets[head] for part in parts]) for head in heads}
     return Answers(
-        {head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
-        {
-            head: np.where(found.any(axis=1), found.argmax(axis=1), NO_LABEL)
-            for head, found in targets.items()
+        logits={head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
+        labels={
+            head: np.where(target.any(axis=1), target.argmax(axis=1), NO_LABEL)
+            for head, target in targets.items()
         },
-        {head: found > 0 for head, found in targets.items()},
-        {head: np.concatenate([part.known[head] for part in parts]) for head in heads},
-        np.concatenate([part.embeddings for part in parts]),
-        np.repeat(np.arange(len(examples)), counts),
-        tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
+        accepted={head: target > 0 for head, target in targets.items()},
+        known={head: np.concatenate([part.known[head] for part in parts]) for head in heads},
+        embeddings=np.concatenate([part.embeddings for part in parts]),
+        table=np.repeat(np.arange(len(examples)), counts),
+        boundary_rates=tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
     )
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _answer(
     net: ByteNetwork,
-    examples: Sequence[Example],
+    examples: Sequence[TableExample],
     index: GramIndex,
     heads: Heads,
     read: ReadColumns | None,
@@ -155,18 +155,20 @@ def _answer(
         for level in cuts
     ]
     return _Part(
-        {
+        logits={
             head: net.heads[head](related if head == RELATIONS_HEAD else embedded).numpy()[back]
             for head in heads
         },
-        {head: batch.targets[head].numpy()[back] for head in heads},
-        {head: batch.labelled[head].numpy()[back] for head in heads},
-        embedded.numpy()[back, : net.architecture.column_width],
-        np.array(rates, np.float64).reshape(-1, 2),
+        targets={head: batch.targets[head].numpy()[back] for head in heads},
+        known={head: batch.labelled[head].numpy()[back] for head in heads},
+        embeddings=embedded.numpy()[back, : net.architecture.column_width],
+        rates=np.array(rates, np.float64).reshape(-1, 2),
     )
 
 
-def _with_subjects(examples: Sequence[Example], tables: TableBatch, likeness: F32) -> TableBatch:
+def _with_subjects(
+    examples: Sequence[TableExample], tables: TableBatch, likeness: F32
+) -> TableBatch:
     """Return the tables with a chosen subject where none is named; `likeness` (columns,) is the network's score."""
     roles = tables.roles.clone()
     for row, example in enumerate(examples):

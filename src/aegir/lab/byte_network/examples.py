@@ -1,6 +1,6 @@
 """Labelled tables as the byte network learns from them: which outputs of each head are right, and what that weighs.
 
-    TrainingTable --> Example: a table, and for every head the right outputs of each column (None: not labelled)
+    TrainingTable --> TableExample: a table, and for every head the right outputs of each column (None: not labelled)
 
 The heads of readers/bytes/heads.py learn what a column is: its types, fine types and relations or that there is none, and whether
 it is personal. A source with its own label space (`Source.aux`) gets a head of its own, so that header names or another
@@ -48,7 +48,7 @@ A head of one output answers yes or no: (0,) is yes and () is no."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TableExample:
     """One table to learn from."""
 
     table: Table
@@ -86,7 +86,7 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
     return {name: outputs for name, outputs in heads.items() if outputs}
 
 
-def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
+def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[TableExample]:
     """Return one example per table."""
     index = {name: {label: i for i, label in enumerate(names)} for name, names in heads.items()}
     return [_example(table, index) for table in tables]
@@ -104,13 +104,13 @@ Index = Mapping[str, Mapping[str, int]]
 """Head to the number of each of its outputs."""
 
 
-def _example(table: TrainingTable, index: Index) -> Example:
+def _example(table: TrainingTable, index: Index) -> TableExample:
     source, labelled = table.source, table.labelled
     labels, weights = {}, {}
     for head, right, weight in _right_outputs(table, index):
         if weight > 0 and any(outputs is not None for outputs in right):
             labels[head], weights[head] = right, weight
-    return Example(
+    return TableExample(
         table=labelled.table,
         labels=labels,
         weights=weights,
@@ -159,7 +159,7 @@ def _likely_subject(labelled: LabelledTable) -> int | None:
 
 
 def choose_grams(
-    examples: Sequence[Example], groups: Sequence[int], reading: Reading, rows: int
+    examples: Sequence[TableExample], groups: Sequence[int], reading: Reading, rows: int
 ) -> I32:
     """Return the n-grams that occur in the most groups of tables, sorted, at most `rows` of them.
 

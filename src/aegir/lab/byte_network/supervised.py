@@ -8,7 +8,7 @@ the state of the curriculum, if there is one. Killed at any moment and resumed, 
 not. Under `torchrun` every process reads its share of each step.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +19,16 @@ from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.lab.byte_network.batches import Batch, batch_of, draw_varied
 from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
-from aegir.lab.byte_network.evaluation import Answers, answer, check_alive, liveness
-from aegir.lab.byte_network.everyday_metrics import everyday_metrics
-from aegir.lab.byte_network.examples import Example, Heads
-from aegir.lab.byte_network.held_out_answers import save_held_out
+from aegir.lab.byte_network.evaluation import answer, liveness
+from aegir.lab.byte_network.examples import Heads, TableExample
+from aegir.lab.byte_network.held_out_metrics import (
+    held_out_scores,
+    recorded_names,
+    report_collapse,
+    save_held_out,
+)
 from aegir.lab.byte_network.learner import Learner, Processes
-from aegir.lab.byte_network.mixture import Mixture
+from aegir.lab.byte_network.mixture import TableMixture
 from aegir.lab.held_out import ANSWERS
 from aegir.lab.nets.annotator import DROPPED, ByteNetwork
 from aegir.lab.torch_training import (
@@ -38,7 +42,7 @@ from aegir.lab.torch_training import (
 )
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.gram_index import GramIndex
-from aegir.readers.bytes.heads import RELATIONS_HEAD, TYPES_HEAD, all_sizes
+from aegir.readers.bytes.heads import all_sizes
 from aegir_rl.base.arrays import F32, I32
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.seeding import Seeds
@@ -50,7 +54,6 @@ from aegir_rl.base.training_run import (
     open_run,
     split_state,
 )
-from aegir_rl.health.rules import RULES
 
 CURRICULUM = "curriculum/"
 """Key of the curricula's state in a checkpoint, and prefix of its arrays."""
@@ -212,7 +215,7 @@ def _grams(corpus: Corpus, architecture: Architecture, saved: TrainingCheckpoint
 
 
 def _batch(
-    examples: Sequence[Example],
+    examples: Sequence[TableExample],
     step: int,
     config: ByteTraining,
     phase: Phase,
@@ -250,28 +253,7 @@ def _evaluate(
     return metrics
 
 
-def report_collapse(metrics: Mapping[str, float], answers: Answers, watch: Watcher) -> None:
-    """Say which liveness metrics are outside their bounds."""
-    for finding in check_alive(metrics, answers.types).unwell:
-        watch.say(f"unwell: {finding.sentence}")
-
-
-def held_out_scores(answers: Answers, corpus: Corpus) -> dict[str, float]:
-    """Return scores of the answers to held-out tables: F1 on web tables, and shares on everyday ones."""
-    everyday = answers.per_column([origin.everyday for origin in corpus.origins])
-    scores = {}
-    for head in (TYPES_HEAD, RELATIONS_HEAD):
-        if (score := answers.micro_f1(head, ~everyday)) is not None:
-            scores[f"{head}/micro_f1"] = score
-    return scores | everyday_metrics(answers, everyday)
-
-
-def recorded_names(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return metrics under the names that `aegir runs health` knows; the others become `held_out/…`."""
-    return {name if name in RULES else f"held_out/{name}": value for name, value in metrics.items()}
-
-
-def _describe(corpus: Corpus, mixture: Mixture, net: ByteNetwork) -> str:
+def _describe(corpus: Corpus, mixture: TableMixture, net: ByteNetwork) -> str:
     parameters = sum(parameter.numel() for parameter in net.parameters())
     grams = net.reader.embedding.grams.numel()
     return (

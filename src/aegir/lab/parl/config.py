@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir.lab.byte_network.batches import Augmentation
-from aegir.lab.byte_network.config import CurriculumSettings, DataSettings, HeldOutSettings
+from aegir.lab.byte_network.config import DataSettings, HeldOutSettings, TableCurriculum
 from aegir.lab.byte_network.losses import LossWeights
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.swarm.state_fusion import MODES
@@ -215,8 +215,8 @@ class ParlTraining:
     architecture: Architecture = field(default_factory=Architecture)
     data: DataSettings = field(default_factory=DataSettings)
     held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
-    curriculum: CurriculumSettings = field(
-        default_factory=lambda: CurriculumSettings("competence", exploration=0.3)
+    curriculum: TableCurriculum = field(
+        default_factory=lambda: TableCurriculum("competence", exploration=0.3)
     )
     """For reinforcement learning; the warm start reads every table in turn."""
     swarm: CouplingSettings = field(default_factory=CouplingSettings)

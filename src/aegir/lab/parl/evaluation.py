@@ -22,7 +22,7 @@ from torch import Tensor
 
 from aegir.lab.byte_network.batches import Batch
 from aegir.lab.byte_network.evaluation import Answers, answer
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.hierarchy import StageOutput
 from aegir.lab.parl.config import AVERAGE, LEARNT, ParlTraining
 from aegir.lab.parl.policy import SwarmPolicy, activation_chances
@@ -88,7 +88,9 @@ class Evaluated:
     routing: RoutedColumns
 
 
-def evaluate(policy: SwarmPolicy, config: ParlTraining, examples: Sequence[Example]) -> Evaluated:
+def evaluate(
+    policy: SwarmPolicy, config: ParlTraining, examples: Sequence[TableExample]
+) -> Evaluated:
     """Return the answers to these tables."""
     reader = _Reader(policy, config)
     primary = policy.primary
@@ -146,7 +148,7 @@ class _Reader:
         )
 
 
-def _averaged(policy: SwarmPolicy, examples: Sequence[Example], own: Answers) -> Answers:
+def _averaged(policy: SwarmPolicy, examples: Sequence[TableExample], own: Answers) -> Answers:
     """Return the answers with the mean probabilities of primary and specialists."""
     models = (each.model for each in policy.swarm.specialists)
     several = [

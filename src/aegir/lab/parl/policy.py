@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from aegir.lab.nets.annotator import Head, TableBatch
+from aegir.lab.nets.annotator import OutputHead, TableBatch
 from aegir.lab.parl.config import ALWAYS, LEARNT, RANDOM, RoutingSettings
 from aegir.readers.bytes.heads import TYPES_HEAD
 from aegir.swarm.column_model import ByteColumnModel
@@ -46,7 +46,7 @@ class SwarmPolicy(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.swarm = swarm
         primary: ByteColumnModel = swarm.primary_model
-        self.abstain = Head(primary.network.architecture.column_width, 1)
+        self.abstain = OutputHead(primary.network.architecture.column_width, 1)
         nn.init.zeros_(self.abstain.weight)
         nn.init.constant_(self.abstain.bias, FIRST_ABSTENTION)
 

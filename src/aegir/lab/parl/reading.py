@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from aegir.lab.byte_network.batches import Batch
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.hierarchy import StageOutput
 from aegir.lab.parl.policy import SwarmPolicy
 from aegir.readers.bytes.byte_encoding import PAD
@@ -70,7 +70,7 @@ def score_columns(policy: SwarmPolicy, batch: Batch) -> Tensor:
         return policy.swarm.router(torch.cat(hidden))
 
 
-def column_folds(batch: Batch, examples: Sequence[Example]) -> Tensor:
+def column_folds(batch: Batch, examples: Sequence[TableExample]) -> Tensor:
     """Return (columns,) the fold that keeps each column's table out."""
     folds = torch.empty(len(batch.order), dtype=torch.long)
     for row, mask, example in zip(batch.tables.columns, batch.tables.mask, examples, strict=True):

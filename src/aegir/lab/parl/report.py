@@ -17,10 +17,14 @@ import numpy.typing as npt
 
 from aegir.lab.byte_network.corpus import Corpus
 from aegir.lab.byte_network.evaluation import liveness
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.byte_network.export import SHIPPED_HEADS
-from aegir.lab.byte_network.held_out_answers import save_held_out
-from aegir.lab.byte_network.supervised import held_out_scores, recorded_names, report_collapse
+from aegir.lab.byte_network.held_out_metrics import (
+    held_out_scores,
+    recorded_names,
+    report_collapse,
+    save_held_out,
+)
 from aegir.lab.held_out import ANSWERS
 from aegir.lab.parl.episodes import Work, measured_steps
 from aegir.lab.parl.evaluation import ROUTING, Evaluated, evaluate, save_routing
@@ -200,7 +204,7 @@ def _scores(state: RunState, corpus: Corpus) -> tuple[Evaluated, dict[str, float
 
 
 def _measure_parallelism(
-    policy: SwarmPolicy, state: RunState, examples: Sequence[Example]
+    policy: SwarmPolicy, state: RunState, examples: Sequence[TableExample]
 ) -> dict[str, float]:
     """Return wall seconds to read these tables with specialists in threads and one after the other."""
     swarm, seconds = policy.swarm, {}

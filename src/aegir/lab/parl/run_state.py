@@ -18,9 +18,9 @@ from torch import Tensor
 
 from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.lab.byte_network.batches import Batch, batch_of, draw_varied
-from aegir.lab.byte_network.config import NO_CURRICULUM, CurriculumSettings
+from aegir.lab.byte_network.config import NO_CURRICULUM, TableCurriculum
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
-from aegir.lab.byte_network.mixture import Draw, Mixture
+from aegir.lab.byte_network.mixture import Draw, TableMixture
 from aegir.lab.nets.annotator import DROPPED
 from aegir.lab.parl.build import StartPrimary, build_policy, load_primary, unlike_folds
 from aegir.lab.parl.config import (
@@ -64,7 +64,7 @@ class RunState:
     learner: SwarmLearner
     rewards: ParlRewards
     monitor: HealthMonitor
-    mixtures: dict[str, Mixture]
+    mixtures: dict[str, TableMixture]
     """What each stage with steps reads."""
     facts: dict[str, Any]
     """What must be the same when the run is resumed."""
@@ -249,9 +249,9 @@ def _architecture(
     return start.architecture if start else config.architecture
 
 
-def _mixtures(config: ParlTraining, corpus: Corpus) -> dict[str, Mixture]:
+def _mixtures(config: ParlTraining, corpus: Corpus) -> dict[str, TableMixture]:
     """Only reinforcement learning draws tables by a curriculum."""
-    stages: dict[str, tuple[WarmStartSettings | RlSettings, CurriculumSettings]] = {
+    stages: dict[str, tuple[WarmStartSettings | RlSettings, TableCurriculum]] = {
         "warm_start": (config.warm_start, NO_CURRICULUM),
         "rl": (config.rl, config.curriculum),
     }

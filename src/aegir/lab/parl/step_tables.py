@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.lab.byte_network.batches import Batch
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.annotator import TableBatch
 from aegir.readers.bytes.byte_encoding import PAD
 from aegir_rl.base.arrays import I64, Bools, Floats, Ints
@@ -26,7 +26,7 @@ class StepTables:
     """The tables of one step."""
 
     batch: Batch
-    examples: Sequence[Example]
+    examples: Sequence[TableExample]
     names: tuple[str, ...]
     """Of the specialists that may be activated; none if they are off."""
     step: int

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from aegir.lab.byte_network.batches import batch_of, draw_as_is
 from aegir.lab.byte_network.evaluation import Answers, answer
-from aegir.lab.byte_network.examples import TEACHER_HEAD, Example, examples_of
+from aegir.lab.byte_network.examples import TEACHER_HEAD, TableExample, examples_of
 from aegir.lab.byte_network.supervised import Trained
 from aegir.lab.data.sources import TrainingTable
 from aegir.lab.specialists.slices import Domain, single_column
@@ -48,11 +48,11 @@ def measure_scores(
     is_inside: list[bool] = []
     for table in held_out:
         for number, labels in enumerate(table.labelled.labels):
-            place = None if table.source.aux else domain.place(labels)
-            if place:
+            side = None if table.source.aux else domain.place(labels)
+            if side:
                 single = single_column(table.labelled, number, labels)
                 columns.append(TrainingTable(single, table.source))
-                is_inside.append(place == "inside" and domain.covers(table.source))
+                is_inside.append(side == "inside" and domain.covers(table.source))
     if not columns:
         return DomainScores({}, {})
     model = ByteColumnModel.of(rounded(checkpoint))
@@ -76,7 +76,7 @@ def mean_scores(manifests: Sequence[SpecialistManifest], name: str) -> DomainSco
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def measure_cosine(trained: Trained, examples: Sequence[Example]) -> float:
+def measure_cosine(trained: Trained, examples: Sequence[TableExample]) -> float:
     """Return the mean cosine between the student's and the teacher's vectors of columns that were kept out."""
     total, net = 0.0, trained.net
     net.eval()
@@ -86,8 +86,8 @@ def measure_cosine(trained: Trained, examples: Sequence[Example]) -> float:
         ]
         batch = batch_of(some, trained.index, {TEACHER_HEAD: trained.heads[TEACHER_HEAD]})
         vectors, _ = net.read(batch.parts)
-        given = net.heads[TEACHER_HEAD](vectors)
-        cosines = functional.cosine_similarity(given, batch.targets[TEACHER_HEAD], dim=-1)
+        guessed = net.heads[TEACHER_HEAD](vectors)
+        cosines = functional.cosine_similarity(guessed, batch.targets[TEACHER_HEAD], dim=-1)
         total += float(cosines.sum())
     return total / max(len(examples), 1)
 

@@ -2,7 +2,7 @@
 
     columns of raw/ --text: header and first cells--> encoder --centred, length 1--> vectors (columns, D)
 
-A student that gives these vectors from bytes places columns by meaning, whether or not anybody labelled them. Half of the
+A student that gives these vectors from bytes arranges columns by meaning, whether or not anybody labelled them. Half of the
 columns are read without their header, by teacher and student alike; of the others the student may not see the header and
 then learns to guess at it. The encoder is asked once: its vectors are kept in a file.
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 
 from aegir.lab.byte_network.corpus import FirstRows
-from aegir.lab.byte_network.examples import TEACHER_HEAD, Example
+from aegir.lab.byte_network.examples import TEACHER_HEAD, TableExample
 from aegir.lab.ngram_network.distillation import (
     RIDGE,
     Encode,
@@ -72,14 +72,14 @@ class TaughtColumns:
         """No columns."""
         return cls((), np.zeros((0, 0), np.float32))
 
-    def at(self, places: slice) -> "TaughtColumns":
-        """Return the columns at these places."""
-        return TaughtColumns(self.columns[places], self.vectors[places])
+    def at(self, part: slice) -> "TaughtColumns":
+        """Return the columns of this part."""
+        return TaughtColumns(self.columns[part], self.vectors[part])
 
-    def examples(self, weight: float) -> list[Example]:
+    def examples(self, weight: float) -> list[TableExample]:
         """Return one-column tables to learn from."""
         return [
-            Example(
+            TableExample(
                 Table("", (column,)),
                 {},
                 {TEACHER_HEAD: weight},
@@ -154,9 +154,9 @@ def _bags(columns: Sequence[Column], index: GramIndex, reading: Reading) -> Iter
         some = [encode_column(column, reading) for column in columns[at : at + ROWS_AT_ONCE]]
         symbols, lengths = pad(some)
         found = index.rows(symbols).reshape(len(some), -1)  # (B, T G)
-        row, place = np.nonzero(found < index.missing)
+        row, column = np.nonzero(found < index.missing)
         shares = (1 / lengths[row]).astype(np.float32)
-        yield csr_matrix((shares, (row, found[row, place])), shape=(len(some), index.missing))
+        yield csr_matrix((shares, (row, found[row, column])), shape=(len(some), index.missing))
 
 
 def _has_words(column: Column) -> bool:

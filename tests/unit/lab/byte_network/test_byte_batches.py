@@ -18,8 +18,8 @@ from aegir.lab.byte_network.batches import (
     draw_varied,
 )
 from aegir.lab.byte_network.corpus import build_corpus
-from aegir.lab.byte_network.examples import Example, choose_grams
-from aegir.lab.byte_network.mixture import Mixture
+from aegir.lab.byte_network.examples import TableExample, choose_grams
+from aegir.lab.byte_network.mixture import TableMixture
 from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import HEADER
 from aegir.readers.bytes.gram_index import GramIndex
@@ -34,14 +34,14 @@ HEADS = {"cta": tuple(map(str, range(16))), "cpa": tuple("abcd")}
 INDEX = GramIndex.of(np.arange(0, 1 << 20, 3, dtype=np.int32))
 
 
-def example(columns: int, rows: int = 4, subject: int | None = 0, **more: object) -> Example:
+def example(columns: int, rows: int = 4, subject: int | None = 0, **more: object) -> TableExample:
     """A table whose cells name their column, labelled with the column's number."""
     made = tuple(
         Column(f"head {i}", tuple(f"c{i} r{row}" for row in range(rows))) for i in range(columns)
     )
     table = Table("made up", made, subject=subject)
     labels = {"cta": tuple((number,) for number in range(columns))}
-    return Example(table, labels, {"cta": 0.5}, "made_up", **more)
+    return TableExample(table, labels, {"cta": 0.5}, "made_up", **more)
 
 
 def text_of(drawing: Drawing, place: int) -> str:
@@ -59,16 +59,16 @@ def same(one: Batch, other: Batch) -> bool:
 
 
 def test_the_same_step_reads_the_same_bytes_and_another_step_others() -> None:
-    mixture = Mixture({"a": [example(3 + i % 3) for i in range(7)]}, {"a": 4}, seed=5)
+    mixture = TableMixture({"a": [example(3 + i % 3) for i in range(7)]}, {"a": 4}, seed=5)
 
-    def batch(step: int, drawn: Mixture = mixture) -> Batch:
+    def batch(step: int, drawn: TableMixture = mixture) -> Batch:
         drawings = [
             draw_varied(one, READING, Augmentation(), Seeds(5), step, place)
             for place, (_, _, one) in enumerate(drawn.draw(step))
         ]
         return batch_of(drawings, INDEX, HEADS, 16)
 
-    fresh = Mixture(mixture.examples, mixture.per_step, seed=5)
+    fresh = TableMixture(mixture.examples, mixture.per_step, seed=5)
     batch(0)
     assert same(batch(3), batch(3, fresh))  # whatever was drawn before
     assert not same(batch(3), batch(4))
@@ -178,7 +178,7 @@ def _without_loss(drawing: Drawing) -> list[torch.Tensor]:
 
 def test_the_choice_of_grams_is_repeatable_and_prefers_what_many_groups_share() -> None:
     shared = [Column(None, ("common text", f"only in {i}{i}{i}")) for i in range(6)]
-    examples = [Example(Table(str(i), (one,)), {}, {}, "s") for i, one in enumerate(shared)]
+    examples = [TableExample(Table(str(i), (one,)), {}, {}, "s") for i, one in enumerate(shared)]
     chosen = choose_grams(examples, range(6), READING, 200)
     assert np.array_equal(chosen, choose_grams(examples, range(6), READING, 200))
     assert np.array_equal(chosen, np.sort(chosen))

@@ -236,7 +236,8 @@ def test_the_ratio_loss_of_several_parts_leans_as_that_of_one() -> None:
     p = torch.rand(4, 9, generator=torch.Generator().manual_seed(0)).requires_grad_()
     mask = torch.arange(9) < torch.tensor([[9], [4], [7], [2]])
     boundary = (p >= 0.5) & mask
-    Boundaries(p, boundary, mask).ratio_loss(5.0).backward()
+    share, mean = boundary.sum() / mask.sum(), (p * mask).sum() / mask.sum()
+    (5 / 4 * (4 * share * mean + (1 - share) * (1 - mean))).backward()  # H-Net's ratio loss, N = 5
     whole, p.grad = p.grad, None
     rows = (slice(0, 1), slice(1, 4))
     parts = [SimpleNamespace(boundaries=[Boundaries(p[r], boundary[r], mask[r])]) for r in rows]

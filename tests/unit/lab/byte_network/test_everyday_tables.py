@@ -18,8 +18,8 @@ from aegir.lab.byte_network.batches import (
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.evaluation import NO_LABEL, Answers, answer
-from aegir.lab.byte_network.everyday_metrics import everyday_metrics
-from aegir.lab.byte_network.examples import Example, examples_of, heads_of, soft_target
+from aegir.lab.byte_network.examples import TableExample, examples_of, heads_of, soft_target
+from aegir.lab.byte_network.held_out_metrics import everyday_metrics
 from aegir.lab.byte_network.losses import LossWeights, compute_loss
 from aegir.lab.byte_network.supervised import build_network
 from aegir.lab.data.sources import Source, TrainingTable
@@ -77,14 +77,14 @@ def net(config: ByteTraining, corpus: Corpus) -> ByteNetwork:
     return build_network(config.architecture, corpus.heads, 0, config.seed)
 
 
-def labelled(*labels: ColumnLabels) -> Example:
+def labelled(*labels: ColumnLabels) -> TableExample:
     columns = tuple(Column(f"c{i}", (f"a{i}", f"b{i}")) for i in range(len(labels)))
     table = TrainingTable(LabelledTable(Table("t", columns), labels, {}), Source("t.jsonl"))
     (example,) = examples_of([table], heads_of([table]))
     return example
 
 
-def loss_of_example(net: ByteNetwork, example: Example) -> torch.Tensor:
+def loss_of_example(net: ByteNetwork, example: TableExample) -> torch.Tensor:
     drawing = draw_as_is(example, Reading())
     given = batch_of([drawing], GramIndex.of(np.zeros(0, np.int32)), dict(OUTPUTS))
     return compute_loss(net, given, PLAIN).total
@@ -282,7 +282,7 @@ def test_a_likely_subject_is_shown_at_times_and_never_learnt() -> None:
 def test_a_column_that_is_empty_in_the_rows_read_is_read_elsewhere() -> None:
     sparse = Column("when", ("",) * 40 + ("2020",))
     full = Column("key", tuple(f"k{i}" for i in range(41)))
-    example = Example(Table("t", (sparse, full)), {}, {}, "open")
+    example = TableExample(Table("t", (sparse, full)), {}, {}, "open")
     for i in range(10):
         drawn = draw_varied(example, Reading(), Augmentation(), Seeds(1), i)
         texts = [bytes(int(s) for s in one if s < 256).decode() for one in drawn.symbols]

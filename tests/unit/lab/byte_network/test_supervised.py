@@ -11,11 +11,11 @@ import torch
 
 from aegir.lab.byte_network.config import (
     ByteTraining,
-    CurriculumSettings,
+    TableCurriculum,
     read_byte_training,
 )
 from aegir.lab.byte_network.evaluation import answer
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.byte_network.supervised import Trained, train
 from aegir.lab.held_out import ANSWERS
 from aegir.lab.torch_training import read_learner
@@ -89,7 +89,7 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not_bit_for_bit(
 def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_was_not(
     config: ByteTraining, tmp_path: Path
 ) -> None:
-    practised = replace(config, curriculum=CurriculumSettings("learning-progress"))
+    practised = replace(config, curriculum=TableCurriculum("learning-progress"))
     whole = train_small(practised, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         train(practised, "supervised", tmp_path / "run", StopsAfter(3))
@@ -107,7 +107,7 @@ def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_wa
 def test_a_curriculum_is_not_switched_on_or_off_by_resuming(
     config: ByteTraining, folder: Path, whole: Trained
 ) -> None:
-    practised = replace(config, curriculum=CurriculumSettings("competence"))
+    practised = replace(config, curriculum=TableCurriculum("competence"))
     with pytest.raises(UsageError, match=r"curriculum.strategy was 'off' when .* is 'competence'"):
         train_small(practised, folder / "whole", resume=True)
 
@@ -175,7 +175,7 @@ def test_most_answers_do_not_depend_on_the_order_of_columns(learnt: Trained) -> 
     assert (np.roll(answers, -1, axis=1) == moved).mean() > 0.8
 
 
-def rotated(example: Example) -> Example:
+def rotated(example: TableExample) -> TableExample:
     """The first column goes last."""
     columns = (*example.table.columns[1:], example.table.columns[0])
     labels = {head: (*some[1:], some[0]) for head, some in example.labels.items()}

@@ -167,7 +167,7 @@ def listed_mixture(name: str, fill: Callable[[Random, str], str] | None = None) 
     """Return the kind of column of this name in mixtures.tsv; `fill` fills in its templates."""
     parts: dict[Generator, float] = {}
     share = 0.0
-    for place, (column, weight, form, texts, options) in read_tsv(
+    for where, (column, weight, form, texts, options) in read_tsv(
         Path(__file__).parent / "mixtures.tsv", "column weight form list options"
     ):
         if column != name:
@@ -175,7 +175,7 @@ def listed_mixture(name: str, fill: Callable[[Random, str], str] | None = None) 
         if form == "repeated":
             share = float(weight)
         elif form == "templates":
-            assert fill is not None, f"{place}: templates need a function that fills them in"
+            assert fill is not None, f"{where}: templates need a function that fills them in"
             parts[templates(texts, fill)] = float(weight)
         else:
             parts[_FORMS[form](texts, **_options(options))] = float(weight)
