@@ -93,7 +93,7 @@ class HeldOutGroups:
 
 
 class SameTables:
-    """Tells which other tables are one of these: they have the same name and say that they are from the same place."""
+    """Contains a table if one of these tables has the same name and states the same source."""
 
     def __init__(self, tables: Iterable[LabelledTable]) -> None:
         self._known = {_identity(labelled) for labelled in tables}

@@ -22,6 +22,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,29 +66,17 @@ class SwarmLearner:
     def __init__(self, policy: SwarmPolicy, config: ParlTraining) -> None:
         self.policy, self.config = policy, config
         self.parameters = dict(policy.named_parameters())
-        own: list[Tensor] = []
-        trust: list[Tensor] = []
-        decayed: list[Tensor] = []
-        plain: list[Tensor] = []
+        learning = config.learning
+        groups: dict[str, dict[str, Any]] = {
+            "own": {"weight_decay": 0.0, "share": 1.0},
+            "trust": {"weight_decay": 0.0, "share": learning.trust_rate},
+            "decayed": {"weight_decay": learning.weight_decay, "share": learning.primary_rate},
+            "plain": {"weight_decay": 0.0, "share": learning.primary_rate},
+        }
         for name, parameter in self.parameters.items():
-            if name.startswith(TRUST):
-                trust.append(parameter)
-            elif not name.startswith(PRIMARY):
-                own.append(parameter)
-            else:
-                (decayed if decays(name, parameter) else plain).append(parameter)
-        decay = config.learning.weight_decay
-        self.optimizer = torch.optim.AdamW(
-            [
-                {"params": own, "weight_decay": 0.0, "share": 1.0},
-                {"params": trust, "weight_decay": 0.0, "share": config.learning.trust_rate},
-                {"params": decayed, "weight_decay": decay, "share": config.learning.primary_rate},
-                {"params": plain, "weight_decay": 0.0, "share": config.learning.primary_rate},
-            ],
-            1e-3,
-            (0.9, 0.98),
-            fused=True,
-        )
+            groups[_group_of(name, parameter)].setdefault("params", []).append(parameter)
+        filled = [group for group in groups.values() if "params" in group]
+        self.optimizer = torch.optim.AdamW(filled, 1e-3, (0.9, 0.98), fused=True)
         rl = config.rl
         self.reference: SwarmPolicy | None = None
         """The policy after the warm start, while KL to it counts."""
@@ -265,6 +254,15 @@ class SwarmLearner:
         rate = learning_rate(stage.learning_rate, learning.warm_up, step, stage.steps)
         where = f"step {step} of {name}"
         return take_step(self.optimizer, self.parameters, rate, learning.clip, where)
+
+
+def _group_of(name: str, parameter: Tensor) -> str:
+    """Return which group of the optimiser a parameter is in."""
+    if name.startswith(TRUST):
+        return "trust"
+    if not name.startswith(PRIMARY):
+        return "own"
+    return "decayed" if decays(name, parameter) else "plain"
 
 
 def hand_over(x: Tensor, gradient: Floats) -> Tensor:

@@ -46,6 +46,8 @@ from aegir_rl.rl.schedules import SmoothLambdas, StagedLambdas
 
 HALF_LIFE = 20_000
 """Advantages after which the weight of an old one is halved: some fifty steps."""
+REMEMBERED = ("ensemble", "combined", "normalizer", "gain_normalizer")
+"""The parts of the rewards that have a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,28 +151,19 @@ class ParlRewards:
 
     def metrics(self) -> dict[str, float]:
         """Metrics of ensemble, normalisers and missing parts."""
-        of_gains = {
-            f"routing/{name}": value for name, value in self.gain_normalizer.metrics().items()
-        }
+        gains = self.gain_normalizer.metrics()
         return {
             **self.ensemble.metrics(),
             **self.normalizer.metrics(),
-            **of_gains,
+            **{f"routing/{name}": value for name, value in gains.items()},
             **self.combined.metrics(),
         }
 
     def state_dict(self) -> dict[str, Any]:
         """What must be kept across a stop."""
-        return {
-            "ensemble": self.ensemble.state_dict(),
-            "combined": self.combined.state_dict(),
-            "normalizer": self.normalizer.state_dict(),
-            "gain_normalizer": self.gain_normalizer.state_dict(),
-        }
+        return {name: getattr(self, name).state_dict() for name in REMEMBERED}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where the saved rewards stood."""
-        self.ensemble.load_state_dict(state["ensemble"])
-        self.combined.load_state_dict(state["combined"])
-        self.normalizer.load_state_dict(state["normalizer"])
-        self.gain_normalizer.load_state_dict(state["gain_normalizer"])
+        for name in REMEMBERED:
+            getattr(self, name).load_state_dict(state[name])

@@ -173,7 +173,9 @@ class RunState:
         """Write a checkpoint after `done` steps; raise if a specialist has changed."""
         self.policy.swarm.check_unchanged()
         self.done = done
-        facts, arrays = split_state(self._state())
+        state = {name: part.state_dict() for name, part in self._remembering().items()}
+        curricula = {name: each.state_dict() for name, each in self.mixtures.items()}
+        facts, arrays = split_state({"curricula": curricula, **state, "dropped": self.dropped})
         arrays[GRAMS] = self.policy.primary.index.kept
         if self.learner.reference is not None:
             reference = self.learner.reference.state_dict()
@@ -181,13 +183,12 @@ class RunState:
         known = self.facts | {"state": facts}
         save_learner(self.run.checkpoint, self.learner, done, known, arrays)
 
-    def _state(self) -> dict[str, Any]:
+    def _remembering(self) -> dict[str, Any]:
+        """The parts that have a state, beside the curricula."""
         return {
-            "curricula": {name: each.state_dict() for name, each in self.mixtures.items()},
-            "rewards": self.rewards.state_dict(),
-            "monitor": self.monitor.state_dict(),
-            "kl_control": self.learner.kl_control.state_dict(),
-            "dropped": self.dropped,
+            "rewards": self.rewards,
+            "monitor": self.monitor,
+            "kl_control": self.learner.kl_control,
         }
 
     def _check_parts(self, saved: TrainingCheckpoint, folder: Path) -> None:
@@ -205,9 +206,8 @@ class RunState:
         state = join_state(saved.facts["state"], saved.tensors)
         for name, mixture in self.mixtures.items():
             mixture.load_state_dict(state["curricula"][name])
-        self.rewards.load_state_dict(state["rewards"])
-        self.monitor.load_state_dict(state["monitor"])
-        self.learner.kl_control.load_state_dict(state["kl_control"])
+        for name, part in self._remembering().items():
+            part.load_state_dict(state[name])
         reference = {
             name.removeprefix(REFERENCE): tensor
             for name, tensor in saved.tensors.items()
