@@ -105,14 +105,14 @@ def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, st
             "cpa": table.source.cpa_weight,
         }
         for task, weight in trust.items():
-            found = [
+            judged = [
                 (accepted, answer)
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
                 for accepted in [labels.types if task == "cta" else labels.relations]
                 if accepted or (accepted is not None and _said(task, answer)[0])
             ]
-            if weight > 0 and found:
-                rows.setdefault((task, _suffix(table.source)), []).extend(found)
+            if weight > 0 and judged:
+                rows.setdefault((task, _suffix(table.source)), []).extend(judged)
     return dict(sorted(rows.items()))
 
 
@@ -268,10 +268,10 @@ def calibrating_combined(
     `temperature` is that of the fold runs' answers; 1 if it is None.
     """
     answers, _ = load_models(ngrams)
-    kept = _stacked(runs)
+    of_runs = _stacked(runs)
     if temperature:
-        kept = {origin: _tempered(each, temperature) for origin, each in kept.items()}
-    models = {**answers, BYTES: kept}
+        of_runs = {origin: _tempered(each, temperature) for origin, each in of_runs.items()}
+    models = {**answers, BYTES: of_runs}
     inner = _ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}

@@ -200,7 +200,7 @@ def predict(fitted: LinearStages, examples: LinearExamples, wanted: Bools) -> He
 
 def fit_temperatures(held_out: Sequence[HeldOut]) -> dict[Task, float]:
     """Return the temperature of least log loss of each task over all answers; 1 for a task without labelled columns."""
-    found: dict[Task, float] = {}
+    temperatures: dict[Task, float] = {}
     parts: Mapping[Task, str] = {"cta": "types", "cpa": "relations"}
     for task, part in parts.items():
         labelled = [(one, one.known[part]) for one in held_out]
@@ -211,8 +211,8 @@ def fit_temperatures(held_out: Sequence[HeldOut]) -> dict[Task, float]:
             probabilities = softmax(logits / np.float32(temperature))
             return float(-np.log((probabilities * right).sum(axis=1) + 1e-7).mean())
 
-        found[task] = min(TEMPERATURES, key=loss) if len(logits) else 1.0
-    return found
+        temperatures[task] = min(TEMPERATURES, key=loss) if len(logits) else 1.0
+    return temperatures
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:

@@ -43,8 +43,8 @@ def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tu
         return float(value), slope / len(accepted)
 
     bounds = [(0.0, 3.0), (0.0, 3.0)]
-    found = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
-    return float(found.x[0]), float(found.x[1])
+    fitted = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(fitted.x[0]), float(fitted.x[1])
 
 
 def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float, float]:
@@ -126,8 +126,8 @@ def fit_weights(
     def loss(settings: tuple[float, float]) -> float:
         share, sharpness = settings
         tried = Mixing(*[replace(weights, via_fine=share, sharpness=sharpness)] * 2)
-        found = with_none(tried.with_fine(types, fine, types_of_fine, web))
-        return float(-np.log((found * accepted["types"][used]).sum(axis=1) + 1e-6).mean())
+        mixed = with_none(tried.with_fine(types, fine, types_of_fine, web))
+        return float(-np.log((mixed * accepted["types"][used]).sum(axis=1) + 1e-6).mean())
 
     share, sharpness = min(product(VIA_FINE, SHARPNESS), key=loss)
     return replace(weights, via_fine=share, sharpness=sharpness)

@@ -268,16 +268,16 @@ class _NetworkTask:
         """Return the probabilities (columns, outputs) that a network gives to unlabelled tables."""
         columns = self.columns
         raw = np.flatnonzero(used & np.array([table.source.raw for table in columns.tables]))
-        found: dict[str, F16] = {
+        probabilities: dict[str, F16] = {
             head: np.zeros((len(columns), columns.targets[head].shape[1]), np.float16)
             for head in TARGETS
         }
         if len(raw):
             where = columns.of_tables(raw)
             for head, logits in fitting.predict(raw).items():
-                if head in found:
-                    found[head][where] = _probabilities(logits)
-        return found
+                if head in probabilities:
+                    probabilities[head][where] = _probabilities(logits)
+        return probabilities
 
     def _answers(self, fits: Sequence[Fit], number: int) -> dict[str, HeldOut]:
         """Return the mean answers of the networks to the fold's tables."""
@@ -286,10 +286,12 @@ class _NetworkTask:
         for origin, wanted in (("web", ~everyday), ("open", everyday)):
             tables = np.flatnonzero((self.fold == number) & wanted)
             where = columns.of_tables(tables)
-            found = [fitting.predict(tables) for fitting in fits]
+            outputs = [fitting.predict(tables) for fitting in fits]
             sizes = np.diff(columns.starts)[tables]
             answers[origin] = HeldOut(
-                logits={head: _mean_logits([each[head] for each in found]) for head in found[0]},
+                logits={
+                    head: _mean_logits([each[head] for each in outputs]) for head in outputs[0]
+                },
                 accepted={head: columns.targets[head][where] > 0 for head in TARGETS},
                 known={head: columns.weights[head][where] > 0 for head in TARGETS},
                 table=np.repeat(np.arange(len(tables)), sizes),

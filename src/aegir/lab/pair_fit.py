@@ -142,8 +142,8 @@ def _loss(
     total = 0.0
     for table in tables:
         left = np.maximum(counts - own[table.group], 0) if table.group in own else counts
-        found = Pairs(NAMES[head], left, weights).apply(table.probabilities)
+        together = Pairs(NAMES[head], left, weights).apply(table.probabilities)
         known = table.accepted.any(axis=1)
-        right = (with_none(found) * table.accepted).sum(axis=1)[known]
+        right = (with_none(together) * table.accepted).sum(axis=1)[known]
         total -= float(np.log(right + 1e-6).sum())
     return total

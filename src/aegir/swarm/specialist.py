@@ -61,13 +61,13 @@ class SpecialistOutput:
             raise UsageError(
                 f"a specialist has not read row {int(missing.nonzero()[0, 0])}, which is routed to it"
             )
-        kept = active[self.rows]
+        routed = active[self.rows]
         return SpecialistOutput(
-            self.rows[kept],
-            tuple(state[kept] for state in self.states),
-            None if self.vectors is None else self.vectors[kept],
-            None if self.answers is None else self.answers[kept],
-            self.finite[kept],
+            self.rows[routed],
+            tuple(state[routed] for state in self.states),
+            None if self.vectors is None else self.vectors[routed],
+            None if self.answers is None else self.answers[routed],
+            self.finite[routed],
             0.0,
         )
 

@@ -145,7 +145,7 @@ def draw_varied(
     shown = columns.index(likely) if likely in columns else subject
     if random.random() < how.hide_subject:
         shown = None
-    labels = {head: tuple(found[i] for i in columns) for head, found in example.labels.items()}
+    labels = {head: tuple(right[i] for i in columns) for head, right in example.labels.items()}
     roles = mark_subject(len(columns), shown)
     seed = int(random.integers(1 << 62))
     vectors = None if example.vectors is None else example.vectors[columns]
@@ -170,7 +170,7 @@ def _some_columns(
     if count > 2 and random.random() < how.drop_columns:
         most = min(most, max(2, round(count * 0.66)))
     if count > most:
-        labelled = [any(found[i] is not None for found in example.labels.values()) for i in chosen]
+        labelled = [any(right[i] is not None for right in example.labels.values()) for i in chosen]
         wish = random.random(count) + np.array(labelled)
         if example.table.subject is not None:
             wish[example.table.subject] += 2
@@ -214,10 +214,10 @@ def batch_of(
             targets[head] = torch.from_numpy(wanted[order])
             labelled[head] = torch.tensor([drawings[owner[i]].vectors is not None for i in order])
         else:
-            found = [right for drawing in drawings for right in _right_outputs(drawing, head)]
-            rows = [soft_target(found[i] or (), len(outputs)) for i in order]
+            right = [outputs for drawing in drawings for outputs in _right_outputs(drawing, head)]
+            rows = [soft_target(right[i] or (), len(outputs)) for i in order]
             targets[head] = torch.from_numpy(np.array(rows).reshape(-1, len(outputs)))
-            labelled[head] = torch.tensor([found[i] is not None for i in order])
+            labelled[head] = torch.tensor([right[i] is not None for i in order])
         trust = np.array([drawing.weights.get(head, 0.0) for drawing in drawings], np.float32)
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
@@ -242,12 +242,12 @@ def _noise(drawing: Drawing, width: int) -> npt.NDArray[np.float32]:
 
 def _spans(order: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
     """Split columns, which are in order of length, where a part would grow too large."""
-    found, start = [], 0
+    spans, start = [], 0
     for end in range(1, len(order) + 1):
         if end == len(order) or (end + 1 - start) * lengths[end] > PART_SYMBOLS:
-            found.append(order[start:end])
+            spans.append(order[start:end])
             start = end
-    return found
+    return spans
 
 
 def _part(

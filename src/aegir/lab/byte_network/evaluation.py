@@ -78,13 +78,13 @@ class Answers:
 
     def micro_f1(self, head: str, among: Bools | None = None) -> float | None:
         """Return the share of labelled columns, of those in `among` (columns,), answered right; None without labels."""
-        kept = self.labels[head] != NO_LABEL
+        labelled_rows = self.labels[head] != NO_LABEL
         if among is not None:
-            kept &= among
-        if not kept.any():
+            labelled_rows &= among
+        if not labelled_rows.any():
             return None
-        answers = self.logits[head][kept].argmax(axis=1)
-        return compute_class_f1(self.labels[head][kept], answers).micro_f1
+        answers = self.logits[head][labelled_rows].argmax(axis=1)
+        return compute_class_f1(self.labels[head][labelled_rows], answers).micro_f1
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
     counts: dict[str, Counter[str]] = {}
     for table in tables:
         if table.source.aux:
-            found = counts.setdefault(table.source.aux, Counter())
-            found.update(labels.type for labels in table.labelled.labels if labels.type)
+            labels_seen = counts.setdefault(table.source.aux, Counter())
+            labels_seen.update(labels.type for labels in table.labelled.labels if labels.type)
     heads: Heads = dict(OUTPUTS)
     for name in sorted(counts):
         heads[name] = tuple(sorted(label for label, count in counts[name].items() if count >= RARE))

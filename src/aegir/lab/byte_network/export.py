@@ -41,16 +41,16 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}, "held_out": {}}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        calibration = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a calibration ({reason_of(error)})") from None
     try:
-        ByteCalibration.from_json(found["calibration"])
+        ByteCalibration.from_json(calibration["calibration"])
     except (KeyError, TypeError, UsageError) as error:
         raise UsageError(
             f"{path} is not a calibration ({error}); make one with: aegir train calibrate"
         ) from None
-    return dict(found)
+    return dict(calibration)
 
 
 def export_run(
@@ -103,12 +103,12 @@ class RunNetwork:
 
     def checkpoint(self, facts: Mapping[str, Any]) -> Checkpoint:
         """The network without auxiliary heads, with these facts; it is not checked for collapse."""
-        kept = {
+        shipped = {
             name: tensor.numpy()
             for name, tensor in self.weights.items()
             if not name.startswith("heads.") or name.split(".")[1] in SHIPPED_HEADS
         }
-        return Checkpoint(self.architecture, kept | {GRAM_HASHES: self.hashes}, facts)
+        return Checkpoint(self.architecture, shipped | {GRAM_HASHES: self.hashes}, facts)
 
 
 def read_run(folder: Path, config: ByteTraining) -> RunNetwork:

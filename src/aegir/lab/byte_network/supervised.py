@@ -203,8 +203,8 @@ def build_network(
 def begin_with_rows(net: ByteNetwork, rows: F32) -> None:
     """Add rows (n-grams, width) to the embeddings of n-grams; of the random start, FIRST_NOISE is left."""
     with torch.no_grad():
-        kept = net.reader.embedding.grams[:-1]  # the last row stays zero
-        kept.mul_(FIRST_NOISE).add_(torch.from_numpy(rows))
+        embeddings = net.reader.embedding.grams[:-1]  # the last row stays zero
+        embeddings.mul_(FIRST_NOISE).add_(torch.from_numpy(rows))
 
 
 def _grams(corpus: Corpus, architecture: Architecture, saved: TrainingCheckpoint | None) -> I32:

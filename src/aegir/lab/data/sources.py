@@ -255,11 +255,11 @@ def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[Trai
     counts = Counter(
         name for table in tables for labels in table.labels for name in labels.accepted("cta")
     )
-    kept = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
+    frequent = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
     return [
         TrainingTable(trimmed, source)
         for table in tables
-        if any((trimmed := _with_types(table, kept)).types)
+        if any((trimmed := _with_types(table, frequent)).types)
     ]
 
 

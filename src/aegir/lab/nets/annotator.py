@@ -88,9 +88,9 @@ class ColumnReader(nn.Module):  # type: ignore[misc]
         """Return mean and maximum at every level (B, pooled width)."""
         parts = []
         for x, mask in output.levels:
-            kept = mask[..., None]
-            parts.append((x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1))
-            parts.append(x.masked_fill(~kept, -torch.inf).amax(dim=1))
+            present = mask[..., None]
+            parts.append((x * present).sum(dim=1) / present.sum(dim=1).clamp(min=1))
+            parts.append(x.masked_fill(~present, -torch.inf).amax(dim=1))
         return torch.cat(parts, dim=-1)
 
     def vectors(self, output: StageOutput) -> Tensor:

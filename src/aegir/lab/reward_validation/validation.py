@@ -153,15 +153,15 @@ def _independence_checks(
 
 def _correlations(values: Mapping[str, Floats]) -> dict[str, float | None]:
     """Correlation of every pair over the tables that have both; None where one does not vary."""
-    found: dict[str, float | None] = {}
+    correlations: dict[str, float | None] = {}
     for first, second in combinations(values, 2):
         both = np.isfinite(values[first]) & np.isfinite(values[second])
         pair = np.stack([values[first][both], values[second][both]])
         varies = both.sum() > 1 and bool((np.ptp(pair, axis=1) > 0).all())
-        found[f"{first} and {second}"] = (
+        correlations[f"{first} and {second}"] = (
             float(np.asarray(np.corrcoef(pair))[0, 1]) if varies else None
         )
-    return found
+    return correlations
 
 
 def _correlation_checks(

@@ -77,7 +77,7 @@ def mean_scores(manifests: Sequence[SpecialistManifest], name: str) -> DomainSco
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def measure_cosine(trained: Trained, examples: Sequence[TableExample]) -> float:
-    """Return the mean cosine between the student's and the teacher's vectors of columns that were kept out."""
+    """Return the mean cosine between the student's and the teacher's vectors of columns that were rows out."""
     total, net = 0.0, trained.net
     net.eval()
     for at in range(0, len(examples), COLUMNS_AT_ONCE):
@@ -96,10 +96,10 @@ def _scores(answers: Answers, among: Bools) -> dict[str, float]:
     """Return the scores of the columns in `among` (columns,); a share of nothing is left out."""
     scores = {COLUMNS: float(among.sum())}
     for share, head in SHARES.items():
-        kept = np.flatnonzero(among & answers.known[head])
-        if len(kept):
-            said = answers.logits[head][kept].argmax(axis=1)
-            scores[share] = float(answers.accepted[head][kept, said].mean())
+        rows = np.flatnonzero(among & answers.known[head])
+        if len(rows):
+            said = answers.logits[head][rows].argmax(axis=1)
+            scores[share] = float(answers.accepted[head][rows, said].mean())
     if among.any():
         said = answers.logits[TYPES_HEAD][among].argmax(axis=1)
         scores[NONE_SHARE] = float((said == len(OUTPUTS[TYPES_HEAD]) - 1).mean())
@@ -108,8 +108,8 @@ def _scores(answers: Answers, among: Bools) -> dict[str, float]:
 
 def _mean(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
     measures = dict.fromkeys(measure for scores in several for measure in scores)
-    found = {}
+    means = {}
     for measure in measures:
         values = [scores[measure] for scores in several if measure in scores]
-        found[measure] = sum(values) / (1 if measure == COLUMNS else len(values))
-    return found
+        means[measure] = sum(values) / (1 if measure == COLUMNS else len(values))
+    return means

@@ -138,12 +138,12 @@ def first_rows(taught: TaughtColumns, reading: Reading) -> FirstRows:
     """Return the function that gives the rows with which the embedding of n-grams begins."""
     some = taught.at(slice(MOST_FOR_ROWS))
 
-    def rows(kept: npt.NDArray[np.int32], width: int) -> F32:
-        inputs = vstack(list(_bags(some.columns, GramIndex.of(kept), reading)))
-        found = solve_ridge(inputs, main_directions(some.vectors, width), RIDGE)
+    def rows(hashes: npt.NDArray[np.int32], width: int) -> F32:
+        inputs = vstack(list(_bags(some.columns, GramIndex.of(hashes), reading)))
+        fitted = solve_ridge(inputs, main_directions(some.vectors, width), RIDGE)
         often = np.asarray(inputs.sum(axis=0)).ravel()
-        size = np.sqrt((often[:, None] * found**2).sum() / max(float(often.sum()) * width, 1e-6))
-        return np.asarray(found * (SPREAD / max(float(size), 1e-6)), np.float32)
+        size = np.sqrt((often[:, None] * fitted**2).sum() / max(float(often.sum()) * width, 1e-6))
+        return np.asarray(fitted * (SPREAD / max(float(size), 1e-6)), np.float32)
 
     return rows
 
@@ -153,10 +153,10 @@ def _bags(columns: Sequence[Column], index: GramIndex, reading: Reading) -> Iter
     for at in range(0, len(columns), ROWS_AT_ONCE):
         some = [encode_column(column, reading) for column in columns[at : at + ROWS_AT_ONCE]]
         symbols, lengths = pad(some)
-        found = index.rows(symbols).reshape(len(some), -1)  # (B, T G)
-        row, column = np.nonzero(found < index.missing)
+        grams = index.rows(symbols).reshape(len(some), -1)  # (B, T G)
+        row, column = np.nonzero(grams < index.missing)
         shares = (1 / lengths[row]).astype(np.float32)
-        yield csr_matrix((shares, (row, found[row, column])), shape=(len(some), index.missing))
+        yield csr_matrix((shares, (row, grams[row, column])), shape=(len(some), index.missing))
 
 
 def _has_words(column: Column) -> bool:
