@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from aegir.lab.byte_network.batches import Batch, batch_of, draw_as_is
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_as_is
 from aegir.lab.byte_network.corpus import build_corpus
 from aegir.lab.parl.build import build_policy
 from aegir.lab.parl.config import ParlTraining, read_parl_training
@@ -101,7 +101,7 @@ def train_small_parl(
     return train_parl(config, folder, Listener(), specialists, resume=resume)
 
 
-def policy_and_tables(folder: Path) -> tuple[SwarmPolicy, Batch, StepTables]:
+def policy_and_tables(folder: Path) -> tuple[SwarmPolicy, ColumnBatch, StepTables]:
     """A swarm whose own weights are random and whose gates are open, and four tables."""
     config = parl_settings(folder)
     corpus = build_corpus(config.data, config.held_out, config.data_seed)

@@ -79,7 +79,7 @@ class Drawing:
 
 
 @dataclass(slots=True)
-class Batch:
+class ColumnBatch:
     """Tensors of several tables. Columns are numbered in the order of the parts."""
 
     parts: list[tuple[Tensor, Tensor]]
@@ -196,7 +196,7 @@ def _at_rows(column: Column, rows: Sequence[int]) -> Column:
 
 def batch_of(
     drawings: Sequence[Drawing], index: GramIndex, heads: Heads, noise_width: int = 0
-) -> Batch:
+) -> ColumnBatch:
     """Return the drawings as tensors, with targets for these heads."""
     symbols = [one for drawing in drawings for one in drawing.symbols]
     owner = np.repeat(np.arange(len(drawings)), [len(d.symbols) for d in drawings])
@@ -222,7 +222,7 @@ def batch_of(
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
     noise = np.concatenate([_noise(drawing, noise_width) for drawing in drawings])[order]
-    return Batch(
+    return ColumnBatch(
         parts=parts,
         tables=_tables(drawings, position),
         targets=targets,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from aegir.lab.byte_network.batches import Batch, batch_of, draw_as_is, mark_subject
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_as_is, mark_subject
 from aegir.lab.byte_network.examples import Heads, TableExample
 from aegir.lab.byte_network.losses import ReadBatch
 from aegir.lab.nets.annotator import ByteNetwork, TableBatch
@@ -30,7 +30,7 @@ from aegir_rl.health.measures import measure_predictions, measure_representation
 from aegir_rl.health.report import HealthReport, check
 from aegir_rl.health.rules import RULES, Rule
 
-ReadColumns = Callable[[Batch], ReadBatch]
+ReadColumns = Callable[[ColumnBatch], ReadBatch]
 """Reads the columns of a batch."""
 NO_LABEL = -1
 TABLES_AT_ONCE = 32

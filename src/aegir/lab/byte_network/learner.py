@@ -15,7 +15,7 @@ import torch
 import torch.distributed as distributed
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.config import Phase
 from aegir.lab.byte_network.losses import compute_loss
 from aegir.lab.nets.annotator import ByteNetwork
@@ -82,7 +82,7 @@ class Learner:
         ]
         self.optimizer = torch.optim.AdamW(groups, phase.learning_rate, (0.9, 0.98), fused=True)
 
-    def learn(self, batch: Batch, step: int) -> LearntStep:
+    def learn(self, batch: ColumnBatch, step: int) -> LearntStep:
         """Take one step."""
         self.net.train()
         phase = self.phase

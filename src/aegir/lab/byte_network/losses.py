@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aegir.lab.byte_network.batches import NOT_KNOWN, Batch
+from aegir.lab.byte_network.batches import NOT_KNOWN, ColumnBatch
 from aegir.lab.byte_network.examples import TEACHER_HEAD
 from aegir.lab.nets.annotator import ByteNetwork
 from aegir.lab.nets.hierarchy import StageOutput
@@ -78,7 +78,7 @@ def _of_one_process(part: Tensor) -> Tensor:
 
 def compute_loss(
     net: ByteNetwork,
-    batch: Batch,
+    batch: ColumnBatch,
     weights: LossWeights,
     read: ReadBatch | None = None,
     add_up: SumOverProcesses = _of_one_process,
@@ -140,7 +140,7 @@ class _HeadLoss:
 
 
 def _head_loss(
-    head: torch.nn.Module, inputs: Tensor, batch: Batch, task: str, smoothing: float
+    head: torch.nn.Module, inputs: Tensor, batch: ColumnBatch, task: str, smoothing: float
 ) -> _HeadLoss:
     """Return the loss of one head; zeros where no column has a label.
 
@@ -163,7 +163,7 @@ def _head_loss(
 
 
 def _teacher_loss(
-    head: torch.nn.Module, vectors: Tensor, batch: Batch
+    head: torch.nn.Module, vectors: Tensor, batch: ColumnBatch
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the weighted sum of 1 - cosine over columns with a teacher's vector, the plain sum, and their number."""
     taught = batch.labelled[TEACHER_HEAD]
@@ -172,7 +172,7 @@ def _teacher_loss(
     return (each * trust).sum(), each.detach().sum(), taught.float().sum()
 
 
-def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:
+def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: ColumnBatch) -> Tensor:
     known = batch.subjects != NOT_KNOWN
     logits = net.subject(vectors[known])[:, 0]
     return functional.binary_cross_entropy_with_logits(
@@ -202,7 +202,7 @@ def _ratio_loss(
 
 
 def _next_symbol_loss(
-    net: ByteNetwork, batch: Batch, outputs: list[StageOutput]
+    net: ByteNetwork, batch: ColumnBatch, outputs: list[StageOutput]
 ) -> tuple[Tensor, Tensor]:
     term, count = torch.zeros(()), torch.zeros(())
     for (symbols, _), output in zip(batch.parts, outputs, strict=True):

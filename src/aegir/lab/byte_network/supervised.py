@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from aegir.answers.gold_labels import unknown_names_sentence
-from aegir.lab.byte_network.batches import Batch, batch_of, draw_varied
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_varied
 from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.evaluation import answer, liveness
@@ -222,7 +222,7 @@ def _batch(
     corpus: Corpus,
     grams: GramIndex,
     processes: Processes,
-) -> Batch:
+) -> ColumnBatch:
     """Return this process's share of a step."""
     if len(examples) < processes.count:
         raise UsageError(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.parl.policy import SwarmPolicy
 from aegir.lab.parl.reading import CachedOutputs
 from aegir.lab.parl.rollouts import Rollout
@@ -162,7 +162,7 @@ def _costs(symbols: Ints, on: Bools, workload: Workload) -> Floats:
     return symbols * (workload.primary + helpers)
 
 
-def _accepted(batch: Batch) -> Ints:
+def _accepted(batch: ColumnBatch) -> Ints:
     """Return (columns, A) the acceptable types of each column, NO_CHOICE where there are fewer."""
     accepted = batch.targets[TYPES_HEAD].numpy() > 0
     most = max(int(accepted.sum(axis=1).max(initial=0)), 1)

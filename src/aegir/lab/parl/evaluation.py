@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.evaluation import Answers, answer
 from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.hierarchy import StageOutput
@@ -111,7 +111,7 @@ class _Reader:
         self._dropped = np.zeros(len(self.names), np.int64)
         self._times = Times()
 
-    def __call__(self, batch: Batch) -> tuple[Tensor, list[StageOutput]]:
+    def __call__(self, batch: ColumnBatch) -> tuple[Tensor, list[StageOutput]]:
         if not self.names or not self.config.routing.calls_specialists:
             reading = read_columns(self.policy, batch)
             return reading.vectors, reading.outputs

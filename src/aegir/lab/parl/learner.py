@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.learner import without_idle_heads
 from aegir.lab.byte_network.losses import StepLoss, compute_loss
 from aegir.lab.parl.config import LEARNT, ParlTraining, RlSettings, WarmStartSettings
@@ -87,7 +87,7 @@ class SwarmLearner:
         )
 
     def warm_start(
-        self, batch: Batch, activation: Tensor | None, cached: CachedOutputs | None, step: int
+        self, batch: ColumnBatch, activation: Tensor | None, cached: CachedOutputs | None, step: int
     ) -> dict[str, float]:
         """Take one supervised step with these specialists; return its metrics."""
         loss = self._supervised(batch, read_columns(self.policy, batch, None, activation, cached))
@@ -154,7 +154,7 @@ class SwarmLearner:
 
     def _loss(
         self,
-        batch: Batch,
+        batch: ColumnBatch,
         rollout: Rollout,
         advantages: Floats,
         cached: CachedOutputs | None,
@@ -201,7 +201,7 @@ class SwarmLearner:
         return self.config.routing.kind == LEARNT and bool(self.policy.swarm.specialists)
 
     def _tokens(
-        self, policy: SwarmPolicy, batch: Batch, reading: SwarmReading, rollout: Rollout
+        self, policy: SwarmPolicy, batch: ColumnBatch, reading: SwarmReading, rollout: Rollout
     ) -> tuple[Tensor, Tensor]:
         """Return log probabilities (columns, factors) of what was drawn, and the logits of labels."""
         embedded = policy.primary.network.mixer(reading.vectors, batch.tables)
@@ -213,13 +213,13 @@ class SwarmLearner:
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def _reference_tokens(
-        self, batch: Batch, rollout: Rollout, cached: CachedOutputs | None
+        self, batch: ColumnBatch, rollout: Rollout, cached: CachedOutputs | None
     ) -> Tensor:
         assert self.reference is not None
         reading = read_columns(self.reference, batch, *as_tensors(rollout.activations), cached)
         return self._tokens(self.reference, batch, reading, rollout)[0]
 
-    def _mask(self, batch: Batch, rollout: Rollout) -> Bools:
+    def _mask(self, batch: ColumnBatch, rollout: Rollout) -> Bools:
         """(columns, factors) tokens that count: learnt routing, and labels of columns with a known type."""
         mask = np.full(rollout.log_probabilities.shape, self._learns_routing)
         mask[:, -1] = batch.labelled[TYPES_HEAD].numpy()
@@ -239,11 +239,11 @@ class SwarmLearner:
             boundary_strength=self.config.rl.boundary,
         )
 
-    def _supervised(self, batch: Batch, reading: SwarmReading) -> StepLoss:
+    def _supervised(self, batch: ColumnBatch, reading: SwarmReading) -> StepLoss:
         read = (reading.vectors, reading.outputs)
         return compute_loss(self.policy.primary.network, batch, self.config.learning.loss, read)
 
-    def _metrics(self, loss: StepLoss, batch: Batch) -> dict[str, float]:
+    def _metrics(self, loss: StepLoss, batch: ColumnBatch) -> dict[str, float]:
         supervised = {"supervised/loss": float(loss.total.detach()), "symbols": batch.symbols}
         return {**without_idle_heads(loss.metrics), **supervised}
 

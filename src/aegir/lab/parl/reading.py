@@ -20,7 +20,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.hierarchy import StageOutput
 from aegir.lab.parl.policy import SwarmPolicy
@@ -63,14 +63,14 @@ class SwarmReading:
     """What was done for each part, in seconds; the routing hidden counts to the router."""
 
 
-def score_columns(policy: SwarmPolicy, batch: Batch) -> Tensor:
+def score_columns(policy: SwarmPolicy, batch: ColumnBatch) -> Tensor:
     """Return the router's scores (columns, N), without gradient."""
     with torch.no_grad():
         hidden = [policy.primary.routing_hidden(ids, ids != PAD) for ids, _ in batch.parts]
         return policy.swarm.router(torch.cat(hidden))
 
 
-def column_folds(batch: Batch, examples: Sequence[TableExample]) -> Tensor:
+def column_folds(batch: ColumnBatch, examples: Sequence[TableExample]) -> Tensor:
     """Return (columns,) the fold that keeps each column's table out."""
     folds = torch.empty(len(batch.order), dtype=torch.long)
     for row, mask, example in zip(batch.tables.columns, batch.tables.mask, examples, strict=True):
@@ -80,7 +80,7 @@ def column_folds(batch: Batch, examples: Sequence[TableExample]) -> Tensor:
 
 def run_activated(
     policy: SwarmPolicy,
-    batch: Batch,
+    batch: ColumnBatch,
     activation: Tensor,
     out_of_fold: OutOfFold | None = None,
     folds: Tensor | None = None,
@@ -112,7 +112,7 @@ def run_activated(
 
 def read_columns(
     policy: SwarmPolicy,
-    batch: Batch,
+    batch: ColumnBatch,
     drawn: Tensor | None = None,
     executed: Tensor | None = None,
     cached: CachedOutputs | None = None,
@@ -200,7 +200,7 @@ def _joined(outputs: Sequence[SpecialistOutput | None]) -> SpecialistOutput | No
     )
 
 
-def _parts(batch: Batch) -> Iterator[tuple[tuple[Tensor, Tensor], slice]]:
+def _parts(batch: ColumnBatch) -> Iterator[tuple[tuple[Tensor, Tensor], slice]]:
     """Yield each part with the numbers of its columns."""
     first = 0
     for part in batch.parts:

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.nets.annotator import TableBatch
 from aegir.lab.parl.policy import Activations, SwarmPolicy, draw_labels
 from aegir.lab.parl.reading import CachedOutputs, read_columns
@@ -67,7 +67,7 @@ class Rollout:
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def answer_columns(
     policy: SwarmPolicy,
-    batch: Batch,
+    batch: ColumnBatch,
     activations: Activations | None,
     cached: CachedOutputs | None,
     random: np.random.Generator,
@@ -101,7 +101,7 @@ def as_tensors(activations: Activations | None) -> tuple[Tensor | None, Tensor |
 
 
 def compute_chances(
-    policy: SwarmPolicy, batch: Batch, embedded: Tensor, columns: I64 | None = None
+    policy: SwarmPolicy, batch: ColumnBatch, embedded: Tensor, columns: I64 | None = None
 ) -> Floats:
     """Return (heads, columns) the probability of the acceptable outputs; `embedded` are these columns, or all."""
     rows = np.arange(len(batch.order)) if columns is None else columns
@@ -116,7 +116,7 @@ def compute_chances(
     return chances
 
 
-def rate_columns(batch: Batch, rollout: Rollout, wrong_cost: float) -> Floats:
+def rate_columns(batch: ColumnBatch, rollout: Rollout, wrong_cost: float) -> Floats:
     """Return ratings (RATERS, columns)."""
     labelled = batch.labelled[TYPES_HEAD].numpy()
     drawn = np.where(rollout.abstained, 0, rollout.labels)
@@ -137,7 +137,7 @@ class Gains:
 
 def measure_gains(
     policy: SwarmPolicy,
-    batch: Batch,
+    batch: ColumnBatch,
     rollouts: Sequence[Rollout],
     cached: CachedOutputs | None,
     random: np.random.Generator,
@@ -158,7 +158,7 @@ def measure_gains(
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _measure(
     policy: SwarmPolicy,
-    batch: Batch,
+    batch: ColumnBatch,
     rollout: Rollout,
     cached: CachedOutputs,
     random: np.random.Generator,

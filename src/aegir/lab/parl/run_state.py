@@ -17,7 +17,7 @@ import numpy as np
 from torch import Tensor
 
 from aegir.answers.gold_labels import unknown_names_sentence
-from aegir.lab.byte_network.batches import Batch, batch_of, draw_varied
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_varied
 from aegir.lab.byte_network.config import NO_CURRICULUM, TableCurriculum
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.mixture import Draw, TableMixture
@@ -137,7 +137,7 @@ class RunState:
             state.save_checkpoint(state.done)
         return state
 
-    def draw(self, stage: str, step: int) -> tuple[list[Draw], Batch]:
+    def draw(self, stage: str, step: int) -> tuple[list[Draw], ColumnBatch]:
         """Return the tables of a step of a stage, and as they are read."""
         learning, architecture = self.config.learning, self.policy.primary.network.architecture
         draws, seeds = self.mixtures[stage].draw(step), Seeds(self.config.seed)
@@ -151,7 +151,7 @@ class RunState:
         return draws, batch_of(drawings, self.policy.primary.index, self.corpus.heads, noise)
 
     def run_activated(
-        self, draws: Sequence[Draw], batch: Batch, activation: Tensor
+        self, draws: Sequence[Draw], batch: ColumnBatch, activation: Tensor
     ) -> CachedOutputs:
         """Let activated specialists, out of fold where there are such, read a batch of training tables."""
         folds = column_folds(batch, [draw.example for draw in draws])

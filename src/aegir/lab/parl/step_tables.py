@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.annotator import TableBatch
 from aegir.readers.bytes.byte_encoding import PAD
@@ -25,7 +25,7 @@ from aegir_rl.base.arrays import I64, Bools, Floats, Ints
 class StepTables:
     """The tables of one step."""
 
-    batch: Batch
+    batch: ColumnBatch
     examples: Sequence[TableExample]
     names: tuple[str, ...]
     """Of the specialists that may be activated; none if they are off."""

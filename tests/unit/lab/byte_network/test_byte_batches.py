@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aegir.lab.byte_network.batches import (
     Augmentation,
-    Batch,
+    ColumnBatch,
     Drawing,
     batch_of,
     draw_as_is,
@@ -48,7 +48,7 @@ def text_of(drawing: Drawing, place: int) -> str:
     return bytes(int(one) for one in drawing.symbols[place] if one < 256).decode()
 
 
-def same(one: Batch, other: Batch) -> bool:
+def same(one: ColumnBatch, other: ColumnBatch) -> bool:
     pairs = [*zip(one.parts, other.parts, strict=True)]
     return (
         all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
@@ -61,7 +61,7 @@ def same(one: Batch, other: Batch) -> bool:
 def test_the_same_step_reads_the_same_bytes_and_another_step_others() -> None:
     mixture = TableMixture({"a": [example(3 + i % 3) for i in range(7)]}, {"a": 4}, seed=5)
 
-    def batch(step: int, drawn: TableMixture = mixture) -> Batch:
+    def batch(step: int, drawn: TableMixture = mixture) -> ColumnBatch:
         drawings = [
             draw_varied(one, READING, Augmentation(), Seeds(5), step, place)
             for place, (_, _, one) in enumerate(drawn.draw(step))

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from aegir.lab.byte_network.batches import (
     Augmentation,
-    Batch,
+    ColumnBatch,
     Drawing,
     batch_of,
     draw_varied,
@@ -67,7 +67,7 @@ def drawings_of(config: ByteTraining, corpus: Corpus, tables: int) -> list[Drawi
     ]
 
 
-def batch(drawings: list[Drawing], corpus: Corpus, config: ByteTraining) -> Batch:
+def batch(drawings: list[Drawing], corpus: Corpus, config: ByteTraining) -> ColumnBatch:
     index = GramIndex.of(corpus.grams(config.architecture)[:100])
     return batch_of(drawings, index, corpus.heads, DROPPED * config.architecture.column_width)
 
