@@ -107,7 +107,7 @@ def test_a_collapsed_run_is_refused_with_exit_code_3(
 ):
     from safetensors.torch import load_file, save_file
 
-    from aegir.lab.byte_network.learner import read_learner
+    from aegir.lab.torch_training import read_learner
 
     _, step, facts = read_learner(folder / "run" / CHECKPOINT)
     tensors = load_file(folder / "run" / CHECKPOINT)

@@ -109,9 +109,9 @@ def _train_bytes(
             done = run(settings, phase, folder, progress, start, resume)
     finally:
         progress.close()
-    progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
+    progress.say(f"{phase} run in {folder}: {_sentence(done.metrics)}")
     if as_json and not silent:
-        click.echo(json.dumps(done.figures))
+        click.echo(json.dumps(done.metrics))
 
 
 def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
@@ -168,7 +168,8 @@ def export(
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
     with training_packages():  # some are loaded when they are needed
-        figures = export_run(run, settings, build_corpus(settings), out, facts)
+        corpus = build_corpus(settings.data, settings.held_out, settings.seed)
+        figures = export_run(run, settings, corpus, out, facts)
     tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
     return None
 

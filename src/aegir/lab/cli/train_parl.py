@@ -76,7 +76,7 @@ def parl(
 ) -> None:
     """Teach a primary when to call frozen specialists, by reinforcement learning."""
     with training_packages():
-        from aegir.lab.parl.build import load_specialists, load_stand_ins, read_start
+        from aegir.lab.parl.build import load_out_of_fold, load_specialists, read_start
         from aegir.lab.parl.config import read_parl_training
         from aegir.lab.parl.loop import train_parl
 
@@ -88,16 +88,16 @@ def parl(
             begin = read_start(start) if start and not resume else None
             given, kept_out = specialists or settings.specialists, settings.held_out
             frozen = load_specialists(given, kept_out.fold)
-            twins = load_stand_ins(given, kept_out.folds, kept_out.fold)
-            done = train_parl(settings, folder, progress, frozen, begin, resume, twins, warm)
+            others = load_out_of_fold(given, kept_out.folds, kept_out.fold)
+            done = train_parl(settings, folder, progress, frozen, begin, resume, others, warm)
     finally:
         progress.close()
-    shown = {name: value for name, value in done.figures.items() if name.endswith("micro_f1")}
-    shown |= {n: v for n, v in done.figures.items() if n == "activation/rate"}
+    shown = {name: value for name, value in done.metrics.items() if name.endswith("micro_f1")}
+    shown |= {n: v for n, v in done.metrics.items() if n == "activation/rate"}
     scores = ", ".join(f"{name} {value:.3f}" for name, value in shown.items())
     progress.say(f"{settings.name} run in {folder}: {scores}")
     if as_json:
-        click.echo(json.dumps(done.figures))
+        click.echo(json.dumps(done.metrics))
 
 
 def _adjusted(

@@ -103,7 +103,7 @@ def specialist(
             progress.close()
         _tell(training.out, asdict(done.manifest))
         if as_json:
-            click.echo(json.dumps({**asdict(done.manifest), "figures": done.figures}))
+            click.echo(json.dumps({**asdict(done.manifest), "figures": done.metrics}))
         return
     if scores_from:
         raise UsageError(

@@ -30,7 +30,6 @@ from aegir.evaluation.validating import Validator
 from aegir.lab.byte_network.config import EVERY_FOLD
 from aegir.lab.byte_network.corpus import Split
 from aegir.lab.byte_network.examples import NO_FOLD
-from aegir.lab.byte_network.supervised import Watcher
 from aegir.lab.specialists.config import SpecialistSettings, SpecialistTraining
 from aegir.lab.specialists.growth_tables import GrowthTables, judge_part, propose
 from aegir.lab.specialists.recipe import run_folder_of, train_specialist
@@ -50,7 +49,7 @@ from aegir.readers.swarm.pool.entry import SpecialistValidation, load_entry, man
 from aegir.readers.swarm.pool.loading import load_weights
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.training_run import CHECKPOINT
+from aegir_rl.base.training_run import CHECKPOINT, Watcher
 
 FORMAT = "aegir-growth-1"
 ROUNDS_FILE = "rounds.json"

@@ -69,7 +69,7 @@ def open_training(_settings: Mapping[str, Any], _workers: int) -> Iterator[RunSh
             except AegirError as error:  # the other trainings go on
                 yield {"out": training.out, "error": str(error), "exit_code": error.exit_code}
                 continue
-            yield {"out": training.out, **asdict(done.manifest), "figures": done.figures}
+            yield {"out": training.out, **asdict(done.manifest), "figures": done.metrics}
 
     yield run
 

@@ -14,20 +14,17 @@ Numpy only: the networks are small, and a step of torch costs more than their ar
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
-from aegir_rl.base.saved_state_parts import join_state, split_state
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.training_run import CHECKPOINT, open_run
+from aegir_rl.base.training_run import TrainingRun, Watcher, join_state, open_run, split_state
 from aegir_rl.health import HealthMonitor
 from aegir_rl.health.measures import measure_rewards
 from aegir_rl.offline.log_files import write_log
@@ -43,16 +40,6 @@ from aegir_rl.simulator.ppo.world import World
 POLICY, EPISODES, SUMMARY = "policy.safetensors", "episodes.jsonl", "summary.json"
 STATE_KEY = "aegir_ppo"
 KEPT_EPISODES = 100
-
-
-class Watcher(Protocol):
-    """Receives progress reports."""
-
-    def say(self, line: str) -> None:
-        """Report an event."""
-
-    def step(self, step: int, figures: Mapping[str, float]) -> None:
-        """Report the figures of an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +60,8 @@ def train_ppo(
     resume: bool = False,
 ) -> TrainedPolicy:
     """Train a policy; `start` is the one to begin with, a random one if it is None."""
-    with open_run(folder, config, resume=resume) as run:
-        state = _RunState.prepare(config, run, watch, world, start, resume)
+    with open_run(folder, config, watch, resume=resume) as run:
+        state = _RunState.prepare(config, run, world, start, resume)
         played: Played | None = None
         for iteration in range(state.done, config.iterations):
             tasks = state.curriculum.draw(config.episodes)
@@ -126,8 +113,7 @@ class _RunState:
     """A run between two iterations."""
 
     config: PpoTraining
-    run: RunFolder
-    watch: Watcher
+    run: TrainingRun
     world: World
     learner: PpoLearner
     curriculum: Curriculum
@@ -140,8 +126,7 @@ class _RunState:
     def prepare(
         cls,
         config: PpoTraining,
-        run: RunFolder,
-        watch: Watcher,
+        run: TrainingRun,
         world: World,
         start: RoutingPolicy | None,
         resume: bool,
@@ -155,15 +140,15 @@ class _RunState:
             exploration=how.exploration,
             seed=config.seed,
         )
-        watch.say(
+        run.watch.say(
             f"{items} tasks to learn from, {len(world.test)} to test on, {len(world.families)} of held-out families; "
             f"{len(world.training.table.actions)} actions"
         )
         if resume:
-            return cls._restore(config, run, watch, world, curriculum)
+            return cls._restore(config, run, world, curriculum)
         learner = PpoLearner(config.ppo, _begin(config, world, start), config.seed)
         name = start.version if start else ""
-        state = cls(config, run, watch, world, learner, curriculum, HealthMonitor(), name)
+        state = cls(config, run, world, learner, curriculum, HealthMonitor(), name)
         run.record(0, **state.look())
         state.keep(0)
         return state
@@ -191,7 +176,7 @@ class _RunState:
         facts, arrays = split_state(state)
         known = {"done": done, "start": self.start, "world": self.world.fingerprint, "state": facts}
         content = safetensors_bytes(arrays, {STATE_KEY: json.dumps(known)})
-        replace_file(self.run.path / CHECKPOINT, content)
+        replace_file(self.run.checkpoint, content)
 
     def policy(self) -> RoutingPolicy:
         """The policy as it is now, with what it was trained on."""
@@ -229,12 +214,11 @@ class _RunState:
     def _restore(
         cls,
         config: PpoTraining,
-        run: RunFolder,
-        watch: Watcher,
+        run: TrainingRun,
         world: World,
         curriculum: Curriculum,
     ) -> "_RunState":
-        path = run.path / CHECKPOINT
+        path = run.checkpoint
         arrays, metadata = read_safetensors(path)
         try:
             known = json.loads(metadata[STATE_KEY])
@@ -252,9 +236,8 @@ class _RunState:
         monitor = HealthMonitor()
         curriculum.load_state_dict(saved["curriculum"])
         monitor.load_state_dict(saved["monitor"])
-        run.cut(done)
-        watch.say(f"going on after iteration {done} of {config.iterations}")
-        return cls(config, run, watch, world, learner, curriculum, monitor, start, done)
+        run.resume_after(done, config.iterations, "iteration")
+        return cls(config, run, world, learner, curriculum, monitor, start, done)
 
 
 def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> Start:

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.learner import read_learner
 from aegir.lab.held_out import ANSWERS, load_answers
 from aegir.lab.parl.config import ParlTraining
 from aegir.lab.parl.evaluation import ROUTING, load_routing
 from aegir.lab.parl.loop import TrainedSwarm, train_parl
+from aegir.lab.torch_training import read_learner
 from aegir.readers.swarm.network import SwarmModel
 from aegir.swarm.column_model import ModelOutput
 from aegir.swarm.specialist import FrozenSpecialist
@@ -185,10 +185,10 @@ def test_every_variant_runs_from_the_same_settings(
 ):
     short = steps_of(config, 1, 1).variant(name)
     done = train_small_parl(short, tmp_path / "run", specialists)
-    assert 0 <= done.figures["cta/micro_f1"] <= 1
+    assert 0 <= done.metrics["cta/micro_f1"] <= 1
     rate = {"always": 1.0, "phase1": None, "longer": None, "average": None}.get(name, ...)
     if rate is not ...:
-        assert done.figures.get("activation/rate") == rate
+        assert done.metrics.get("activation/rate") == rate
     taken = len([row for row in curves(tmp_path / "run") if "stage" in row])
     assert taken == short.steps
 
@@ -247,7 +247,7 @@ def test_no_specialists_are_refused_unless_routing_is_off(config: ParlTraining, 
         train_small_parl(config, tmp_path / "run", [])
     assert not (tmp_path / "run").exists()
     done = train_small_parl(steps_of(config, 0, 0).variant("longer"), tmp_path / "run", [])
-    assert "activation/rate" not in done.figures
+    assert "activation/rate" not in done.metrics
 
 
 def test_a_specialist_with_another_vocabulary_is_refused(config: ParlTraining, tmp_path: Path):
@@ -281,7 +281,7 @@ def test_tables_of_one_column_and_of_very_many_are_learnt_from_and_answered(
     wide = replace(steps_of(config, 1, 1), data=replace(config.data, folders=folders))
     done = train_small_parl(wide, tmp_path / "run", [FrozenSpecialist("digits", DigitsKnown())])
     assert len(load_routing(tmp_path / "run" / ROUTING).columns) >= 301
-    assert 0 <= done.figures["cta/micro_f1"] <= 1
+    assert 0 <= done.metrics["cta/micro_f1"] <= 1
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -299,7 +299,7 @@ def test_the_router_learns_to_wake_the_specialist_for_the_columns_that_it_knows(
     # untrained, every score is 0.5; the primary alone answers half of the known columns right, 0.75 of all
     assert scores[~date].mean() > 0.8
     assert scores[date].mean() < 0.4
-    assert done.figures["cta/micro_f1"] > 0.9
+    assert done.metrics["cta/micro_f1"] > 0.9
 
 
 def test_a_warm_start_can_be_shared_by_runs(
