@@ -67,11 +67,12 @@ def embedded_annotation(path: Path) -> TableAnnotation | None:
     if text is None:
         return None
     try:
-        return annotation_from_dict(json.loads(text), f"the annotation in {path}")
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnreadableTable(
             f"{path} holds an annotation that is not JSON ({reason_of(error)})"
         ) from error
+    return annotation_from_dict(data, f"the annotation in {path}")
 
 
 def read_parquet_metadata(path: Path) -> dict[str, str]:

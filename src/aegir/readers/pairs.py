@@ -93,6 +93,8 @@ class Pairs:
             for before, row in given["counts"].items():
                 for after, count in row.items():
                     counts[place[before], place[after]] = count
+        except UsageError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(f"the pairs in the calibration cannot be read ({error!r})") from None
         if not np.isfinite(counts).all() or (counts < 0).any():

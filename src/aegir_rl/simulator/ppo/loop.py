@@ -243,6 +243,8 @@ class _RunState:
             learner = PpoLearner.restored(
                 saved["learner"], config.ppo, world.training.table.actions, config.seed
             )
+        except UsageError:
+            raise
         except (KeyError, ValueError, TypeError) as error:
             raise UsageError(f"{path} is no checkpoint of a PPO run ({error})") from None
         if fingerprint != world.fingerprint:
