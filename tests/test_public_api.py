@@ -23,7 +23,7 @@ PUBLIC = {
         "krippendorff_alpha report_raters"
     ),
     "aegir_rl.health": (
-        "HealthMonitor HealthReport RULES Rule Unwell check check_run measure_advantages measure_entropy "
+        "HealthMonitor HealthReport RULES HealthRule Unwell check check_run measure_advantages measure_entropy "
         "measure_lengths measure_predictions measure_ratios measure_representation measure_rewards "
         "measure_routing measure_values"
     ),
@@ -42,7 +42,7 @@ PUBLIC = {
     "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
     "aegir.engines": "Engine Job LocalEngine RayEngine",
     "aegir_rl.observe": (
-        "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
+        "APIPerformanceTracker DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
     ),
     "aegir_rl.simulator": (

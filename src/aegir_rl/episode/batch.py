@@ -1,8 +1,7 @@
 """Episodes as masked arrays: E episodes · D decisions of the longest one · F action factors.
 
-    batch = EpisodeBatch.from_episodes(episodes)          # or .from_json_lines(text), or .of(arrays…)
+    batch = EpisodeBatch.from_episodes(episodes)          # or .of(arrays…)
     batch.activations(("dates", "places"))                # (E, D, 2) of 0 and 1, nan where absent
-    batch.to_json_lines()                                 # one episode a line
 
 Promises
   - episodes -> batch -> episodes loses nothing, and so do JSON lines;
@@ -198,19 +197,6 @@ class EpisodeBatch:
     def from_episodes(cls, episodes: Iterable[Episode]) -> "EpisodeBatch":
         """The same content as arrays."""
         return _pack(tuple(episodes))
-
-    def to_json_lines(self) -> str:
-        """One episode a line."""
-        return "".join(episode.to_json() + "\n" for episode in self.episodes())
-
-    @classmethod
-    def from_json_lines(cls, text: str, name: str = "the log") -> "EpisodeBatch":
-        """Read what `to_json_lines` wrote; blank lines are skipped, a bad line is named by its number."""
-        return cls.from_episodes(
-            Episode.from_json(line, f"{name}, line {number}")
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip()
-        )
 
 
 def _present(names: Iterable[str], values: Iterable[float]) -> dict[str, float]:

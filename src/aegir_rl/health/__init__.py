@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     )
     from aegir_rl.health.monitor import HealthMonitor
     from aegir_rl.health.report import HealthReport, Unwell, check
-    from aegir_rl.health.rules import RULES, Rule
+    from aegir_rl.health.rules import RULES, HealthRule
     from aegir_rl.health.run_health import check_run
 
 __all__ = [
     "RULES",
     "HealthMonitor",
     "HealthReport",
-    "Rule",
+    "HealthRule",
     "Unwell",
     "check",
     "check_run",
@@ -52,7 +52,7 @@ __getattr__ = lazy_names(
         "RULES": "rules",
         "HealthMonitor": "monitor",
         "HealthReport": "report",
-        "Rule": "rules",
+        "HealthRule": "rules",
         "Unwell": "report",
         "check": "report",
         "check_run": "run_health",

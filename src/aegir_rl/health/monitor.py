@@ -32,7 +32,7 @@ from typing import Any
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.health.report import Finding, HealthReport, advise, judge_all, list_unchecked
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, Match, match_rule
 from aegir_rl.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
 from aegir_rl.observe.saved_state import (
     Reader,
@@ -76,7 +76,7 @@ class HealthMonitor:
         mean_steps: float = 100_000,
         *,
         settle: int = 20,
-        rules: Mapping[str, Rule] = RULES,
+        rules: Mapping[str, HealthRule] = RULES,
     ) -> None:
         if settle < 0:
             raise UsageError(f"settle is {settle}; expected 0 values or more")
@@ -122,7 +122,7 @@ class HealthMonitor:
         """Whether rewards climbed until nearly all were equal."""
         return self._climb.mastered
 
-    def _weigh(self, finding: Finding, rule: Rule, column: "_Column") -> Finding:
+    def _weigh(self, finding: Finding, rule: HealthRule, column: "_Column") -> Finding:
         """A broken bound is a warning until it lasts too long for chance, and while it is a sign of learning."""
         column.update_streak(finding.verdict == "unwell")
         if finding.verdict != "unwell" or rule.stops_at_once:
@@ -138,7 +138,7 @@ class HealthMonitor:
             return finding
         return replace(finding, verdict="warning", sentence=f"{finding.sentence}; {reason}")
 
-    def _make_column(self, rule: Rule) -> "_Column":
+    def _make_column(self, rule: HealthRule) -> "_Column":
         if rule.drift is None:
             return _Column(None)
         watch = DriftWatch(

@@ -15,7 +15,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import read_floats
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, Match, match_rule
 
 Verdict = Literal["well", "warning", "unwell", "unchecked"]
 
@@ -89,7 +89,7 @@ class HealthReport:
 
 
 def check(
-    figures: Mapping[str, Any], rules: Mapping[str, Rule] = RULES, step: int | None = None
+    figures: Mapping[str, Any], rules: Mapping[str, HealthRule] = RULES, step: int | None = None
 ) -> HealthReport:
     """Hold one set of figures to the rules; columns without a rule are checked for NaN and infinities, also in arrays."""
     findings = [finding for finding, _, _ in judge_all(figures, rules, step)]
@@ -97,7 +97,7 @@ def check(
 
 
 def judge_all(
-    figures: Mapping[str, Any], rules: Mapping[str, Rule], step: int | None
+    figures: Mapping[str, Any], rules: Mapping[str, HealthRule], step: int | None
 ) -> Iterator[tuple[Finding, Match, float]]:
     """For every column with a number: the finding, the rule it was held to, and the value as the rule measures it."""
     for column, given in figures.items():
@@ -132,7 +132,7 @@ def as_float(number: float) -> float:
 
 
 def list_unchecked(
-    findings: Iterable[Finding], rules: Mapping[str, Rule], how: str, step: int | None = None
+    findings: Iterable[Finding], rules: Mapping[str, HealthRule], how: str, step: int | None = None
 ) -> list[Finding]:
     """A finding for each rule that no column was held to."""
     known = {finding.rule for finding in findings}
@@ -154,6 +154,6 @@ def judge(column: str, value: float, match: Match, step: int | None = None) -> F
     return Finding(column, "unwell", sentence, value, step, match.column)
 
 
-def advise(sentence: str, rule: Rule) -> str:
+def advise(sentence: str, rule: HealthRule) -> str:
     """The sentence with the advice of the rule."""
     return f"{sentence} ({rule.advice})" if rule.advice else sentence

@@ -25,7 +25,7 @@ STANDARD_ERRORS = 4.5
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class HealthRule:
     """Bounds of one column, and the sudden change that is a fault; NaN and infinities always are."""
 
     measures: str
@@ -61,65 +61,54 @@ class Rule:
             return f"at most {self.high:g}"
         return f"{self.low:g} to {self.high:g}"
 
-    def describe_drift(self) -> str:
-        """The change that is a fault in words; "no" when none is."""
-        if self.drift is None:
-            return "no"
-        sizes = [f"by {self.least_change:g}"] if self.least_change else []
-        sizes += [f"{self.least_factor:g}-fold"] if self.least_factor > 1 else []
-        sizes += [f"by {self.least_share:.0%} of its range"] if self.least_share else []
-        return " ".join(
-            [{"both": "up or down"}.get(self.drift, self.drift), " and ".join(sizes)]
-        ).strip()
 
-
-RULES: dict[str, Rule] = {
-    "reward/mean": Rule(
+RULES: dict[str, HealthRule] = {
+    "reward/mean": HealthRule(
         "mean reward",
         advice="check the raters first, then lower the learning rate",
         drift="down",
         least_share=0.25,  # rewards have no common scale; a quarter of what was gained is lost
     ),
-    "reward/std": Rule(
+    "reward/std": HealthRule(
         "standard deviation of rewards",
         low=1e-9,
         advice="a constant reward teaches nothing: check the rater and the tasks",
         seen_in_mastery=True,
     ),
-    "reward/max": Rule("largest reward"),
-    "reward/nonfinite": Rule(
+    "reward/max": HealthRule("largest reward"),
+    "reward/nonfinite": HealthRule(
         "share of rewards that are NaN or infinite",
         high=0.0,
         stops_at_once=True,
         advice="find their source; pass rewards that are left out on purpose as missing=",
     ),
-    "reward/missing": Rule(
+    "reward/missing": HealthRule(
         "share of rewards left out on purpose, such as vetoed ones",
         high=0.5,
         advice="raters fail or disagree: ask the ensemble for its report",
         drift="up",
         least_change=0.2,  # twice the share that raters with 10 % failures leave out
     ),
-    "reward/saturated": Rule(
+    "reward/saturated": HealthRule(
         "share of rewards at the more crowded end of their range",
         high=0.98,
         advice="tasks are all mastered or all too hard: use a curriculum",
         seen_in_hard_starts=True,
         seen_in_mastery=True,
     ),
-    "reward/bias_z": Rule(
+    "reward/bias_z": HealthRule(
         "mean reward minus the expected mean, in standard errors",
         low=-STANDARD_ERRORS,
         high=STANDARD_ERRORS,
         advice="the rater is biased",
     ),
-    "reward/nuisance_correlation": Rule(
+    "reward/nuisance_correlation": HealthRule(
         "rank correlation of reward with something that must not matter, such as length",
         low=-0.8,
         high=0.8,
         advice="the rater rewards it: control for it",
     ),
-    "advantage/centre": Rule(
+    "advantage/centre": HealthRule(
         "absolute mean of advantages over their standard deviation",
         # Group baselines give 0. Raw GAE of stock PPO, normalised before it is used, stays at 2 to 3 (Pendulum) or 7
         # (CartPole at its full length) for whole runs, because the critic lags behind.
@@ -130,19 +119,19 @@ RULES: dict[str, Rule] = {
         least_change=0.5,
         least_factor=20.0,
     ),
-    "advantage/std": Rule(
+    "advantage/std": HealthRule(
         "standard deviation of advantages",
         low=1e-9,
         advice="no action is preferred to any other: check rewards and groups",
         seen_in_mastery=True,
     ),
-    "advantage/nonfinite": Rule(
+    "advantage/nonfinite": HealthRule(
         "share of advantages that are NaN or infinite",
         high=0.0,
         stops_at_once=True,
         advice="look for a group of one, or a division by a zero deviation",
     ),
-    "ratio/mean": Rule(
+    "ratio/mean": HealthRule(
         "mean of new over old probability, 1 in expectation",
         low=0.8,
         high=1.25,
@@ -150,14 +139,16 @@ RULES: dict[str, Rule] = {
         drift="both",
         least_change=0.05,  # a quarter of the usual clip range; 0.994 to 0.997 is no fault
     ),
-    "ratio/max": Rule("largest ratio", high=1e4, advice="clip ratios, lower the learning rate"),
-    "ratio/nonfinite": Rule(
+    "ratio/max": HealthRule(
+        "largest ratio", high=1e4, advice="clip ratios, lower the learning rate"
+    ),
+    "ratio/nonfinite": HealthRule(
         "share of ratios that are NaN or infinite",
         high=0.0,
         stops_at_once=True,
         advice="look for log(0)",
     ),
-    "kl": Rule(
+    "kl": HealthRule(
         "divergence of the new from the old policy, mean of ratio - 1 - log ratio",
         high=1.0,
         advice="lower the learning rate or take fewer epochs per batch",
@@ -165,7 +156,7 @@ RULES: dict[str, Rule] = {
         least_change=0.05,  # PPO is usually held to 0.01 to 0.05
         least_factor=3.0,
     ),
-    "entropy": Rule(
+    "entropy": HealthRule(
         "entropy of the policy, 1 for uniform (other programs: in nats)",
         low=0.01,
         advice="the policy no longer explores: add an entropy bonus",
@@ -174,7 +165,7 @@ RULES: dict[str, Rule] = {
         least_factor=3.0,
         seen_in_mastery=True,
     ),
-    "clip_fraction": Rule(
+    "clip_fraction": HealthRule(
         "share of tokens whose ratio is outside the clip range",
         high=0.6,
         advice="lower the learning rate",
@@ -182,7 +173,7 @@ RULES: dict[str, Rule] = {
         least_change=0.15,  # 0.1 to 0.2 is usual
         least_factor=2.0,
     ),
-    "clip_fraction/positive": Rule(
+    "clip_fraction/positive": HealthRule(
         "share of tokens with positive advantage that are clipped",
         high=0.6,
         advice="lower the learning rate",
@@ -190,7 +181,7 @@ RULES: dict[str, Rule] = {
         least_change=0.15,
         least_factor=2.0,
     ),
-    "clip_fraction/negative": Rule(
+    "clip_fraction/negative": HealthRule(
         "share of tokens with negative advantage that are clipped",
         high=0.6,
         advice="lower the learning rate",
@@ -198,22 +189,22 @@ RULES: dict[str, Rule] = {
         least_change=0.15,
         least_factor=2.0,
     ),
-    "effective_sample_share": Rule(
+    "effective_sample_share": HealthRule(
         "effective sample size over samples",
         low=0.1,
         advice="a few samples decide: collect fresh ones",
         drift="down",
         least_change=0.2,  # a fifth of the batch no longer counts
     ),
-    "dead_groups": Rule(
+    "dead_groups": HealthRule(
         "share of groups whose rewards are all equal",
         high=0.95,
         advice="tasks are too easy or too hard: use a curriculum",
         seen_in_hard_starts=True,
         seen_in_mastery=True,
     ),
-    "loss": Rule("loss"),
-    "gradient_norm": Rule(
+    "loss": HealthRule("loss"),
+    "gradient_norm": HealthRule(
         "norm of the gradient",
         low=1e-12,
         advice="clip gradients when it grows; when it is 0, nothing is learnt: check the loss and the groups",
@@ -221,7 +212,7 @@ RULES: dict[str, Rule] = {
         least_factor=5.0,  # it doubles and halves in healthy runs
         seen_in_mastery=True,
     ),
-    "value/explained_variance": Rule(
+    "value/explained_variance": HealthRule(
         "share of the variance of returns that the value function explains",
         # No bound: it is a little below 0 while a critic is young (-0.3 in stock PPO), and falls far below 0 when
         # returns no longer vary.
@@ -229,44 +220,44 @@ RULES: dict[str, Rule] = {
         drift="down",
         least_change=1.0,
     ),
-    "length/mean": Rule(
+    "length/mean": HealthRule(
         "mean length of completions, in tokens",
         low=1.0,
         advice="completions are empty, or the reward pays for their length",
         drift="both",
         least_factor=3.0,  # reasoning models grow severalfold, but over hundreds of updates
     ),
-    "length/truncated": Rule(
+    "length/truncated": HealthRule(
         "share of completions cut off at the greatest length",
         high=0.95,
         advice="raise the greatest length, or check that completions can end",
         drift="up",
         least_change=0.3,
     ),
-    "representation/spread": Rule(
+    "representation/spread": HealthRule(
         "largest distance between two embeddings over their mean norm",
         low=0.01,
         advice="the representation collapsed: pretrain first, lower the learning rate",
         drift="down",
         least_factor=1.5,  # it moves by a few per cent while anything is learnt
     ),
-    "representation/effective_rank": Rule(
+    "representation/effective_rank": HealthRule(
         "exp(entropy of the singular value shares) of centred embeddings",
         low=1.05,
         advice="embeddings lie on one line",
     ),
-    "prediction/most_common_share": Rule(
+    "prediction/most_common_share": HealthRule(
         "share of the most predicted class",
         high=0.95,
         advice="the classifier predicts one class: compare with the label shares",
     ),
-    "routing/on_share": Rule(
+    "routing/on_share": HealthRule(
         "share of specialists that are on",
         low=0.01,
         high=0.99,
         advice="routing is always off or always on: check r_parallel and the threshold",
     ),
-    "routing/same_pattern_share": Rule(
+    "routing/same_pattern_share": HealthRule(
         "share of inputs routed by the most common pattern",
         high=0.98,
         advice="routing does not depend on its input",
@@ -291,7 +282,7 @@ class Match:
 
     column: str | None
     """Its name in the rules; None without a rule."""
-    rule: Rule
+    rule: HealthRule
     factor: float
     label: str
     """The recorded name for a sentence, with the column it is read as where that is not plain."""
@@ -299,11 +290,11 @@ class Match:
     @classmethod
     def without_rule(cls, name: str) -> "Match":
         """No bounds: only NaN and infinities are faults."""
-        return cls(None, Rule(name), 1.0, name)
+        return cls(None, HealthRule(name), 1.0, name)
 
 
 def match_rule(
-    name: str, rules: Mapping[str, Rule] = RULES, recorded: Collection[str] = ()
+    name: str, rules: Mapping[str, HealthRule] = RULES, recorded: Collection[str] = ()
 ) -> Match | None:
     """The rule for a recorded column, None without one; `recorded` names the columns beside it."""
     for short in _suffixes(name):

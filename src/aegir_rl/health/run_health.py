@@ -17,7 +17,7 @@ from statistics import median
 from aegir_rl.base.run_folder import RunHistory
 from aegir_rl.health.monitor import MASTERED, HealthMonitor
 from aegir_rl.health.report import Finding, HealthReport, advise, as_float, judge, list_unchecked
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, Match, match_rule
 
 LAST = 20
 ALWAYS = ("step", "time")
@@ -26,7 +26,7 @@ Stream = list[tuple[int, float]]
 
 
 def check_run(
-    history: RunHistory, rules: Mapping[str, Rule] = RULES, mean_steps: float = 100_000
+    history: RunHistory, rules: Mapping[str, HealthRule] = RULES, mean_steps: float = 100_000
 ) -> HealthReport:
     """All findings about a run; a run without any step, or without any column that has a rule, is unwell."""
     if not history.steps:

@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats, read_array, read_floats, standardise_groups
 from aegir_rl.base.errors import UsageError
-from aegir_rl.observe.exact_moments import EMPTY, Moments, read_moments
+from aegir_rl.observe.moments import EMPTY, Moments, read_moments
 from aegir_rl.observe.saved_state import (
     list_of,
     read_count,
@@ -236,9 +236,7 @@ class RunningNormalizer:
         if moments.seen < self.settings.warm_up or is_flat:
             return values
         if self.settings.centre:
-            # The two parts of the mean are subtracted separately: their sum needs more than one float.
-            values -= moments.mean_value
-            values -= moments.mean_rest
+            values -= moments.mean
         values /= max(std, self.settings.smallest_std)
         self._normalized += values.size
         limit = self.settings.clip
