@@ -53,7 +53,7 @@ bench: .venv/bench
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/base: pyproject.toml rl/pyproject.toml hatch_build.py | .venv/bin/python
+.venv/base: pyproject.toml rl/pyproject.toml hatch_build.py rl/hatch_build.py | .venv/bin/python
 	$(PIP) --editable rl --editable .
 	touch $@
 

@@ -19,7 +19,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_the_version_and_the_help_leave_with_0():
-    assert run("--version").out == f"aegir {version('aegir')}\n"
+    assert run("--version").out == f"aegir {version('aegir-tables')}\n"
     for arguments in (("--help",), ("-h",), ("annotate", "--help"), ("train", "ngrams", "-h")):
         done = run(*arguments)
         assert (done.code, done.err) == (0, "")
@@ -96,7 +96,7 @@ def test_help_and_the_vocabulary_load_nothing_heavy(arguments: tuple[str, ...]):
 
 
 def test_the_modules_of_all_verbs_load_no_torch():
-    modules = {f"aegir.cli.{home.partition(':')[0]}" for home, _ in VERBS.values()}
+    modules = {f"aegir.{home.partition(':')[0]}" for home, _ in VERBS.values()}
     assert "torch" not in loaded_by("\n".join(f"import {module}" for module in sorted(modules)))
 
 

@@ -84,7 +84,7 @@ def test_the_specialists_that_ship_are_there_without_a_folder(tmp_path):
 
 
 def test_the_pool_loads_no_torch():
-    code = "import sys, aegir.readers.swarm.pool, aegir.swarm; aegir.swarm.SpecialistPool.open().get('time'); assert 'torch' not in sys.modules"
+    code = "import sys, aegir.readers.swarm.pool as pool; pool.SpecialistPool.open().get('time'); assert 'torch' not in sys.modules"
     assert run_process(python=code).code == 0
 
 

@@ -34,14 +34,16 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_every_file_of_the_package_is_on_its_page_or_that_of_the_pool() -> None:
     files = {path.name for path in (ROOT / "src" / "aegir" / "swarm").rglob("[a-z]*.py")}
-    files |= {"state_fusion.py", "swarm.py", "swarm_file.py"}
+    files |= {"state_fusion.py"}
     pool = (ROOT / "docs" / "swarm-pool.md").read_text(encoding="utf-8")
     assert [name for name in sorted(files) if f"`{name}`" not in PAGE + pool] == []
 
 
 def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:
     table = PAGE.split("## Equations")[1].split("**Three channels.**")[0]
-    folders = [ROOT / "src" / "aegir" / name for name in ("swarm", "model")]
+    folders = [
+        ROOT / "src" / "aegir" / name for name in ("swarm", "readers/swarm", "readers/bytes")
+    ]
     code = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
     for name in re.findall(r"`([^`]+)`", table):
         assert re.search(rf"\b{re.escape(name.split('.')[-1])}\b", code), name

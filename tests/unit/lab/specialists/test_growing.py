@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from aegir.evaluation import validating
 from aegir.lab.specialists.config import SpecialistTraining, read_specialist_training
 from aegir.lab.specialists.growing import Growth
 from aegir.lab.specialists.growth_tables import read_growth_tables
-from aegir.pipeline import validating
 from aegir.pipeline.added_specialists import AddedSpecialists
 from aegir.pipeline.search import SearchAnnotator
 from aegir.readers.scores import Explanation, TableScores

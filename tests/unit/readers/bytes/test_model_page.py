@@ -65,13 +65,15 @@ def test_the_sizes_of_the_file_and_of_the_state_are_right(tmp_path: Path) -> Non
 
 
 def test_every_file_of_the_package_is_on_the_page() -> None:
-    files = {path.name for path in (ROOT / "src" / "aegir" / "model").glob("[a-z]*.py")}
+    files = {path.name for path in (ROOT / "src" / "aegir" / "readers" / "bytes").glob("[a-z]*.py")}
     assert all(f"`{name}`" in PAGE for name in files)
 
 
 def test_every_name_on_the_page_is_one_of_the_code() -> None:
     table = PAGE.split("## Equations and names")[1].split("## Layouts")[0]
-    sources = [path.read_text() for path in (ROOT / "src" / "aegir" / "model").glob("*.py")]
+    sources = [
+        path.read_text() for path in (ROOT / "src" / "aegir" / "readers" / "bytes").glob("*.py")
+    ]
     tensors = [*expected_shapes(LAYOUTS["no chunking"]), *expected_shapes(SHIPPED), GRAM_HASHES]
     for name in re.findall(r"`([^`]+)`", table):
         last = name.split(".")[-1].rstrip("*").rstrip("_")
