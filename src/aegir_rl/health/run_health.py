@@ -17,7 +17,7 @@ from statistics import median
 from aegir_rl.base.run_folder import RunHistory
 from aegir_rl.health.monitor import MASTERED, HealthMonitor
 from aegir_rl.health.report import Finding, HealthReport, advise, as_float, judge, list_unchecked
-from aegir_rl.health.rules import RULES, HealthRule, Match, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 
 LAST = 20
 ALWAYS = ("step", "time")
@@ -33,7 +33,9 @@ def check_run(
         nothing = Finding("step", "unwell", "the run recorded no step")
         return HealthReport((nothing,), history.notes)
     names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
-    matches = {name: match_rule(name, rules, names) or Match.without_rule(name) for name in names}
+    matches = {
+        name: match_rule(name, rules, names) or RuleMatch.without_rule(name) for name in names
+    }
     streams = {
         name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
     }
@@ -83,7 +85,7 @@ def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:
     return stream
 
 
-def _judge_stream(name: str, stream: Stream, match: Match) -> Finding:
+def _judge_stream(name: str, stream: Stream, match: RuleMatch) -> Finding:
     wrong = [(step, value) for step, value in stream if not math.isfinite(value)]
     if wrong:
         step, value = wrong[0]
