@@ -35,7 +35,7 @@ PUBLIC = {
         "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
     "aegir_rl.offline": (
-        "Comparison DecisionStore Estimate FittedQ LearningSettings LoggedDecisions RewardWeights RoutingPolicy "
+        "DecisionStore Estimate FittedQ LearningSettings LoggedDecisions PolicyComparison RewardWeights RoutingPolicy "
         "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
         "explore_softmax learn_values read_log weigh write_log"
     ),

@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.health.report import Finding, HealthReport, advise, judge_all, list_unchecked
+from aegir_rl.health.report import HealthFinding, HealthReport, advise, judge_all, list_unchecked
 from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 from aegir_rl.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
 from aegir_rl.observe.saved_state import (
@@ -101,11 +101,11 @@ class HealthMonitor:
         self._warnings += bool(report.warnings)
         return report
 
-    def follow(self, step: int, figures: Mapping[str, Any]) -> list[Finding]:
+    def follow(self, step: int, figures: Mapping[str, Any]) -> list[HealthFinding]:
         """The findings for one step, without what was not given: for reading many steps again, without counting them."""
         judged = list(judge_all(figures, self.rules, step))
         self._climb.update({match.column: value for _, match, value in judged})
-        findings: list[Finding] = []
+        findings: list[HealthFinding] = []
         for finding, match, value in judged:
             if match.column is None or not math.isfinite(value):
                 findings.append(finding)
@@ -122,7 +122,7 @@ class HealthMonitor:
         """Whether rewards climbed until nearly all were equal."""
         return self._climb.mastered
 
-    def _weigh(self, finding: Finding, rule: HealthRule, column: "_Column") -> Finding:
+    def _weigh(self, finding: HealthFinding, rule: HealthRule, column: "_Column") -> HealthFinding:
         """A broken bound is a warning until it lasts too long for chance, and while it is a sign of learning."""
         column.update_streak(finding.verdict == "unwell")
         if finding.verdict != "unwell" or rule.stops_at_once:
@@ -195,12 +195,12 @@ class HealthMonitor:
         return {**counts, "health/warnings": self._warnings, **drifts}
 
 
-def _describe_drift(column: str, drift: Drift, match: RuleMatch, step: int) -> Finding:
+def _describe_drift(column: str, drift: Drift, match: RuleMatch, step: int) -> HealthFinding:
     sentence = (
         f"{match.label} moved from about {drift.before:.4g} to {drift.now:.4g} by step {step}"
     )
     sentence = advise(sentence, match.rule)
-    return Finding(column, "unwell", sentence, drift.now, step, match.column, drift.before)
+    return HealthFinding(column, "unwell", sentence, drift.now, step, match.column, drift.before)
 
 
 class _Column:

@@ -21,7 +21,7 @@ Verdict = Literal["well", "warning", "unwell", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """The result of one check of one column."""
 
     column: str
@@ -48,20 +48,20 @@ class Unwell(CheckFailed):
 class HealthReport:
     """All findings; `well` when none of them is unwell."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     notes: tuple[str, ...] = ()
 
-    def select(self, verdict: Verdict) -> tuple[Finding, ...]:
+    def select(self, verdict: Verdict) -> tuple[HealthFinding, ...]:
         """The findings with this verdict."""
         return tuple(finding for finding in self.findings if finding.verdict == verdict)
 
     @property
-    def unwell(self) -> tuple[Finding, ...]:
+    def unwell(self) -> tuple[HealthFinding, ...]:
         """What should stop the run."""
         return self.select("unwell")
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[HealthFinding, ...]:
         """What is worth a look and does not stop the run."""
         return self.select("warning")
 
@@ -98,7 +98,7 @@ def check(
 
 def judge_all(
     figures: Mapping[str, Any], rules: Mapping[str, HealthRule], step: int | None
-) -> Iterator[tuple[Finding, RuleMatch, float]]:
+) -> Iterator[tuple[HealthFinding, RuleMatch, float]]:
     """For every column with a number: the finding, the rule it was held to, and the value as the rule measures it."""
     for column, given in figures.items():
         match = match_rule(column, rules, figures) or RuleMatch.without_rule(column)
@@ -132,26 +132,29 @@ def as_float(number: float) -> float:
 
 
 def list_unchecked(
-    findings: Iterable[Finding], rules: Mapping[str, HealthRule], how: str, step: int | None = None
-) -> list[Finding]:
+    findings: Iterable[HealthFinding],
+    rules: Mapping[str, HealthRule],
+    how: str,
+    step: int | None = None,
+) -> list[HealthFinding]:
     """A finding for each rule that no column was held to."""
     known = {finding.rule for finding in findings}
     return [
-        Finding(column, "unchecked", f"{column} was not {how}", step=step, rule=column)
+        HealthFinding(column, "unchecked", f"{column} was not {how}", step=step, rule=column)
         for column in rules
         if column not in known
     ]
 
 
-def judge(column: str, value: float, match: RuleMatch, step: int | None = None) -> Finding:
+def judge(column: str, value: float, match: RuleMatch, step: int | None = None) -> HealthFinding:
     """One value against one rule."""
     where = "" if step is None else f" at step {step}"
     sentence = f"{match.label} was {value:.4g}{where}"
     if math.isfinite(value) and not match.rule.is_broken_by(value):
-        return Finding(column, "well", sentence, value, step, match.column)
+        return HealthFinding(column, "well", sentence, value, step, match.column)
     expected = match.rule.describe_bounds() if math.isfinite(value) else "a finite number"
     sentence = advise(f"{sentence}; expected {expected}", match.rule)
-    return Finding(column, "unwell", sentence, value, step, match.column)
+    return HealthFinding(column, "unwell", sentence, value, step, match.column)
 
 
 def advise(sentence: str, rule: HealthRule) -> str:

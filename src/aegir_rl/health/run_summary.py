@@ -58,7 +58,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HeldOutCheck:
     """The figures of one check on held-out tables."""
 
     step: int
@@ -78,7 +78,7 @@ class RunSummary:
     curves: tuple[Curve, ...]
     texts: Mapping[str, str]
     """The last value of what is no number."""
-    checks: tuple[Check, ...]
+    checks: tuple[HeldOutCheck, ...]
     heat_maps: tuple[HeatMap, ...]
     config: str | None
     environment: Mapping[str, Any]
@@ -154,10 +154,10 @@ def read_curves(history: RunHistory) -> tuple[tuple[Curve, ...], dict[str, str]]
     return tuple(curves), texts
 
 
-def read_checks(history: RunHistory) -> tuple[Check, ...]:
+def read_checks(history: RunHistory) -> tuple[HeldOutCheck, ...]:
     """Return the checks on held-out tables, the earliest first."""
     return tuple(
-        Check(
+        HeldOutCheck(
             row["step"],
             {
                 name: numbers[0]

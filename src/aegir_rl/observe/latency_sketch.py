@@ -174,7 +174,7 @@ def read_sketch(state: object, where: str) -> LatencySketch:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class OperationMetrics:
     """Figures of one operation of one node; durations in seconds, None where nothing was measured."""
 
     node: str
@@ -218,12 +218,12 @@ class Meter:
             self.first = min(self.first, float((ends - seconds).min()))
             self.last = max(self.last, float(ends.max()))
 
-    def figures(self, node: str, operation: str) -> Figures:
+    def figures(self, node: str, operation: str) -> OperationMetrics:
         """Figures of all records so far."""
         self.fold()
         sketch, calls, span = self.sketch, self.sketch.count, self.last - self.first
         measured = sketch.metrics()
-        return Figures(
+        return OperationMetrics(
             node=node,
             operation=operation,
             calls=calls,

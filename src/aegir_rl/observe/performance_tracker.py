@@ -41,7 +41,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.observe.latency_sketch import LONGEST, LatencySketch, Meter, read_meter
-from aegir_rl.observe.latency_sketch import Figures as Figures
+from aegir_rl.observe.latency_sketch import OperationMetrics as OperationMetrics
 from aegir_rl.observe.saved_state import list_of, number_within, read_state
 
 P = ParamSpec("P")
@@ -114,7 +114,7 @@ class APIPerformanceTracker:
 
         return decorate
 
-    def figures(self) -> tuple[Figures, ...]:
+    def figures(self) -> tuple[OperationMetrics, ...]:
         """Figures so far, ordered by node and operation."""
         with self._lock:
             ordered = sorted(self._meters.items())

@@ -20,7 +20,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import F32, Floats
 from aegir_rl.offline.cloning import clone_behaviour
-from aegir_rl.offline.evaluation import Comparison, CurvePoint
+from aegir_rl.offline.evaluation import CurvePoint, PolicyComparison
 from aegir_rl.offline.learning import LearningSettings, predict_held_out
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
@@ -69,7 +69,7 @@ def choose_policy(
 ) -> Chosen:
     """Try behaviour cloning and every alpha (0 is always among them), choose, train the winner on the whole log."""
     settings = settings or LearningSettings()
-    comparison = Comparison(log, settings)
+    comparison = PolicyComparison(log, settings)
     candidates: list[float | None] = [None, *sorted({0.0, *alphas})]
     trials: list[Trial] = []
     for alpha in track(candidates, "training"):
@@ -100,7 +100,9 @@ def _held_out(log: LoggedDecisions, alpha: float, settings: LearningSettings) ->
     return predict_held_out(log, fit)
 
 
-def _try_floors(comparison: Comparison, alpha: float | None, probabilities: F32) -> list[Trial]:
+def _try_floors(
+    comparison: PolicyComparison, alpha: float | None, probabilities: F32
+) -> list[Trial]:
     confidence = probabilities.max(axis=1)
     trials = []
     for share in FLOOR_SHARES:
