@@ -31,6 +31,7 @@ fix: .venv/dev
 
 reference: .venv/dev
 	$(BIN)/python -m aegir.cli.reference docs/reference
+	$(BIN)/python tests/architecture_page.py
 
 # The local sandbox needs it. Where it cannot be installed, tests of the sandbox are skipped; with CI=true they fail.
 bubblewrap:

@@ -1,14 +1,20 @@
 """A search over made-up models: what it believes of a column at first depends on the column's name alone, and nobody is slow."""
 
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.effort import Plan
-from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.batch import Batch
+from aegir.pipeline.called_readers import CalledReader, FirstReading
+from aegir.pipeline.pipeline import Pipeline
+from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, TablePlan, Within
+from aegir.pipeline.search import Search, SearchDepth
+from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
+from aegir.routing.choices import FREE
+from aegir.routing.tables import load_routing
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
@@ -24,26 +30,30 @@ BELIEFS = {
 """Name of a column to its types; a column without a name is in doubt."""
 
 
-class MadeUp:
-    """Stands in for the annotator below a search, and for its n-grams."""
-
-    operating_points = None
-
-    def __init__(self) -> None:
-        self.ngrams = self
+class MadeUpNetworks:
+    """Says the same of every column in every reading."""
 
     def ask_networks(self, tables, verdicts):
         columns = sum(len(table.columns) for table in tables)
         return {part: np.full((columns, 3), 0.1, np.float32) for part in ("types", "fine")}
 
-    def read_cheaply(self, tables: Sequence[Table]):
-        return [None] * sum(len(table.columns) for table in tables), list(map(_believe, tables))
 
-    def wake(self, tables, cheap, woken, context):
-        return list(cheap)
+class MadeUpPipeline(Pipeline):
+    """Begins with made-up beliefs, which the byte network shares and no rule corrects."""
 
-    def correct(self, tables, found, verdicts):
-        return found
+    def __init__(self, plan: Plan, readers: dict[str, CalledReader]) -> None:
+        self.name, self.plan, self.others = "search", plan, readers
+        self.readers = {FREE: FirstReading(), COMBINED: FirstReading(), **readers}
+
+    def with_readers(self, readers: Mapping[str, CalledReader]) -> "MadeUpPipeline":
+        return MadeUpPipeline(self.plan, {**self.others, **readers})
+
+    def read_first(self, tables: Sequence[Table]) -> Batch:
+        verdicts = [Verdict()] * sum(len(table.columns) for table in tables)
+        return Batch(tables, verdicts, list(map(_believe, tables)))
+
+    def _corrected(self, batch: Batch) -> list[TableScores]:
+        return batch.scores
 
 
 def _believe(table: Table) -> TableScores:
@@ -56,7 +66,14 @@ def _believe(table: Table) -> TableScores:
 
 
 def search_with(
-    added: AddedSpecialists | None, effort: float = 1.0, **settings: Any
-) -> SearchAnnotator:
+    added: AddedSpecialists | None,
+    effort: float = 1.0,
+    within: float | None = None,
+    now: Callable[[], float] = time.perf_counter,
+) -> MadeUpPipeline:
     """A search with these specialists and without a swarm."""
-    return SearchAnnotator(MadeUp(), Plan.of(effort), added=added, **settings)
+    search = Search(MadeUpNetworks(), SearchDepth.of(effort), added=added)
+    plan: Plan = EffortPlan(TablePlan(load_routing(None, READERS)), "search")
+    if within is not None:
+        plan = Within(plan, within, now)
+    return MadeUpPipeline(plan, {"search": search})

@@ -8,6 +8,7 @@ import pytest
 
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import ANNOTATORS, load_annotator
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
@@ -49,9 +50,13 @@ AWKWARD = {
 }
 
 
+def settings_for(name: str, model: Path) -> AnnotationSettings:
+    return AnnotationSettings(annotator=name, model=model if name == "swarm" else None)
+
+
 @pytest.fixture(scope="module", params=sorted(ANNOTATORS))
 def annotator(request: pytest.FixtureRequest, model: Path) -> Annotator:
-    return load_annotator(request.param, model if request.param == "swarm" else None)
+    return load_annotator(settings_for(request.param, model))
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +112,7 @@ def check_scores(table: Table, scores: TableScores, *, learnt: bool) -> None:
 
 def test_an_annotator_has_the_name_it_is_registered_under(annotator: Annotator, model: Path):
     assert isinstance(annotator, Annotator)
-    again = load_annotator(annotator.name, model if annotator.name == "swarm" else None)
+    again = load_annotator(settings_for(annotator.name, model))
     assert type(again) is type(annotator)
 
 
@@ -166,6 +171,7 @@ PRINT_DIGEST = """
 import hashlib, sys
 from pathlib import Path
 from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.table import Column, Table
 
 def text(seed, length):
@@ -175,7 +181,8 @@ columns = tuple(
     Column(f"c{n}", tuple(text(n * 31 + row + 1, 10 * (n + 1)) for row in range(5))) for n in range(40)
 )
 digest = hashlib.sha256()
-annotator = load_annotator(sys.argv[1], *map(Path, sys.argv[2:]))
+settings = AnnotationSettings(annotator=sys.argv[1], model=Path(sys.argv[2]) if sys.argv[2:] else None)
+annotator = load_annotator(settings)
 for scores in annotator.score([Table("wide", columns), Table("t", columns[:12])]):
     for part in (scores.types, scores.relations, scores.fine, scores.personal):
         digest.update(b"" if part is None else part.tobytes())

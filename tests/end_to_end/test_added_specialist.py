@@ -61,7 +61,7 @@ def test_a_validated_specialist_changes_ambiguous_columns_at_high_effort_alone(p
     assert answers(lake, "--effort", "high", "--workers", "2") == high
     assert [column["type"] for column in answers(lake)] == ["telephone"] * 2, "not at normal effort"
     routing = tmp_path / "routing.yaml"
-    routing.write_text("rules:\n  - otherwise -> all\nroles:\n  all:\n    primary: swarm@high\n")
+    routing.write_text("rules:\n  - otherwise -> all\nroles:\n  all:\n    primary: search@high\n")
     assert [column["type"] for column in answers(lake, "--routing", routing)] == ["faxNumber"] * 2
     stats = {
         each["name"]: each

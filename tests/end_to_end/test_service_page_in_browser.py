@@ -1,6 +1,6 @@
 """The page of `aegir serve` in a real browser: drop, read, correct, teach, export; on a phone; and it obeys no table.
 
-With AEGIR_SCREENSHOTS naming a folder, the pictures of docs/tour.md are written there.
+With AEGIR_SCREENSHOTS naming a folder, the pictures of docs/service.md are written there.
 """
 
 import csv

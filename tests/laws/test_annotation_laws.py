@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.pipeline.registry import load_annotator
-from aegir.pipeline.run import annotate_sources
+from aegir.pipeline.run import Prepared, annotate_sources
+from aegir.pipeline.settings import DEFAULTS
 from aegir.readers.calibration import Thresholds
 from aegir.readers.ngrams.annotator import NgramsAnnotator
 from aegir.readers.scores import LIKELY, Annotator
@@ -41,8 +42,9 @@ def annotator(request: pytest.FixtureRequest) -> Annotator:
 def answers(
     some: list[Table], annotator: Annotator, threshold: float = 0.0
 ) -> list[TableAnnotation]:
-    found = annotate_sources(some, annotator, Thresholds(threshold, threshold))
-    return [outcome for outcome in found if isinstance(outcome, TableAnnotation)]
+    prepared = Prepared(DEFAULTS, annotator, Thresholds(threshold, threshold))
+    found = [each.answer for each in annotate_sources(some, prepared)]
+    return [answer for answer in found if isinstance(answer, TableAnnotation)]
 
 
 @given(some=st.lists(tables(), max_size=4))

@@ -5,39 +5,29 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.parquet_metadata import ANNOTATION_KEY, embed_annotation
 from aegir.answers.writers import check_format, is_earlier_output
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
     PathName,
-    annotator_options,
-    effort_options,
-    memory_from,
-    memory_option,
-    spawn_option,
-    tables_option,
+    annotation_options,
+    settings_from,
     threshold_options,
 )
 from aegir.cli.output import write_annotations
-from aegir.cli.routing import (
-    RoutingReport,
-    choose_annotator,
-    llm_from,
-    llm_options,
-    routing_options,
-    tell_usage,
-)
+from aegir.cli.routing import RoutingReport, tell_usage
 from aegir.cli.terminal import tell, track
-from aegir.pipeline.dispatcher import DispatchAnnotator
-from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
-from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.registry import check_routes
+from aegir.pipeline.run import Answered, Failure, annotate_sources, find_places, prepare
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.pipeline.worker_process import CAN_FORK, Outcome
+from aegir.pipeline.worker_process import CAN_FORK
+from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
 from aegir_rl.base.errors import AegirError, UsageError
@@ -65,41 +55,18 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     help="In the text report, print every reason whole and the next-best answers.",
 )
 @click.option(
-    "--out",
-    "-o",
-    type=PathName(dir_okay=False),
-    help="Write to this file, not to stdout (-).",
+    "--out", "-o", type=PathName(dir_okay=False), help="Write to this file, not to stdout (-)."
 )
-@click.option(
-    "--rows",
-    default=200,
-    type=click.IntRange(1),
-    show_default=True,
-    help="Values looked at per column, spread over the whole table.",
-)
-@tables_option
-@click.option("--seed", default=0, show_default=True, help="Which rows are looked at.")
-@threshold_options(default=0.1)
-@annotator_options
-@click.option(
-    "--no-custom", is_flag=True, help="Leave out the types that you taught (`aegir types learn`)."
-)
-@memory_option
-@click.option("--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`).")
-@click.option(
-    "--timing",
-    is_flag=True,
-    help="Measure how long each table takes (annotator swarm); such output differs from run to run.",
-)
-@spawn_option
 @click.option(
     "--embed",
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
-@effort_options
-@routing_options
-@llm_options
+@annotation_options("rows", "tables", "seed")
+@threshold_options()
+@annotation_options(
+    *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
+)
 @click.option(
     "--explain-routing",
     is_flag=True,
@@ -124,31 +91,13 @@ def annotate(
     as_json: bool,
     why: bool,
     out: Path | None,
-    rows: int,
-    tables: tuple[str, ...],
-    seed: int,
-    min_confidence: float,
-    precision: float | None,
-    annotator: str,
-    model: Path | None,
-    no_custom: bool,
-    memory: str | None,
-    no_memory: bool,
-    timing: bool,
-    spawn: str | int | None,
     embed: bool,
-    effort: str | None,
-    within: str | None,
-    routing: Path | None,
-    policy: Path | None,
     explain_routing: bool,
     log_decisions: str | None,
-    llm_endpoint: str | None,
-    llm_model: str | None,
-    llm_price: tuple[float, float],
     workers: int | None,
     engine: str,
     address: str | None,
+    **options: Any,
 ) -> None:
     """Say what every column of a table is, and how columns relate.
 
@@ -158,86 +107,81 @@ def annotate(
     format_name = "jsonl" if as_json else format_name
     check_format(format_name)
     out = None if out == Path("-") else out
-    files, failures = _find_files(sources, tables)
-    kept = _without_output(files, sources, out, format_name)
+    settings = settings_from(options)
+    found, failures = _find_files(sources, settings.tables)
+    files = _without_output(found, sources, out, format_name)
     routed = explain_routing or log_decisions is not None
-    llm = llm_from(llm_endpoint, llm_model, llm_price)
+    if routed:
+        check_routes(settings)
     check_engine(engine, address)
-    if engine != LOCAL:
-        _check_shareable(kept, routed or llm is not None, within)
-    wanted = choose_annotator(
-        annotator, model, routing, policy, llm, routed=routed, effort=effort, within=within
-    )
-    report = RoutingReport(wanted, explain=explain_routing, store=log_decisions)
-    chosen, thresholds = prepare(
-        wanted,
-        model,
-        min_confidence=min_confidence,
-        precision=precision,
-        custom_types=not no_custom,
-        timing=timing,
-        spawn=spawn,
-        say=tell,
-    )
-    noun = "source" if any(isinstance(each, DatabaseUrl) for each in kept) else "file"
-    reviews = None if no_memory else memory_from(memory)
-    run = _Run(len(kept), embed, keeps_old=out is not None and out.is_file(), noun=noun)
-    run.tell_failures(failures)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
-    alone = engine == LOCAL and (routed or llm is not None)
-    count = 1 if alone else _count_workers(workers, kept)
-    in_turn = engine == LOCAL and count == 1
-    watched: Iterable[object] = run.watch(track(kept, "annotating", by_thread=in_turn))
-    if noun == "source":
-        watched = _read_databases(watched, rows, seed)
+    one_process = routed or settings.llm is not None
+    if engine != LOCAL:
+        _check_shareable(files, one_process, settings.within)
+    noun = "source" if any(isinstance(each, DatabaseUrl) for each in files) else "file"
+    run = _Run(len(files), embed, keeps_old=out is not None and out.is_file(), noun=noun)
     with ExitStack() as ended_after:
-        outcomes: Iterable[Outcome]
         if engine != LOCAL:
-            from aegir.cli.annotate_cluster import annotate_over_cluster
-
-            over_cluster = annotate_over_cluster(
-                watched,
-                len(kept),
-                address,
-                workers,
-                dispatched=isinstance(wanted, DispatchAnnotator),
-                routing=routing,
-                policy=policy,
-                reviewed=reviews is not None,
-                memory=memory,
-                annotator=annotator if effort is None else f"{SearchAnnotator.name}@{effort}",
-                model=model,
-                min_confidence=min_confidence,
-                precision=precision,
-                custom_types=not no_custom,
-                timing=timing,
-                spawn=spawn,
-                rows=rows,
-                seed=seed,
-            )
-            outcomes = ended_after.enter_context(closing(over_cluster))
-        elif count == 1:
-            outcomes = annotate_sources(
-                watched, chosen, thresholds, rows=rows, seed=seed, memory=reviews
-            )
+            answers = _over_cluster(files, settings, run, address, workers, ended_after)
         else:
-            pool = WorkerPool(
-                chosen, thresholds, workers=count, rows=rows, seed=seed, memory=reviews
-            )
-            names = map(str, watched)
-            outcomes = ended_after.enter_context(pool).annotate(names, len(kept))
+            count = 1 if one_process else _count_workers(workers, files)
+            answers = _over_processes(files, settings, run, count, ended_after)
+        run.tell_failures(failures)
+        report = RoutingReport(explain=explain_routing, store=log_decisions)
         try:
-            answers = run.answers(report.passing(outcomes))
-            write_annotations(answers, format_name, out, why=why)
+            write_annotations(run.answers(report.passing(answers)), format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None
-    tell_usage(llm)
     run.report(out)
 
 
+def _over_processes(
+    files: Sequence[str | DatabaseUrl],
+    settings: AnnotationSettings,
+    run: "_Run",
+    count: int,
+    ended_after: ExitStack,
+) -> Iterator[Answered]:
+    """Yield the answers of this process, or of `count` forked ones."""
+    readers: dict[str, Annotator] | None = None
+    if settings.llm is not None:
+        from aegir.readers.llm.annotator import LlmAnnotator
+
+        llm = LlmAnnotator(settings.llm)
+        readers = {llm.name: llm}
+        ended_after.callback(lambda: tell_usage(llm.settings.model, llm.usage))
+    prepared = prepare(settings, readers=readers, say=tell)
+    watched: Iterable[object] = run.watch(track(files, "annotating", by_thread=count == 1))
+    if run.noun == "source":
+        watched = _read_databases(watched, settings)
+    if count == 1:
+        return annotate_sources(watched, prepared)
+    pool = ended_after.enter_context(WorkerPool(prepared, workers=count))
+    outcomes = pool.annotate(map(str, watched), len(files))
+    return (Answered(0, outcome) for outcome in outcomes)
+
+
+def _over_cluster(
+    files: Sequence[str | DatabaseUrl],
+    settings: AnnotationSettings,
+    run: "_Run",
+    address: str | None,
+    workers: int | None,
+    ended_after: ExitStack,
+) -> Iterator[Answered]:
+    """Yield the answers of the nodes of a cluster."""
+    from aegir.cli.annotate_cluster import annotate_over_cluster
+
+    prepare(settings, say=tell)  # what cannot be used is told here, once
+    watched = run.watch(track(files, "annotating"))
+    outcomes = annotate_over_cluster(watched, len(files), address, workers, settings)
+    ended_after.enter_context(closing(outcomes))
+    return (Answered(0, outcome) for outcome in outcomes)
+
+
 def _check_shareable(
-    files: Sequence[str | DatabaseUrl], by_one_process: bool, within: str | None
+    files: Sequence[str | DatabaseUrl], by_one_process: bool, within: float | None
 ) -> None:
     """Raise `UsageError` for what a cluster cannot do: sources that only this process can read, decisions to show."""
     if within is not None:
@@ -256,7 +200,7 @@ def _check_shareable(
             )
 
 
-def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator[object]:
+def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> Iterator[object]:
     """The sources, with databases replaced by their tables, behind a progress bar if there are many."""
 
     def watch(names: Sequence[str]) -> Iterator[str]:
@@ -267,7 +211,7 @@ def _read_databases(sources: Iterable[object], rows: int, seed: int) -> Iterator
             yield source
             continue
         try:
-            yield from read_database(source, rows=rows, seed=seed, watch=watch)
+            yield from read_database(source, rows=settings.rows, seed=settings.seed, watch=watch)
         except AegirError as error:
             yield Failure(str(source), str(error), type(error))
 
@@ -290,14 +234,11 @@ def _count_workers(asked: int | None, files: Sequence[str | DatabaseUrl]) -> int
 def _find_files(
     sources: tuple[str, ...], tables: tuple[str, ...]
 ) -> tuple[list[Path | DatabaseUrl], list[Failure]]:
-    """The sources that were asked for, each once, and the names that lead to no table; raise if all do.
-
-    Of databases only these tables are chosen.
-    """
-    places = dict.fromkeys(place for source in sources for place in find_places(source))
+    """The sources that were asked for, each once, and the names that lead to no table; raise if all do."""
+    places = dict.fromkeys(place for source in sources for place in find_places(source, tables))
     failures = [place for place in places if isinstance(place, Failure)]
     files = [
-        place.selecting(tables) if isinstance(place, DatabaseUrl) else Path(str(place))
+        place if isinstance(place, DatabaseUrl) else Path(str(place))
         for place in places
         if not isinstance(place, Failure)
     ]
@@ -365,12 +306,12 @@ class _Run:
                     self._statuses[_real(file)] = os.stat(file)  # noqa: PTH116
             yield file
 
-    def answers(self, outcomes: Iterable[TableAnnotation | Failure]) -> Iterator[TableAnnotation]:
+    def answers(self, answers: Iterable[Answered]) -> Iterator[TableAnnotation]:
         """Yield the answers; tell of failures and warnings.
 
         Raises `_NoAnswerError` at the end if there is an old output to keep and nothing to replace it with.
         """
-        for outcome in outcomes:
+        for outcome in (each.answer for each in answers):
             if isinstance(outcome, Failure):
                 self._fail(outcome)
                 continue
@@ -387,6 +328,8 @@ class _Run:
     def report(self, out: Path | None) -> None:
         """Tell what was done; raise an exit with code 2 if any file failed, as grep would."""
         if self.embed:
+            from aegir.answers.parquet_metadata import ANNOTATION_KEY
+
             first = next(iter(self.embedded), "no Parquet file")
             where = first if len(self.embedded) < 2 else f"{len(self.embedded)} Parquet files"
             key = f" under the key {ANNOTATION_KEY}" if self.embedded else ""
@@ -409,6 +352,8 @@ class _Run:
     def _embed(self, answer: TableAnnotation) -> None:
         if answer.source is None or (path := _real(answer.source)) not in self._statuses:
             return
+        from aegir.answers.parquet_metadata import embed_annotation
+
         try:
             embed_annotation(Path(answer.source), answer, unchanged_since=self._statuses[path])
         except AegirError as error:

@@ -1,16 +1,14 @@
 """`aegir annotate --engine ray`: what the nodes of a cluster are asked to do. Loaded when it is needed."""
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from aegir.cli.engines import make_job, open_ray
-from aegir.cli.routing import policy_file
-from aegir.engines.annotating import FILES_AT_ONCE, OPEN, annotating_settings, file_item
-from aegir.engines.evaluating import OPEN as OPEN_DISPATCHER
-from aegir.engines.evaluating import dispatching_settings
+from aegir.engines.annotating import FILES_AT_ONCE, OPEN, file_item
 from aegir.engines.job import Job
-from aegir.memory.location import default_location
+from aegir.memory.location import default_location, memory_exists
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_process import Outcome, outcome_from_json
 from aegir.readers.swarm.network import ENDING
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
@@ -22,48 +20,29 @@ def annotate_over_cluster(
     count: int,
     address: str | None,
     workers: int | None,
-    *,
-    dispatched: bool,
-    routing: Path | None,
-    policy: Path | None,
-    reviewed: bool,
-    memory: str | None,
-    **settings: Any,
+    settings: AnnotationSettings,
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes of files, of which there are `count`, in their order.
-
-    The settings are those of `annotating_settings`; `reviewed` says whether reviews, kept in `memory` or in the user's folder, count,
-    and `dispatched` whether columns are routed.
-    """
-    kept = annotating_settings(
-        **settings, memory=(memory or default_location()) if reviewed else None
-    )
-    job = annotating_job(kept, dispatched, routing, policy)
+    """Yield the outcomes of files, of which there are `count`, in their order."""
     with open_ray(address, workers) as ray:
         items = (file_item(str(file)) for file in files)
+        job = annotating_job(settings)
         yield from map(outcome_from_json, ray.map(job, items, count, at_once=FILES_AT_ONCE))
 
 
-def annotating_job(
-    settings: dict[str, Any],
-    dispatched: bool,
-    routing: Path | None = None,
-    policy: Path | None = None,
-) -> Job:
-    """What a node does with these settings of `annotating_settings`; the policy may be that of the environment."""
-    memory, home = settings["memory"], user_folder()
+def annotating_job(settings: AnnotationSettings) -> Job:
+    """What a node does with these settings; the user's own reviews are named, because a node may have others."""
+    memory, home = settings.memory, user_folder()
+    if memory is True:
+        own = default_location()
+        memory = own if own is not None and memory_exists(own) else False
     files = [
-        settings["model"],
-        None if memory is None or "://" in memory else memory,
-        home / "types" if settings["custom_types"] and home else None,
+        *(settings.model, settings.routing, settings.policy),
+        None if isinstance(memory, bool) or "://" in memory else memory,
+        home / "types" if settings.custom_types and home else None,
     ]
-    learnt = policy_file(policy) if dispatched else None
-    if routing or learnt or settings["annotator"].startswith(("search", "swarm@")):
-        files += _specialists()  # a search may ask them
-    if not dispatched:
-        return make_job(OPEN, settings, files)
-    settings = dispatching_settings(settings, routing, learnt)
-    return make_job(OPEN_DISPATCHER, settings, [*files, routing, learnt])
+    if settings.effort or settings.routing or settings.policy or "search" in settings.annotator:
+        files += _specialists()  # a search may call them
+    return make_job(OPEN, replace(settings, memory=memory).as_dict(), files)
 
 
 def _specialists() -> list[Path]:

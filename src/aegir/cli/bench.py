@@ -6,14 +6,13 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import POLICY_FILE, PathName, annotation_options
 from aegir.cli.rl_data import write_text
-from aegir.cli.routing import POLICY_FILE, routing_options
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.bench_tables import read_bench_tables
 from aegir.evaluation.comparing import WAYS, Compared
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
-from aegir.pipeline.run import ROWS
+from aegir.pipeline.settings import DEFAULTS
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
 
@@ -37,7 +36,7 @@ HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
     type=PathName(),
     help="A folder of tables, labelled (JSON lines) or plain, or a file [default: those that come with Aegir].",
 )
-@routing_options
+@annotation_options("routing")
 @click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
 @click.option(
     "--run-pack-dir",
@@ -47,7 +46,7 @@ HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
 @click.option(
     "--rows",
     type=click.IntRange(1),
-    default=ROWS,
+    default=DEFAULTS.rows,
     show_default=True,
     help="Rows sampled of a table.",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aegir.answers.writers import quoted_json
-from aegir.cli.options import PathName, memory_from, memory_option
+from aegir.cli.options import PathName, annotation_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.examples import ReviewedExamples, reviewed_examples
 from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
@@ -15,6 +15,8 @@ from aegir.pipeline.custom_types.reader import load_reader
 from aegir.pipeline.custom_types.recognising import Validation, validate_type
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
 from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.run import load_reviews
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.labelled import read_labelled_tables
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
@@ -79,7 +81,7 @@ class _TakesLists(click.Command):
     is_flag=True,
     help="Take the columns that were reviewed as this type as examples, and those that were taken for it wrongly as --not.",
 )
-@memory_option
+@annotation_options("memory")
 @click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def learn(
@@ -141,7 +143,7 @@ def _with_reviewed(
     name: str, examples: tuple[str, ...], against: tuple[str, ...], location: str | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The examples and counter-examples, with those that were reviewed."""
-    memory = memory_from(location)
+    memory = load_reviews(AnnotationSettings(memory=True if location is None else location))
     found = reviewed_examples(memory, name) if memory else ReviewedExamples((), (), ())
     for file in found.gone:
         tell(f"{file} was reviewed, but is not there any more; it is left out")

@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,13 +23,10 @@ from aegir.cli.options import (
     NO_DATABASE,
     NumberRange,
     PathName,
-    annotator_options,
-    memory_from,
-    memory_option,
-    tables_option,
+    annotation_options,
+    settings_from,
     threshold_options,
 )
-from aegir.cli.routing import choose_annotator
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.compared import (
     annotate_side,
@@ -37,10 +35,8 @@ from aegir.pipeline.compared import (
     select_tables,
     without_answers,
 )
-from aegir.pipeline.run import Failure, find_places, prepare
-from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
-from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
+from aegir.pipeline.run import Failure, Prepared, find_places, load_reviews, prepare
+from aegir.tables.database_urls import is_url, parse_database_url
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
 
@@ -78,19 +74,9 @@ ANY = "any"
     show_default=True,
     help="How far confidence must fall to be listed.",
 )
-@click.option(
-    "--rows",
-    default=200,
-    type=click.IntRange(1),
-    show_default=True,
-    help="Values looked at per column.",
-)
-@tables_option
-@threshold_options(default=0.1)
-@annotator_options
-@click.option("--no-custom", is_flag=True, help="Leave out the types that you taught.")
-@memory_option
-@click.option("--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`).")
+@annotation_options("rows", "tables")
+@threshold_options()
+@annotation_options("annotator", "effort", "routing", "custom", "memory", "no_memory")
 def diff(
     old: str,
     new: str,
@@ -99,15 +85,7 @@ def diff(
     out: Path | None,
     fail_on: str,
     confidence_drop: float,
-    rows: int,
-    tables: tuple[str, ...],
-    min_confidence: float,
-    precision: float | None,
-    annotator: str,
-    model: Path | None,
-    no_custom: bool,
-    memory: str | None,
-    no_memory: bool,
+    **options: Any,
 ) -> None:
     """Say which columns were added, removed or renamed, changed type or became personal.
 
@@ -115,28 +93,24 @@ def diff(
     which are annotated first.
     """
     named = _named_changes(fail_on)
-    reviews = None if no_memory else memory_from(memory)
+    settings = settings_from(options)
+    load_reviews(settings)  # a wrong name is told at once
 
     @cache  # once for two sides, and not at all for two answers
-    def prepared() -> tuple[Annotator, Thresholds]:
-        return prepare(
-            choose_annotator(annotator, model),
-            model,
-            min_confidence=min_confidence,
-            precision=precision,
-            custom_types=not no_custom,
-            say=tell,
-        )
+    def prepared() -> Prepared:
+        return prepare(settings, say=tell)
 
     def read(side: str, places: list[object] | None) -> list[Compared]:
         if places is None:
-            return select_tables(read_answers(Path(side)), tables)
+            return select_tables(read_answers(Path(side)), settings.tables)
         watched = track(places, f"annotating {_shown(side)}")
-        return list(annotate_side(watched, *prepared(), rows=rows, memory=reviews))
+        return list(annotate_side(watched, prepared()))
 
-    if tables and not (is_url(old) or is_url(new)):
+    if settings.tables and not (is_url(old) or is_url(new)):
         raise UsageError(NO_DATABASE)
-    sides = [(side, _find(side, tables)) for side in (old, new)]  # a wrong name is told at once
+    sides = [
+        (side, _find(side, settings.tables)) for side in (old, new)
+    ]  # a wrong name is told at once
     before, after = (read(*side) for side in sides)
     differences = compare(before, after, confidence_drop=confidence_drop)
     text = render_differences(differences, "jsonl" if as_json else format_name)
@@ -157,13 +131,11 @@ def _find(side: str, tables: tuple[str, ...]) -> list[object] | None:
         raise UsageError("standard input cannot be compared; write it to a file and name that")
     if answer_format(Path(side)):
         return None
-    places = without_answers(find_places(side))
+    places = without_answers(find_places(side, tables))
     for place in places:
         if isinstance(place, Failure):
             raise place.kind(place.reason)
-    return [
-        place.selecting(tables) if isinstance(place, DatabaseUrl) else place for place in places
-    ]
+    return list(places)
 
 
 def _shown(side: str) -> str:

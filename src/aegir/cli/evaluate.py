@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 from rich.console import Console
@@ -17,14 +17,18 @@ from rich.text import Text
 
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
-from aegir.cli.options import NumberRange, PathName, annotator_options, threshold_options
-from aegir.cli.routing import choose_annotator
-from aegir.cli.terminal import say
-from aegir.engines.annotating import annotating_settings, asking
+from aegir.cli.options import (
+    NumberRange,
+    PathName,
+    annotation_options,
+    settings_from,
+    threshold_options,
+)
+from aegir.cli.terminal import say, tell
+from aegir.engines.annotating import asking
 from aegir.evaluation.evaluation import AnnotateAll, Evaluation
 from aegir.evaluation.evaluation import evaluate as evaluate_task
 from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
-from aegir.pipeline.dispatcher import DispatchAnnotator
 from aegir.pipeline.run import prepare
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
 from aegir_rl.base.errors import CheckFailed, UsageError
@@ -43,7 +47,7 @@ NAMES_LISTED = 5
     help="Column types, relations, or all parts of the answer [default: by the file's labels].",
 )
 @click.option("--data", type=PathName(), help="The same as FILE.")
-@annotator_options
+@annotation_options("annotator", "effort", "routing", "spawn")
 @threshold_options(default=0.0)
 @click.option(
     "--at-least",
@@ -56,14 +60,11 @@ def evaluate(
     file: Path | None,
     task: str | None,
     data: Path | None,
-    annotator: str,
-    model: Path | None,
-    min_confidence: float,
-    precision: float | None,
     at_least: float | None,
     as_json: bool,
     engine: str,
     address: str | None,
+    **options: Any,
 ) -> None:
     """Score an annotator on labelled tables.
 
@@ -82,25 +83,17 @@ def evaluate(
     check_engine(engine, address)
     tables = list(read_labelled_tables(path))
     wanted = task or task_of(tables, path)
-    chosen, thresholds = prepare(
-        choose_annotator(annotator, model),
-        model,
-        min_confidence=min_confidence,
-        precision=precision,
-        custom_types=False,
-    )
+    settings = settings_from({**options, "custom_types": False, "no_memory": True})
+    prepared = prepare(settings, say=tell)
+    chosen, thresholds = prepared.annotator, prepared.thresholds
     result: Evaluation | OpenEvaluation
     with ExitStack() as ended_after:
         ask: AnnotateAll | None = None
         if engine != LOCAL:
             from aegir.cli.annotate_cluster import annotating_job
 
-            settings = annotating_settings(
-                annotator, model, min_confidence=min_confidence, precision=precision
-            )
             ray = ended_after.enter_context(open_ray(address))
-            dispatched = annotator == DispatchAnnotator.name
-            ask = asking(ray, annotating_job(settings, dispatched))
+            ask = asking(ray, annotating_job(settings))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
             name, figure = "the share of right types", result.type.right

@@ -10,9 +10,8 @@ Each review is on the disk before the next column is shown. Questions go to stde
 
 import getpass
 import sys
-from collections import deque
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,16 +26,14 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.cli.options import annotator_options, memory_option
-from aegir.cli.routing import choose_annotator
+from aegir.cli.options import annotation_options, settings_from
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import default_location
 from aegir.memory.questions import columns_to_review
 from aegir.memory.review import Review, check_label
 from aegir.memory.store import ReviewStore
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
-from aegir.pipeline.dispatcher import DispatchAnnotator
-from aegir.pipeline.run import Failure, annotate_tables, find_places, prepare
+from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
 from aegir.routing.routed_table import RoutedTable
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
@@ -57,25 +54,15 @@ class _Quit(Exception):
     "--all", "everything", is_flag=True, help="Ask about every column, reviewed ones too."
 )
 @click.option("--by", help="Who says so [default: the name you are logged in with].")
-@click.option(
-    "--rows",
-    default=200,
-    type=click.IntRange(1),
-    show_default=True,
-    help="Values looked at per column.",
-)
-@annotator_options
-@memory_option
+@annotation_options("rows", "annotator", "effort", "routing", "memory")
 @click.option("--json", "as_json", is_flag=True, help="Print every review as a JSON object.")
 def review_table(
     sources: tuple[str, ...],
     everything: bool,
     by: str | None,
-    rows: int,
-    annotator: str,
-    model: Path | None,
     memory: str | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Go through the unsure and personal columns of tables, and keep what you say.
 
@@ -88,24 +75,19 @@ def review_table(
     if len(failures) == len(places):
         raise UsageError("; ".join(failure.reason for failure in failures))
     own = {each.name: each.kind for each in load_types(types_folder(), tell)}
-    routed: deque[RoutedTable] = deque()
-    wanted = choose_annotator(annotator, model)
-    if isinstance(wanted, DispatchAnnotator):
-        wanted.listener = routed.append
-    chosen, thresholds = prepare(wanted, model, say=tell)
     with ReviewStore.open(location) as store:
         dialogue = _Dialogue(store, by or _user(), own, as_json)
         failed = False
         try:
-            for _, table, answer in annotate_tables(
-                places, chosen, thresholds, rows=rows, memory=store.memory()
-            ):
-                if isinstance(answer, Failure) or table is None:
-                    assert isinstance(answer, Failure)
-                    tell(answer.reason)
+            settings = settings_from({**options, "no_memory": True})
+            prepared = prepare(settings, memory=store.memory(), say=tell)
+            for each in annotate_sources(places, prepared):
+                if isinstance(each.answer, Failure):
+                    tell(each.answer.reason)
                     failed = True
                     continue
-                dialogue.review(table, answer, everything, routed.popleft() if routed else None)
+                assert each.table is not None, "an answer has a table"
+                dialogue.review(each.table, each.answer, everything, each.routed)
         except _Quit:
             pass
         tell(f"{amount(dialogue.recorded, 'review')} kept in {store.name}")

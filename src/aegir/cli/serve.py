@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aegir.cli.options import (
     NumberRange,
     PathName,
-    annotator_options,
-    effort_options,
-    memory_option,
+    annotation_options,
+    settings_from,
 )
 from aegir.cli.terminal import tell
 from aegir.memory.location import default_location
+from aegir.pipeline.registry import check_routes, check_settings, load_annotator
 from aegir.service.limits import Limits
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
@@ -96,14 +96,13 @@ DEFAULTS = Limits()
     show_default=True,
     help="Longest time at work for a request.",
 )
-@annotator_options
-@effort_options
+@annotation_options("annotator", "effort", "routing")
 @click.option(
     "--log-decisions",
     metavar="FILE|URL",
     help="Route columns by the dispatcher, and store its decisions in this SQLite file or PostgreSQL database.",
 )
-@memory_option
+@annotation_options("memory")
 @click.option(
     "--runs", type=PathName(file_okay=False), help="A folder of training runs to show on the page."
 )
@@ -118,13 +117,10 @@ def serve(
     max_unpacked: int,
     max_columns: int,
     max_seconds: float,
-    annotator: str,
-    model: Path | None,
-    effort: str | None,
-    within: str | None,
     log_decisions: str | None,
     memory: str | None,
     runs: Path | None,
+    **options: Any,
 ) -> None:
     """Annotate over HTTP, with a page to drop files on.
 
@@ -159,13 +155,13 @@ def serve(
         runs=runs,
     )
 
-    def load() -> Annotator:
-        from aegir.cli.routing import choose_annotator
-        from aegir.pipeline.run import prepare
+    chosen = settings_from(options)
+    check_settings(chosen)
+    if log_decisions is not None:
+        check_routes(chosen)
 
-        routed = log_decisions is not None
-        chosen = choose_annotator(annotator, model, routed=routed, effort=effort, within=within)
-        return prepare(chosen, model, custom_types=False)[0]
+    def load() -> Annotator:
+        return load_annotator(chosen, say=tell)
 
     def announce(address: str) -> None:
         tell(f"serving at {address} with {amount(settings.workers, 'worker')}; stop with Ctrl-C")

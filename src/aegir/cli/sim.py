@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
-from aegir.cli.options import PathName
-from aegir.cli.routing import llm_from, llm_options
+from aegir.cli.options import PathName, annotation_options, llm_from
 from aegir.cli.terminal import say, tell, track
 from aegir.engines.solving import results_over
 from aegir_rl.base.errors import UsageError
@@ -59,7 +58,7 @@ from aegir_rl.simulator.task import read_tasks
     help="Append a JSON line per task; tasks that have one are skipped.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
-@llm_options
+@annotation_options("llm")
 @engine_options
 def run(
     path: Path,
@@ -95,7 +94,7 @@ def run(
             "the key of --llm-endpoint is not sent to other machines; leave it or --engine ray out"
         )
     llm = llm_from(llm_endpoint, llm_model, llm_price)
-    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm.settings))
+    solve = find_solve(solver, effort, None if llm is None else ChatClient(llm))
     tasks = TaskRun(read_tasks(path), solve, solver=solver, effort=effort)
     file = ResultFile(out) if out else None
     finished = file.of(tasks) if file else []

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.options import PathName
-from aegir.cli.routing import llm_from, llm_options
+from aegir.cli.options import PathName, annotation_options, llm_from
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.wording import amount
@@ -98,7 +97,7 @@ def verify(tasks: Path) -> None:
 
 @click.command("solvers", epilog="Example: aegir sim solvers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per solver.")
-@llm_options
+@annotation_options("llm")
 def list_solvers(
     as_json: bool, llm_endpoint: str | None, llm_model: str | None, llm_price: tuple[float, float]
 ) -> None:
@@ -132,7 +131,7 @@ def list_solvers(
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per solver and effort."
 )
-@llm_options
+@annotation_options("llm")
 def table(
     tasks: Path,
     limit: int | None,
@@ -183,5 +182,5 @@ def _show(result: SolverTable) -> None:
 
 def _client(endpoint: str | None, model: str | None, price: Any) -> ChatClient | None:
     """A client for the endpoint that is named, or None."""
-    annotator = llm_from(endpoint, model, price)
-    return None if annotator is None else ChatClient(annotator.settings)
+    settings = llm_from(endpoint, model, price)
+    return None if settings is None else ChatClient(settings)

@@ -1,6 +1,6 @@
 """Annotating as a job of an engine: items are files or tables, answers are the outcomes of a single run.
 
-    job = Job(OPEN, annotating_settings("combined", precision=0.9), files=…)
+    job = Job(OPEN, AnnotationSettings(precision=0.9).as_dict(), files=…)
     for outcome in map(outcome_from_json, engine.map(job, map(file_item, files), len(files), at_once=FILES_AT_ONCE)):
         ...
 
@@ -12,16 +12,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.engines.job import Job, RunShard, check_signed, sign
 from aegir.engines.mapping import Engine
 from aegir.evaluation.evaluation import AnnotateAll
-from aegir.memory.location import load_memory
-from aegir.pipeline.registry import load_annotator
-from aegir.pipeline.run import ROWS, Failure, choose_thresholds, prepare
+from aegir.pipeline.run import Failure, prepare
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.worker_pool import WorkerPool
 from aegir.pipeline.worker_process import Outcome, outcome_as_json, outcome_from_json
 from aegir.readers.calibration import Thresholds
@@ -34,34 +32,6 @@ FILES_AT_ONCE = 16
 """Files per worker process in a shard."""
 ITEM = "\0"
 """With which an item begins where the worker pool expects the name of a file; no such name has a zero."""
-
-
-def annotating_settings(
-    annotator: str,
-    model: Path | None = None,
-    *,
-    min_confidence: float,
-    precision: float | None,
-    custom_types: bool = False,
-    timing: bool = False,
-    spawn: str | int | None = None,
-    memory: str | None = None,
-    rows: int = ROWS,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """What a place needs to annotate as `prepare` would here; `memory` is where reviews are kept, None for nowhere."""
-    return {
-        "annotator": annotator,
-        "model": None if model is None else str(model),
-        "min_confidence": min_confidence,
-        "precision": precision,
-        "custom_types": custom_types,
-        "timing": timing,
-        "spawn": spawn,
-        "memory": memory,
-        "rows": rows,
-        "seed": seed,
-    }
 
 
 def file_item(path: str) -> list[Any]:
@@ -94,36 +64,9 @@ def asking(engine: Engine, job: Job) -> AnnotateAll:
 
 @contextmanager
 def open_annotating(settings: Mapping[str, Any], workers: int) -> Iterator[RunShard]:
-    """Load an annotator by its name and start workers that share it."""
-    model = None if settings["model"] is None else Path(settings["model"])
-    annotator = load_annotator(settings["annotator"], model, say=ignore)
-    with open_workers(annotator, settings, workers) as run:
-        yield run
-
-
-@contextmanager
-def open_workers(
-    annotator: Annotator, settings: Mapping[str, Any], workers: int
-) -> Iterator[RunShard]:
-    """Start workers that share an annotator."""
-    chosen, _ = prepare(
-        annotator,
-        custom_types=settings["custom_types"],
-        timing=settings["timing"],
-        spawn=settings["spawn"],
-        say=ignore,  # the sender has told it
-    )
-    thresholds = choose_thresholds(chosen, settings["min_confidence"], settings["precision"])
-    memory = settings["memory"] and load_memory(settings["memory"])
-    with WorkerPool(
-        chosen,
-        thresholds,
-        workers=workers,
-        rows=settings["rows"],
-        seed=settings["seed"],
-        memory=memory,
-        read=_read,
-    ) as pool:
+    """Load what the settings name and start workers that share it."""
+    prepared = prepare(AnnotationSettings.from_dict(settings), say=ignore)  # the sender has told it
+    with WorkerPool(prepared, workers=workers, read=_read) as pool:
 
         def run(shard: Sequence[Any]) -> Iterator[dict[str, Any]]:
             names = {ITEM + json.dumps(item): item[1] for item in shard}

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from aegir.answers.gold_labels import within_vocabulary
-from aegir.pipeline.run import ROWS
+from aegir.pipeline.settings import DEFAULTS
 from aegir.tables.discovery import find_table_files
 from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
 from aegir.tables.readers import read_tables
@@ -50,7 +50,9 @@ class BenchTables:
         return sum(len(each.table.columns) for each in self.tables)
 
 
-def read_bench_tables(folder: Path | None, *, rows: int = ROWS, seed: int = 0) -> BenchTables:
+def read_bench_tables(
+    folder: Path | None, *, rows: int = DEFAULTS.rows, seed: int = 0
+) -> BenchTables:
     """Read every table below a folder, or of a file; those that come with Aegir if none is named."""
     shipped = folder is None
     place = shipped_tables() if folder is None else folder

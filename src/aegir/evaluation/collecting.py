@@ -1,6 +1,6 @@
 """Log decisions about labelled tables: with exploration, and with the true outcome of every worker.
 
-    for episodes in collect(dispatcher, tables, run="…"):     # one per labelled column, some hundred at a time
+    for episodes in collect(pipeline, tables, run="…"):     # one per labelled column, some hundred at a time
         store.append(episodes)
 
 An episode's `accuracy` is 1 if the type that was answered is acceptable (docs/labelled-tables.md), else 0. Beside it,
@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 
 from aegir.pipeline.decide import decide
-from aegir.pipeline.dispatcher import DispatchAnnotator
 from aegir.pipeline.judged_columns import JudgedColumn
+from aegir.pipeline.pipeline import DISPATCH, Pipeline
 from aegir.readers.scores import TableScores
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.episode import LABEL, Episode, Source
@@ -27,7 +27,7 @@ Right = Sequence[bool | None]
 
 
 def collect(
-    dispatcher: DispatchAnnotator,
+    pipeline: Pipeline,
     tables: Iterable[LabelledTable],
     run: str,
     source: Source = "real",
@@ -36,25 +36,26 @@ def collect(
     waiting, number = iter(tables), 0
     while batch := list(islice(waiting, TABLES_AT_ONCE)):
         plain = [labelled.table for labelled in batch]
-        routed = dispatcher.route(plain)
+        scored = pipeline.score(plain)
         by_worker = {
             worker: [_judge(*each)[1] for each in zip(batch, answers, strict=True)]
-            for worker in dispatcher.workers
-            for answers in [dispatcher.answers_of(worker, plain)]
+            for worker in pipeline.plan.workers
+            for answers in [pipeline.answers_of(worker, plain)]
         }
         episodes: list[Episode] = []
-        for place, (labelled, each) in enumerate(zip(batch, routed, strict=True)):
-            labels, right = _judge(labelled, each.scores)
-            found = each.episodes(labels, source, f"{run}/{number + place}")
-            workers = {worker: of_tables[place] for worker, of_tables in by_worker.items()}
-            episodes += _with_outcomes(found, labelled, right, workers)
+        for index, (labelled, scores) in enumerate(zip(batch, scored, strict=True)):
+            labels, right = _judge(labelled, scores)
+            assert scores.routed is not None, "a pipeline says how it routed a table"
+            decided = scores.routed.episodes(labels, source, f"{run}/{number + index}")
+            workers = {worker: of_tables[index] for worker, of_tables in by_worker.items()}
+            episodes += _with_outcomes(decided, labelled, right, workers)
         number += len(batch)
         yield episodes
 
 
 def _judge(labelled: LabelledTable, scores: TableScores) -> tuple[list[str], Right]:
     """Return the type of every column, and whether it is acceptable; None where that is not labelled."""
-    answer = decide(labelled.table, scores, DispatchAnnotator.name)
+    answer = decide(labelled.table, scores, DISPATCH)
     pairs = zip(labelled.labels, answer.columns, strict=True)
     right = [JudgedColumn(labels, column).type_right for labels, column in pairs]
     return [column.type or NO_TYPE for column in answer.columns], right

@@ -1,6 +1,6 @@
 """The same tables three times: routed by the static table, routed by a learnt policy, and read in full.
 
-    compared = compare_policy(dispatcher, policy, tables)
+    compared = compare_policy(pipeline, policy, tables)
     compared.figures("on").accuracy, compared.figures("off").cost, compared.by_kind()
 
     off     the static table decides
@@ -28,11 +28,12 @@ import numpy as np
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.gold_labels import kind_of_labels
 from aegir.pipeline.decide import decide
-from aegir.pipeline.dispatcher import COMBINED, DispatchAnnotator
 from aegir.pipeline.judged_columns import JudgedColumn
-from aegir.readers.scores import TableScores
+from aegir.pipeline.pipeline import DISPATCH, Pipeline
+from aegir.pipeline.plan import COMBINED, WHOLE_TABLES, PolicyPlan, TablePlan
 from aegir.routing.choices import FREE
 from aegir.routing.learnt_policy import LearntPolicy
+from aegir.routing.routed_table import RoutedTable
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.arrays import Floats
 from aegir_rl.episode import Episode
@@ -183,62 +184,44 @@ class Compared:
 
 
 def compare_policy(
-    dispatcher: DispatchAnnotator,
-    policy: LearntPolicy | None,
+    pipeline: Pipeline,
+    policy: LearntPolicy,
     tables: Sequence[LabelledTable],
     track: Track = lambda items, _: items,
 ) -> Compared:
-    """Route every table by the dispatcher's static table, by the policy, and read it in full, one table at a time."""
-    static = DispatchAnnotator(dispatcher.combined, dispatcher.routing, others=dispatcher.others)
-    learnt = DispatchAnnotator(
-        dispatcher.combined, dispatcher.routing, policy=policy, others=dispatcher.others
-    )
-    routed_by: tuple[tuple[Way, DispatchAnnotator], ...] = (("off", static), ("on", learnt))
+    """Route every table by the pipeline's static table, by the policy, and read it in full, one table at a time."""
+    table = TablePlan(pipeline.plan.table, pipeline.plan.workers)
+    ways: dict[Way, Pipeline] = {
+        "off": pipeline.with_plan(table),
+        "on": pipeline.with_plan(PolicyPlan(table, policy)),
+        "full": pipeline.with_plan(TablePlan(WHOLE_TABLES)),
+    }
     rows: dict[Way, list[RoutedColumn]] = {way: [] for way in WAYS}
     seconds: dict[Way, list[float]] = {way: [] for way in WAYS}
     cpu: dict[Way, float] = dict.fromkeys(WAYS, 0.0)
     some = [each for each in tables if each.table.columns]
     for labelled in some[:1]:
-        learnt.route([labelled.table])  # what is loaded or built on first use counts for no way
-        dispatcher.combined.score([labelled.table])
+        for each in ways.values():  # what is loaded or built on first use counts for no way
+            each.score([labelled.table])
     for labelled in track(some, "routing"):
-        answer, asked, taken = _read_in_full(dispatcher, labelled, cpu)
-        seconds["full"].append(taken)
-        rows["full"] += _full_rows(dispatcher, labelled, answer, asked, taken)
-        for way, annotator in routed_by:
-            routed, taken = _route(annotator, labelled, cpu, way)
-            seconds[way].append(taken)
-            rows[way] += _rows(labelled, answer, *routed)
+        answers: dict[Way, tuple[TableAnnotation, RoutedTable]] = {}
+        for way in reversed(WAYS):
+            started, cpu_started = time.perf_counter(), time.process_time()
+            (scores,) = ways[way].score([labelled.table])
+            seconds[way].append(time.perf_counter() - started)
+            cpu[way] += time.process_time() - cpu_started
+            assert scores.routed is not None, "a pipeline says how it routed a table"
+            answers[way] = decide(labelled.table, scores, DISPATCH), scores.routed
+        full, routed = answers["full"]
+        rows["full"] += _full_rows(pipeline, labelled, full, routed, seconds["full"][-1])
+        for way in ("off", "on"):
+            answer, routed = answers[way]
+            rows[way] += _rows(labelled, full, answer, routed.episodes())
     return Compared(
         {way: tuple(found) for way, found in rows.items()},
         {way: np.array(found) for way, found in seconds.items()},
         cpu,
     )
-
-
-def _read_in_full(
-    dispatcher: DispatchAnnotator, labelled: LabelledTable, cpu: dict[Way, float]
-) -> tuple[TableAnnotation, bool, float]:
-    """Return the full answer, whether the byte network was asked, and the seconds it took."""
-    started, cpu_started = time.perf_counter(), time.process_time()
-    (scores,), (asked,) = dispatcher.combined.score_and_tell([labelled.table])
-    taken = time.perf_counter() - started
-    cpu["full"] += time.process_time() - cpu_started
-    return _decide(labelled, scores), asked, taken
-
-
-def _route(
-    annotator: DispatchAnnotator, labelled: LabelledTable, cpu: dict[Way, float], way: Way
-) -> tuple[tuple[TableAnnotation, Sequence[Episode]], float]:
-    started, cpu_started = time.perf_counter(), time.process_time()
-    (routed,) = annotator.route([labelled.table])
-    taken = time.perf_counter() - started
-    cpu[way] += time.process_time() - cpu_started
-    return (_decide(labelled, routed.scores), routed.episodes()), taken
-
-
-def _decide(labelled: LabelledTable, scores: TableScores) -> TableAnnotation:
-    return decide(labelled.table, scores, DispatchAnnotator.name)
 
 
 def _rows(
@@ -265,14 +248,14 @@ def _rows(
 
 
 def _full_rows(
-    dispatcher: DispatchAnnotator,
+    pipeline: Pipeline,
     labelled: LabelledTable,
     answer: TableAnnotation,
-    asked: bool,
+    routed: RoutedTable,
     seconds: float,
 ) -> list[RoutedColumn]:
     columns = range(len(labelled.table.columns))
-    worker = COMBINED if asked else FREE
+    worker = routed.steps[0][0].worker
     return [
         _row(
             labelled,
@@ -281,8 +264,8 @@ def _full_rows(
             place,
             workers=(worker,),
             decided_by=COMBINED,
-            reason=f"{'a' if asked else 'no'} column of the table is unsure",
-            cost=dispatcher.routing.cost(worker),
+            reason=f"{'no' if worker == FREE else 'a'} column of the table is unsure",
+            cost=pipeline.plan.table.cost(worker),
             failures=0,
             seconds=seconds / len(columns),
         )

@@ -23,7 +23,8 @@ from typing import Any
 
 from aegir.evaluation.bench_tables import BenchTables, hash_file, read_bench_tables
 from aegir.evaluation.comparing import WAYS, Compared, Track, compare_policy
-from aegir.pipeline.dispatcher import load_dispatcher
+from aegir.pipeline.pipeline import load_pipeline
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.tables import SHIPPED
 from aegir_rl.base.errors import UsageError
@@ -101,11 +102,11 @@ def run_bench(
 ) -> Bench:
     """Compare the policy in a file with the static table, on these tables; raise if it cannot be used."""
     learnt = LearntPolicy.load(policy)
-    dispatcher = load_dispatcher(None, routing)
-    problem = learnt.problem or learnt.unknown_worker(dispatcher.workers)
+    pipeline = load_pipeline(AnnotationSettings(routing=routing))
+    problem = learnt.problem or learnt.unknown_worker(pipeline.plan.workers)
     if problem:
         raise UsageError(f"{policy} cannot be compared: {problem}")
-    compared = compare_policy(dispatcher, learnt, suite.tables, track)
+    compared = compare_policy(pipeline, learnt, suite.tables, track)
     return Bench(suite, policy, routing, compared, learnt.version, learnt.floor)
 
 

@@ -20,8 +20,10 @@ from typing import Self
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists, could_be_several
-from aegir.pipeline.deep import is_ambiguous
-from aegir.pipeline.search import SearchAnnotator, load_search
+from aegir.pipeline.pipeline import Pipeline, load_pipeline
+from aegir.pipeline.plan import SEARCHED_BELOW, is_ambiguous
+from aegir.pipeline.search import Search
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.bytes.heads import NONE
 from aegir.readers.scores import TableScores
 from aegir.readers.swarm.added_answer import (
@@ -47,8 +49,8 @@ Watch = Callable[[Sequence[int]], Iterable[int]]
 class Validator:
     """Measures specialists beside a search."""
 
-    search: SearchAnnotator
-    """With high effort, and those of the pool that it asks already."""
+    search: Pipeline
+    """With high effort, and those of the pool that it calls already."""
     fitting: Sequence[LabelledTable]
     judging: Sequence[LabelledTable]
     watch: Watch = iter
@@ -64,9 +66,7 @@ class Validator:
         say: Callable[[str], None] = warnings.warn,
     ) -> Self:
         """Return one beside the search that ships, with the specialists in the folder `pool`; tables without a known type do not count."""
-        search = load_search(effort="high", pool=pool, say=say)
-        if search.added is not None:
-            search.added.keeps_stats = False
+        search = load_pipeline(AnnotationSettings(effort="high"), pool=pool, say=say)
         return cls(search, _with_types(fitting), _with_types(judging), watch)
 
     def __call__(self, entry: PoolEntry, loaded: LoadedWeights) -> Validation:
@@ -86,7 +86,7 @@ class Validator:
     ) -> Validation:
         """Return the types, the likeliest weight and how many columns it was fitted on; the gain is not known yet."""
         members, said = places_of_types(types), before.probabilities[:, :-1]
-        rows = could_be_several(said, members) & is_ambiguous(said, self.search.plan.searched_below)
+        rows = could_be_several(said, members) & is_ambiguous(said, SEARCHED_BELOW)
         doubtful = before.among(rows)
         weight = 0.0
         if doubtful.columns:
@@ -105,10 +105,12 @@ class Validator:
     def _measure(self, entry: PoolEntry) -> Validation:
         """Return the validation of an entry with its gain."""
         assert entry.validation is not None, "the weight was fitted"
-        added = AddedSpecialists.beside(self.search.added, entry)
-        asked = SearchAnnotator(
-            self.search.combined, self.search.plan, swarm=self.search.swarm, added=added
+        pipeline = self.search
+        (name, search), *_ = (
+            (name, reader) for name, reader in pipeline.others.items() if isinstance(reader, Search)
         )
+        added = AddedSpecialists.beside(search.added, entry)
+        asked = pipeline.with_readers({name: search.with_added(added)})
         without = judge(self.judging, self.search, self.watch)
         with_it = judge(self.judging, asked, self.watch)
         gain = measure_gain(without, with_it.probabilities)
@@ -126,7 +128,7 @@ class Validator:
 class _BeforeRules:
     """A search whose answers are taken where a specialist's is added: before rules and pairs."""
 
-    search: SearchAnnotator
+    search: Pipeline
     name: str = "search"
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:

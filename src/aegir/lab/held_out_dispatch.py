@@ -1,7 +1,7 @@
-"""Dispatchers over models that have not seen the tables: what routing would have done to tables that are new to it.
+"""Pipelines over models that have not seen the tables: what routing would have done to tables that are new to it.
 
     for fold in load_held_out(runs, data, ngrams):         # fold runs of the byte network, answers of `aegir train ngrams`
-        fold.dispatcher.route([each.table for each in fold.tables])
+        fold.pipeline.score([each.table for each in fold.tables])
 
     n-grams         the answers that were kept when the table was held out; nobody can ask these models again
     byte network    the network of the fold run that held the table out, asked as in use: few columns of context
@@ -11,8 +11,7 @@
 Every table belongs to one fold. Its group is what must stay on one side of a split, such as a web site.
 
 Limits: the subject of a table is the one that its labels name, not the one that n-grams would have chosen; it is among the
-context of the byte network, and relations depend on it. A search of some columns begins with what n-grams said of them in their
-whole table, where in use they would read these columns alone.
+context of the byte network, and relations depend on it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +27,10 @@ from aegir.lab.data.sources import read_training_tables
 from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers, places_of
 from aegir.lab.ngrams import networks_file
 from aegir.lab.replay import Calibrating
-from aegir.pipeline.combined import CombinedAnnotator
-from aegir.pipeline.dispatcher import SEARCHES, DispatchAnnotator, SearchWorker
-from aegir.pipeline.effort import Plan
-from aegir.pipeline.part_of_table import Part
+from aegir.pipeline.called_readers import CalledReader
+from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline, named_searches
+from aegir.pipeline.plan import READERS
+from aegir.pipeline.search import SEARCHES, Search, SearchDepth
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration
@@ -40,6 +39,8 @@ from aegir.readers.ngrams.network import load_networks
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.readers.swarm.annotator import SwarmAnnotator
+from aegir.routing.learnt_policy import LearntPolicy
+from aegir.routing.tables import load_routing
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
@@ -53,11 +54,13 @@ NOT_CALIBRATED: Mapping[str, object] = {"calibration": {"bytes": {"cta": 1.0, "c
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The tables that one run held out, and a dispatcher that has not seen them."""
+    """The tables that one run held out, and a pipeline that has not seen them."""
 
     name: str
-    dispatcher: DispatchAnnotator
+    pipeline: Pipeline
     tables: tuple[LabelledTable, ...]
+    open_search: OpenSearch
+    """Makes a search over models that have not seen the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,6 @@ class KeptNgrams:
     """Answers of n-grams that were kept, by the name of the table."""
 
     model: _Model
-    tables: Mapping[str, Table]
     scores: Mapping[str, TableScores]
     networks: NgramNetworks | None = None
     """Networks that have not seen these tables either, for further readings."""
@@ -85,18 +87,9 @@ class KeptNgrams:
     def score_judged(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict]
     ) -> list[TableScores]:
-        """Return the kept answers, of a part of a table those about its columns; the rules' verdicts went into them then."""
+        """Return the answers that were kept; the rules' verdicts went into them then."""
         del verdicts
-        return [self._kept(table) for table in tables]
-
-    def _kept(self, table: Table) -> TableScores:
-        whole = self.tables[table.name]
-        if len(table.columns) == len(whole.columns):
-            return self.scores[table.name]
-        place = {id(column): number for number, column in enumerate(whole.columns)}
-        columns = tuple(place[id(column)] for column in table.columns)
-        part = Part(table, columns, (True,) * len(columns)).of_scores(self.scores[table.name])
-        return replace(part, subject=table.subject)
+        return [self.scores[table.name] for table in tables]
 
 
 def load_held_out(
@@ -104,13 +97,13 @@ def load_held_out(
     data: Sequence[Path],
     ngrams: Path,
     routing: RoutingTable | None = None,
-    searches: Sequence[str] = (),
+    policy: LearntPolicy | None = None,
     swarms: Mapping[str, SwarmAnnotator] | None = None,
 ) -> list[Fold]:
     """Return one fold per run; raise if the runs, the tables or the answers of n-grams do not belong together.
 
-    `searches` are workers such as `swarm@high`, `swarms` those that have not seen a fold, by the name of its run. If a search asks
-    a swarm, folds without one are left out.
+    `swarms` are those that have not seen a fold, by the name of its run. If the routing table or the policy names a search that calls a
+    swarm, folds without one are left out.
     """
     if len(runs) < LEAST_RUNS:
         raise UsageError(
@@ -123,19 +116,21 @@ def load_held_out(
                 f"{run} has no {ANSWERS}; give the folder of a run made with: aegir train supervised --fold N"
             )
     swarms = swarms or {}
-    asks_swarm = any(Plan.of(SEARCHES[name]).asks_swarm for name in searches)
-    if asks_swarm and not swarms:
+    routing = routing or load_routing(None, READERS)
+    searches = named_searches(routing, policy)
+    calls_swarm = any(SearchDepth.of(SEARCHES[name]).calls_swarm for name in searches)
+    if calls_swarm and not swarms:
         raise UsageError(
-            f"{', '.join(searches)} may ask a swarm, and none that has not seen the tables of a run is given; "
+            f"{', '.join(searches)} may call a swarm, and none that has not seen the tables of a run is given; "
             f"add --swarm {runs[0].name}=FOLDER"
         )
     answers = [load_answers(run / ANSWERS) for run in runs]
     networks = [_network(run) for run in runs]
     calibrating = calibrating_combined(runs, read_training_tables(data), ngrams)
     return [
-        _fold(run, network, held_out, calibrating, routing, ngrams, searches, swarms.get(run.name))
+        _fold(run, network, held_out, calibrating, routing, policy, ngrams, swarms.get(run.name))
         for run, network, held_out in zip(runs, networks, answers, strict=True)
-        if run.name in swarms or not asks_swarm
+        if run.name in swarms or not calls_swarm
     ]
 
 
@@ -148,9 +143,9 @@ def _fold(
     network: ByteModel,
     held_out: Mapping[str, HeldOut],
     calibrating: Calibrating,
-    routing: RoutingTable | None,
+    routing: RoutingTable,
+    policy: LearntPolicy | None,
     ngrams: Path,
-    searches: Sequence[str],
     swarm: SwarmAnnotator | None,
 ) -> Fold:
     own = {
@@ -165,40 +160,29 @@ def _fold(
     others = calibrating.split(own)
     fitted = others.fit(False)
     tables: list[LabelledTable] = []
-    kept: dict[str, Table] = {}
     scores: dict[str, TableScores] = {}
     for origin in held_out:
         for labelled, answer in _tables(others, origin, held_out[origin]):
             tables.append(labelled)
-            kept[labelled.table.name] = labelled.table
             scores[labelled.table.name] = answer
     calibration = ByteCalibration({"cta": 1.0, "cpa": 1.0}, fitted.mixture)
     network.facts = {"calibration": calibration.as_json()}
-    combined = CombinedAnnotator(
-        KeptNgrams(
-            _Model(others.compatibility, fitted.types_of_fine),
-            kept,
-            scores,
-            _networks_of(ngrams, held_out),
-        ),
-        ByteModelAnnotator(network),
+    kept = KeptNgrams(
+        _Model(others.compatibility, fitted.types_of_fine), scores, _networks_of(ngrams, held_out)
     )
-    workers = {name: _search(run, name, combined, swarm) for name in searches}
-    return Fold(run.name, DispatchAnnotator(combined, routing, others=workers), tuple(tables))
 
+    def open_search(depth: SearchDepth, first: CalledReader | None) -> Search:
+        if depth.readings and kept.networks is None:
+            raise UsageError(
+                f"a search cannot read the tables of {run} again: the n-gram networks that had them held out were not kept; "
+                "give the --ngrams of the same folds"
+            )
+        return Search(kept, depth, swarm=None if swarm is None else lambda: swarm, first=first)
 
-def _search(
-    run: Path, name: str, combined: CombinedAnnotator, swarm: SwarmAnnotator | None
-) -> SearchWorker:
-    """Return a search over models that have not seen the fold."""
-    kept = combined.ngrams
-    assert isinstance(kept, KeptNgrams), "made by the caller"
-    if Plan.of(SEARCHES[name]).readings and kept.networks is None:
-        raise UsageError(
-            f"{name} cannot read the tables of {run} again: the n-gram networks that had them held out were not kept; "
-            "give the --ngrams of the same folds"
-        )
-    return SearchWorker(name, combined, None if swarm is None else lambda: swarm)
+    pipeline = build_pipeline(
+        kept, ByteModelAnnotator(network), routing, open_search, policy=policy
+    )
+    return Fold(run.name, pipeline, tuple(tables), open_search)
 
 
 def _networks_of(ngrams: Path, held_out: Mapping[str, HeldOut]) -> NgramNetworks | None:

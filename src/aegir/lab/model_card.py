@@ -23,9 +23,9 @@ WORST = 25
 INTRODUCTION = f"""\
 # Model card
 
-The weights that ship: `ngrams.safetensors` and `bytes.safetensors`, read by the default annotator, `dispatch`: n-grams read every
+The weights that ship: `ngrams.safetensors` and `bytes.safetensors`, read by the default annotator: n-grams read every
 column, the byte network those of which they are not sure. Written by `python -m aegir.lab.model_card` from the facts in the files
-themselves. These are figures of `combined`, which asks the byte network about whole tables; those of `dispatch` beside them: [results.md](results.md).
+themselves. These are scores of `combined`, which calls the byte network for whole tables; those of the default: [results.md](results.md).
 
 ## What they are for
 
@@ -41,9 +41,9 @@ LIMITS = """\
 - Personal data are found by what a column is and whose row it stands in. Whether rows of anonymous data are persons often stands
   nowhere in the table: four in ten personal columns are missed. The mark is a hint, not a clearance.
 - Most training tables have English headers. Headers in 27 other languages are known from a list; values in other scripts are read
-  worse than these figures say.
+  worse than these scores say.
 - Fax and telephone numbers look alike; so do the names of books, films and albums without their siblings.
-- Web figures are for five-row tables without headers, cells cut to 20 words, as SOTAB has them.
+- Web scores are for five-row tables without headers, cells cut to 20 words, as SOTAB has them.
 - Some training labels were guessed from headers, publishers' markup or by an earlier network, some cells were made up;
   [data-engine.md](data-engine.md) says which. Publishers' tables contain public business phone numbers and names; the
   files hold weights and hashed n-grams, no cells.

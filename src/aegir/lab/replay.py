@@ -23,10 +23,9 @@ from aegir.lab.mixing_fit import (
     types_of_fine_from,
 )
 from aegir.lab.pair_fit import HeldOutTable, LabelledPairs, fit_pairs
-from aegir.pipeline.combined import (
+from aegir.pipeline.correct import (
     apply_rules,
     apply_verdicts,
-    is_unsure,
     reweigh_relations,
     rule_out_phone_names,
     rule_out_relations,
@@ -39,7 +38,14 @@ from aegir.readers.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.readers.pairs import PairModel
 from aegir.readers.rules.annotator import explain_verdict
 from aegir.readers.rules.judge import Verdict, judge_columns
-from aegir.readers.scores import LIKELY, Explanation, Probabilities, TableScores, table_spans
+from aegir.readers.scores import (
+    LIKELY,
+    SURE_TYPE,
+    Explanation,
+    Probabilities,
+    TableScores,
+    table_spans,
+)
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools, softmax
 from aegir_rl.base.errors import UsageError
@@ -292,7 +298,12 @@ class Calibrating:
         mixes: Bools = np.logical_and.reduce(list(held.answered.values()))
         if self.with_rules:
             mixes &= held.columns(
-                np.array([is_unsure(types) for types in held.by_table(first["types"])])
+                np.array(
+                    [
+                        (with_none(types).max(axis=1) < SURE_TYPE).any()
+                        for types in held.by_table(first["types"])
+                    ]
+                )
             )
         return mixes
 

@@ -6,21 +6,15 @@ A file that begins as JSON answers do is read as an answer; everything else is a
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.differences import Compared
 from aegir.answers.writers import FORMATS, is_earlier_output
-from aegir.pipeline.run import ROWS, Failure, annotate_tables
-from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
+from aegir.pipeline.run import Failure, Prepared, annotate_sources
 from aegir.tables.database_urls import is_selected
 from aegir.tables.fingerprint import fingerprint_table
 from aegir_rl.base.errors import UsageError, reason_of
-
-if TYPE_CHECKING:
-    from aegir.memory.recall import ReviewMemory
 
 READABLE = ("json", "jsonl")
 
@@ -77,19 +71,10 @@ def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[
     ]
 
 
-def annotate_side(
-    places: Iterable[object],
-    annotator: Annotator,
-    thresholds: Thresholds,
-    *,
-    rows: int = ROWS,
-    memory: "ReviewMemory | None" = None,
-) -> Iterator[Compared]:
+def annotate_side(places: Iterable[object], prepared: Prepared) -> Iterator[Compared]:
     """Yield the tables at these places with their answers; raise for what cannot be read: half a comparison misleads."""
-    for _, table, answer in annotate_tables(
-        places, annotator, thresholds, rows=rows, memory=memory
-    ):
-        if isinstance(answer, Failure):
-            raise answer.kind(answer.reason)
-        assert table is not None
-        yield Compared(answer, fingerprint_table(table))
+    for each in annotate_sources(places, prepared):
+        if isinstance(each.answer, Failure):
+            raise each.answer.kind(each.answer.reason)
+        assert each.table is not None, "an answer has a table"
+        yield Compared(each.answer, fingerprint_table(each.table))

@@ -1,95 +1,108 @@
-"""Annotators by name, for `--annotator`.
-
-`dispatch` and `search` stand above this package and are given by their homes, which are imported when they are asked for.
-"""
+"""Annotators by name, for `--annotator`: plans over the pipeline (`dispatch`, `combined`, `search`), or a single reader."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir_rl.base.errors import UsageError
 
-DEFAULT = "dispatch"
+ROUTED = ("dispatch", "search")
+"""Annotators that a routing table, a policy or a language model can be given to."""
+ANNOTATORS = ("dispatch", "combined", "byte_model", "ngrams", "rules", "search", "swarm")
 
 
-def _combined(model: Path | None) -> Annotator:
-    from aegir.pipeline.combined import CombinedAnnotator
-    from aegir.readers.bytes.annotator import load_byte_model
-    from aegir.readers.ngrams.annotator import load_ngrams
+def load_annotator(
+    settings: AnnotationSettings | str | None = None,
+    *,
+    readers: Mapping[str, Annotator] | None = None,
+    say: Callable[[str], None] = warnings.warn,
+) -> Annotator:
+    """Return the annotator that the settings describe, or the one of that name, with the weights in `model` or those that ship.
 
-    return CombinedAnnotator(load_ngrams(model), load_byte_model())
+    `search@high` is a search with this effort, `search@0.75` one with a number. `readers` are further annotators that a routing
+    table may call, by name; by default the language model of the settings. `say` is called with a sentence for each file of the
+    user's pool that a search would use and cannot.
+    """
+    if not isinstance(settings, AnnotationSettings):
+        settings = AnnotationSettings(annotator=settings) if settings else AnnotationSettings()
+    check_settings(settings)
+    name = settings.annotator.partition("@")[0]
+    annotator = (
+        _load_pipeline(settings, readers, say)
+        if name in ("dispatch", "combined", "search")
+        else _load_reader(name, settings.model)
+    )
+    if settings.spawn is not None:
+        annotator = _with(annotator, "spawning_at", settings.spawn)
+    return _with(annotator, "timed") if settings.timing else annotator
 
 
-def _ngrams(model: Path | None) -> Annotator:
-    from aegir.readers.ngrams.annotator import load_ngrams
+def check_settings(settings: AnnotationSettings) -> None:
+    """Raise `UsageError` for an annotator that does not exist, or that cannot do what the other settings ask for."""
+    name, sign, _ = settings.annotator.partition("@")
+    if name not in ANNOTATORS or (sign and name != "search"):
+        near = get_close_matches(settings.annotator, ANNOTATORS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
+        raise UsageError(f"unknown annotator {settings.annotator!r}; {hint}")
+    if settings.effort is not None or settings.within is not None:
+        option = "--effort" if settings.effort is not None else "--within"
+        if sign and settings.effort is not None:
+            raise UsageError(
+                f"--annotator {settings.annotator} says its effort already; leave {option} out"
+            )
+        if name not in ROUTED:
+            raise UsageError(
+                f"the annotator {name!r} has no effort to choose; leave {option} or --annotator out"
+            )
+    if any(each is not None for each in (settings.routing, settings.policy, settings.llm)):
+        check_routes(settings)
 
-    return load_ngrams(model)
+
+def check_routes(settings: AnnotationSettings) -> None:
+    """Raise `UsageError` for an annotator that makes no routing decisions."""
+    if settings.annotator.partition("@")[0] not in ROUTED:
+        raise UsageError(
+            f"the annotator {settings.annotator!r} does not route columns; leave --annotator out, or give "
+            f"--annotator {ROUTED[0]}"
+        )
 
 
-def _byte_model(model: Path | None) -> Annotator:
-    from aegir.readers.bytes.annotator import load_byte_model
+def _load_pipeline(
+    settings: AnnotationSettings,
+    readers: Mapping[str, Annotator] | None,
+    say: Callable[[str], None],
+) -> Annotator:
+    from aegir.pipeline.pipeline import load_pipeline
 
-    return load_byte_model(model)
+    if readers is None and settings.llm is not None:
+        from aegir.readers.llm.annotator import LlmAnnotator
+
+        readers = {LlmAnnotator.name: LlmAnnotator(settings.llm)}
+    return load_pipeline(settings, readers=readers, say=say)
 
 
-def _swarm(model: Path | None) -> Annotator:
-    from aegir.readers.swarm.annotator import load_swarm_annotator
+def _load_reader(name: str, model: Path | None) -> Annotator:
+    if name == "ngrams":
+        from aegir.readers.ngrams.annotator import load_ngrams
 
-    return load_swarm_annotator(model)
+        return load_ngrams(model)
+    if name == "byte_model":
+        from aegir.readers.bytes.annotator import load_byte_model
 
+        return load_byte_model(model)
+    if name == "swarm":
+        from aegir.readers.swarm.annotator import load_swarm_annotator
 
-def _rules(model: Path | None) -> Annotator:
+        return load_swarm_annotator(model)
     from aegir.readers.rules.annotator import RulesAnnotator
 
     if model is not None:
         raise UsageError("the annotator 'rules' has no weights; leave --model out")
     return RulesAnnotator()
-
-
-def _dispatch(model: Path | None) -> Annotator:
-    dispatcher: Annotator = import_module("aegir.pipeline.dispatcher").load_dispatcher(model)
-    return dispatcher
-
-
-def _search(
-    model: Path | None, effort: str = "high", say: Callable[[str], None] = warnings.warn
-) -> Annotator:
-    load_search = import_module("aegir.pipeline.search").load_search
-    annotator: Annotator = load_search(model, effort, say=say)
-    return annotator
-
-
-ANNOTATORS: dict[str, Callable[[Path | None], Annotator]] = {
-    "dispatch": _dispatch,
-    "combined": _combined,
-    "byte_model": _byte_model,
-    "ngrams": _ngrams,
-    "rules": _rules,
-    "search": _search,
-    "swarm": _swarm,
-}
-
-
-def load_annotator(
-    name: str = DEFAULT, model: Path | None = None, say: Callable[[str], None] = warnings.warn
-) -> Annotator:
-    """Return the annotator of that name, with the weights in `model` or those that ship with Aegir.
-
-    `search@high` is a search with this effort, `search@0.75` one with a number; routing tables call it `swarm@high`. `say` is
-    called with a sentence for each file of the user's pool that a search would use and cannot.
-    """
-    kind, sign, effort = name.partition("@")
-    if name == "search" or (sign and kind in ("search", "swarm")):
-        return _search(model, effort if sign else "high", say)
-    if name not in ANNOTATORS:
-        near = get_close_matches(name, ANNOTATORS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ANNOTATORS)}"
-        raise UsageError(f"unknown annotator {name!r}; {hint}")
-    return ANNOTATORS[name](model)
 
 
 def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
@@ -104,23 +117,18 @@ def thresholds_for(annotator: Annotator, precision: float) -> Thresholds:
     return thresholds
 
 
-def with_times(annotator: Annotator) -> Annotator:
-    """Return the annotator that also measures how long each table takes; raise UsageError if it cannot."""
-    timed = getattr(annotator, "timed", None)
-    if timed is None:
-        raise UsageError(
-            f"the annotator {annotator.name!r} measures no times; leave --timing out, or use --annotator swarm"
-        )
-    measuring: Annotator = timed()
-    return measuring
+_CANNOT = {
+    "timed": "measures no times; leave --timing out",
+    "spawning_at": "has no specialists; leave --spawn out",
+}
 
 
-def with_spawning(annotator: Annotator, spawn: str | int) -> Annotator:
-    """Return the annotator that wakes so many specialists per table; raise UsageError if it has none."""
-    limit = getattr(annotator, "spawning_at", None)
-    if limit is None:
+def _with(annotator: Annotator, method: str, *arguments: object) -> Annotator:
+    """Return the annotator that also measures times, or that limits its specialists; raise `UsageError` if it cannot."""
+    change = getattr(annotator, method, None)
+    if change is None:
         raise UsageError(
-            f"the annotator {annotator.name!r} has no specialists; leave --spawn out, or use --annotator swarm"
+            f"the annotator {annotator.name!r} {_CANNOT[method]}, or use --annotator swarm"
         )
-    limited: Annotator = limit(spawn)
-    return limited
+    changed: Annotator = change(*arguments)
+    return changed

@@ -1,9 +1,9 @@
-"""Annotate sources: the Python call `aegir.annotate`, and what it shares with the command line.
+"""From sources to answers: the Python call `aegir.annotate`, and what it shares with the other doors.
 
-    annotate("customers.csv")                                  # all at once, prints readably
+    annotate("customers.csv", effort="high")                   # all at once, prints readably
 
-    annotator, thresholds = prepare(precision=0.9)
-    for outcome in annotate_sources(files, annotator, thresholds):   # streams; a failure is an outcome too
+    prepared = prepare(AnnotationSettings(precision=0.9))
+    for each in annotate_sources(files, prepared):             # streams; a failure is an answer too
         ...
 
 Tables are scored a few at a time; what a table gets does not depend on its neighbours, so a folder split
@@ -12,23 +12,18 @@ over two runs gives what one run gives.
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.writers import FORMATS, check_format, render_text
-from aegir.memory.location import load_memory
+from aegir.memory.location import load_memory, memory_exists
 from aegir.pipeline.custom_types.recognising import with_custom_types
 from aegir.pipeline.decide import decide
-from aegir.pipeline.registry import (
-    DEFAULT,
-    load_annotator,
-    thresholds_for,
-    with_spawning,
-    with_times,
-)
+from aegir.pipeline.registry import load_annotator, thresholds_for
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
@@ -39,11 +34,9 @@ from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
     from aegir.memory.recall import ReviewMemory
+    from aegir.routing.routed_table import RoutedTable
 
 COLUMNS_AT_ONCE = 512
-ROWS = 200
-MIN_CONFIDENCE = 0.1
-"""A guess that is wrong nine times in ten is not worth saying."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,97 +74,103 @@ class Annotations(Sequence[TableAnnotation]):
         return f"{self}\n" if format_name == "text" else FORMATS[format_name](self.tables)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Settings with what they name: everything that annotating needs."""
+
+    settings: AnnotationSettings
+    annotator: Annotator
+    thresholds: Thresholds
+    memory: "ReviewMemory | None" = None
+    """Reviews that decide about columns they were made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of one table, or of a source that cannot be read."""
+
+    source: int
+    """The index of the source."""
+    answer: TableAnnotation | Failure
+    table: Table | None = None
+    """As it was read; None for a failure."""
+    routed: "RoutedTable | None" = None
+    """Who was called about its columns, by whose decision; None from a single reader."""
+
+
 def annotate(
     *sources: object,
-    annotator: str | Annotator = DEFAULT,
-    rows: int = ROWS,
-    seed: int = 0,
-    min_confidence: float = MIN_CONFIDENCE,
-    precision: float | None = None,
-    model: str | Path | None = None,
-    custom_types: bool = True,
-    timing: bool = False,
-    memory: "ReviewMemory | str | bool" = True,
-    spawn: str | int | None = None,
+    annotator: str | Annotator | None = None,
+    memory: "ReviewMemory | str | bool | None" = None,
+    settings: AnnotationSettings | None = None,
+    **changes: Any,
 ) -> Annotations:
     """Annotate files, folders, patterns, addresses of databases, lists of them, dicts, pandas or polars frames, Arrow tables.
 
-    `annotator` is a name, or an object with a method `score`. `model` names weights made by `aegir train ngrams`, or the
-    folder of a swarm, to be used instead of those that ship; `custom_types` False leaves out the types that were taught with
-    `aegir types learn`; `timing` measures how long each table takes, which only the annotator `swarm` does. `memory` names
-    the store of reviews that are used (`aegir review`); True is the user's own, if there is one, and False none.
-    `spawn` limits the specialists that a swarm wakes per table: a number, "all", or "auto" for its own estimate.
+    How is said by `settings`, or by its fields as keywords: `effort`, `rows`, `precision`, `model`, `routing`, … (`AnnotationSettings`).
+    `annotator` may also be an object with a method `score`, `memory` a `ReviewMemory`.
     A single source of which nothing can be read raises its error; otherwise errors are listed in `failures`.
     """
-    if rows < 1:
-        raise UsageError(f"rows is {rows}; at least 1 row must be sampled")
-    chosen, thresholds = prepare(
-        annotator,
-        model,
-        min_confidence=min_confidence,
-        precision=precision,
-        custom_types=custom_types,
-        timing=timing,
-        spawn=spawn,
+    if isinstance(annotator, str):
+        changes["annotator"] = annotator
+    if isinstance(memory, str | bool):
+        changes["memory"] = memory
+    elif memory is not None:
+        changes["memory"] = False
+    chosen = (settings or AnnotationSettings()).changed(**changes)
+    prepared = prepare(
+        chosen,
+        annotator=None if isinstance(annotator, str) else annotator,
+        memory=None if isinstance(memory, str | bool) else memory,
     )
-    expanded = [place for source in sources for place in find_places(source)]
-    outcomes = list(
-        annotate_sources(
-            expanded, chosen, thresholds, rows=rows, seed=seed, memory=_reviews(memory)
-        )
-    )
-    tables = tuple(outcome for outcome in outcomes if isinstance(outcome, TableAnnotation))
-    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-    if failures and not tables and len(expanded) == 1:
+    places = [place for source in sources for place in find_places(source, chosen.tables)]
+    answers = [each.answer for each in annotate_sources(places, prepared)]
+    tables = tuple(answer for answer in answers if isinstance(answer, TableAnnotation))
+    failures = tuple(answer for answer in answers if isinstance(answer, Failure))
+    if failures and not tables and len(places) == 1:
         raise failures[0].kind(failures[0].reason)
     return Annotations(tables, failures)
 
 
-def _reviews(memory: "ReviewMemory | str | bool") -> "ReviewMemory | None":
-    if isinstance(memory, bool):
-        return load_memory() if memory else None
-    return load_memory(memory) if isinstance(memory, str) else memory
-
-
 def prepare(
-    annotator: str | Annotator = DEFAULT,
-    model: str | Path | None = None,
+    settings: AnnotationSettings,
     *,
-    min_confidence: float = MIN_CONFIDENCE,
-    precision: float | None = None,
-    custom_types: bool = True,
-    timing: bool = False,
-    spawn: str | int | None = None,
+    annotator: Annotator | None = None,
+    memory: "ReviewMemory | None" = None,
+    readers: Mapping[str, Annotator] | None = None,
     say: Callable[[str], None] = warnings.warn,
-) -> tuple[Annotator, Thresholds]:
-    """Load an annotator by name, or take the one given, with the types that the user taught; choose its thresholds.
+) -> Prepared:
+    """Load what the settings name: the annotator, with the types that the user taught, its thresholds, reviews.
 
-    `say` is called with a sentence for each taught type, and each file of the user's pool, that cannot be used. With `timing`, answers say how long each
-    table took. `spawn` limits how many specialists of a swarm a table may wake.
+    `annotator`, `memory` and `readers` (those that a routing table may call) are used instead if they are given. `say` is called with a sentence for each taught type, and each
+    file of the user's pool, that cannot be used.
     """
-    chosen = annotator
-    if isinstance(chosen, str):
-        chosen = load_annotator(chosen, None if model is None else Path(model), say)
-    if spawn is not None:
-        chosen = with_spawning(chosen, spawn)
-    if timing:
-        chosen = with_times(chosen)
-    if custom_types:
+    chosen = annotator or load_annotator(settings, readers=readers, say=say)
+    if settings.custom_types:
         chosen = with_custom_types(chosen, say=say)
-    return chosen, choose_thresholds(chosen, min_confidence, precision)
+    return Prepared(
+        settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)
+    )
 
 
-def choose_thresholds(
-    annotator: Annotator, min_confidence: float = 0.0, precision: float | None = None
-) -> Thresholds:
+def load_reviews(settings: AnnotationSettings) -> "ReviewMemory | None":
+    """Return the reviews that the settings name; raise for a store that is named and does not exist."""
+    location = settings.memory
+    if isinstance(location, bool):
+        return load_memory() if location else None
+    if not memory_exists(location):
+        raise UsageError(
+            f"there is no review memory {location}; make one with: aegir review FILE --memory {location}"
+        )
+    return load_memory(location)
+
+
+def choose_thresholds(annotator: Annotator, settings: AnnotationSettings) -> Thresholds:
     """The confidences below which to abstain: `min_confidence`, or higher where `precision` asks for it."""
-    if not 0 <= min_confidence <= 1:
-        raise UsageError(f"min_confidence is {min_confidence}; expected a number from 0 to 1")
-    if precision is None:
-        return Thresholds(min_confidence, min_confidence)
-    if not 0 < precision < 1:
-        raise UsageError(f"precision is {precision}; expected a number between 0 and 1")
-    return _at_least(thresholds_for(annotator, precision), min_confidence)
+    least = settings.min_confidence
+    if settings.precision is None:
+        return Thresholds(least, least)
+    return _at_least(thresholds_for(annotator, settings.precision), least)
 
 
 def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
@@ -184,77 +183,38 @@ def _at_least(thresholds: Thresholds, least: float) -> Thresholds:
     )
 
 
-def find_places(source: object) -> Sequence[object]:
+def find_places(source: object, tables: Sequence[str] = ()) -> Sequence[object]:
     """The files and databases that a name, folder, pattern, address or list of them leads to; any other source by itself.
 
-    A name that leads to no table is a `Failure`, to be reported in its place.
+    Of databases the `tables` of these patterns are chosen. A name that leads to no table is a `Failure`, to be reported in its place.
     """
     if isinstance(source, list | tuple) and all(isinstance(place, str | Path) for place in source):
-        return [place for path in source for place in find_places(path)]
+        return [place for path in source for place in find_places(path, tables)]
     if not isinstance(source, str | Path) or str(source) == "-":
         return [source]
     name = str(source)
     try:
         if is_url(source):
             name = name.partition("://")[0] + "://…"  # a password may follow
-            return [parse_database_url(str(source))]
+            return [parse_database_url(str(source)).selecting(tuple(tables))]
         return find_table_files([source])
     except UsageError as error:
         return [Failure(name, str(error), UsageError)]
 
 
-def annotate_sources(
-    sources: Iterable[object],
-    annotator: Annotator,
-    thresholds: Thresholds | None = None,
-    *,
-    rows: int = ROWS,
-    seed: int = 0,
-    memory: "ReviewMemory | None" = None,
-) -> Iterator[TableAnnotation | Failure]:
-    """One outcome per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
-    for _, outcome in annotate_numbered(
-        sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
-    ):
-        yield outcome
-
-
-def annotate_numbered(
-    sources: Iterable[object],
-    annotator: Annotator,
-    thresholds: Thresholds | None = None,
-    *,
-    rows: int = ROWS,
-    seed: int = 0,
-    memory: "ReviewMemory | None" = None,
-) -> Iterator[tuple[int, TableAnnotation | Failure]]:
-    """The outcomes of `annotate_sources`, each with the place of its source among the sources."""
-    for place, _, outcome in annotate_tables(
-        sources, annotator, thresholds, rows=rows, seed=seed, memory=memory
-    ):
-        yield place, outcome
-
-
-def annotate_tables(
-    sources: Iterable[object],
-    annotator: Annotator,
-    thresholds: Thresholds | None = None,
-    *,
-    rows: int = ROWS,
-    seed: int = 0,
-    memory: "ReviewMemory | None" = None,
-) -> Iterator[tuple[int, Table | None, TableAnnotation | Failure]]:
-    """The outcomes of `annotate_numbered`, each with the table that was read; None for a failure."""
+def annotate_sources(sources: Iterable[object], prepared: Prepared) -> Iterator[Answered]:
+    """One answer per table, and one per source that cannot be read, in order; a `Failure` stays what it is."""
+    settings = prepared.settings
     waiting: list[tuple[int, Table | Failure]] = []
     columns = 0
-    for place, source in enumerate(sources):
-        for outcome in read_source(source, rows, seed):
-            waiting.append((place, outcome))
+    for index, source in enumerate(sources):
+        for outcome in read_source(source, settings.rows, settings.seed):
+            waiting.append((index, outcome))
             columns += len(outcome.columns) if isinstance(outcome, Table) else 0
             if columns >= COLUMNS_AT_ONCE:
-                yield from _annotate_waiting(waiting, annotator, thresholds, memory)
+                yield from _answer(waiting, prepared)
                 waiting, columns = [], 0
-    yield from _annotate_waiting(waiting, annotator, thresholds, memory)
+    yield from _answer(waiting, prepared)
 
 
 def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failure]:
@@ -277,17 +237,18 @@ def read_source(source: object, rows: int, seed: int) -> Iterator[Table | Failur
         yield Failure(name, f"{label} cannot be read ({error.strerror or error})")
 
 
-def _annotate_waiting(
-    waiting: Sequence[tuple[int, Table | Failure]],
-    annotator: Annotator,
-    thresholds: Thresholds | None,
-    memory: "ReviewMemory | None",
-) -> Iterator[tuple[int, Table | None, TableAnnotation | Failure]]:
+def _answer(
+    waiting: Sequence[tuple[int, Table | Failure]], prepared: Prepared
+) -> Iterator[Answered]:
+    """Score the tables that were read together, and decide about each."""
+    annotator, memory = prepared.annotator, prepared.memory
     tables = [outcome for _, outcome in waiting if isinstance(outcome, Table)]
-    scores = iter(annotator.score(tables))
-    for place, outcome in waiting:
-        if isinstance(outcome, Failure):
-            yield place, None, outcome
-        else:
-            answer = decide(outcome, next(scores), annotator.name, thresholds)
-            yield place, outcome, memory.apply(outcome, answer) if memory else answer
+    scored = iter(annotator.score(tables))
+    for index, table in waiting:
+        if isinstance(table, Failure):
+            yield Answered(index, table)
+            continue
+        scores = next(scored)
+        answer = decide(table, scores, annotator.name, prepared.thresholds)
+        answer = memory.apply(table, answer) if memory else answer
+        yield Answered(index, answer, table, scores.routed)

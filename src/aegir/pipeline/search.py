@@ -1,275 +1,305 @@
-"""The `search` annotator: as much work as the effort allows, and an answer at any time.
+"""Search: columns that stay ambiguous are read again, and others are called about them, down the type tree.
 
-    first pass   rules and n-grams read every column
-    wide         the byte network reads unsure columns, the least sure first if time is short
-    deep         deep.py: columns that stay ambiguous are read again, then the swarm and the user's specialists are asked
-    together     rules, then all columns of a web table in pairs (readers/pairs.py)
+    further readings, one after the other --> the swarm --> the user's specialists, one after the other
 
-At effort `normal` the answers are those of the dispatcher with the table that ships, bit for bit.
+A column's search ends when its likeliest name is sure, when a step changed nothing, or when the time of its table is used up. Whoever
+is called sees the whole table, so what is said of a column is said beside its neighbours. The path through the tree, from kind to
+type to fine type, is shown with the answer.
 
-Promises
-  - without a time limit a table's scores depend on that table and the user's pool alone, bit for bit;
-  - with one, every table is searched by itself: a step that would not end in time, by how long such steps took before, is left
-    out and a note says so; the first pass and the last step are always made;
-  - whoever is asked at some effort is asked at every higher one.
+Effort only adds: whoever is called at some effort is called at every higher one.
 """
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.combined import CombinedAnnotator
-from aegir.pipeline.deep import Trail, describe_path, search_table
-from aegir.pipeline.effort import FEW, LONGEST, Plan, parse_effort
-from aegir.pipeline.witnesses import Networks
-from aegir.readers.bytes.annotator import load_byte_model
+from aegir.pipeline.batch import Batch
+from aegir.pipeline.called_readers import CalledReader
+from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, is_ambiguous
+from aegir.pipeline.settings import EFFORTS, NORMAL
+from aegir.pipeline.witnesses import FLOOR, Logs, Networks, Readings, read_by_swarm
 from aegir.readers.mixing import with_none
-from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.rules.judge import Verdict
-from aegir.readers.scores import Annotator, Explanation, TableScores, table_spans
+from aegir.readers.scores import LIKELY, Annotator, Probabilities, TableScores
 from aegir.readers.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.table import Table
-from aegir_rl.base.arrays import Bools
+from aegir.vocabulary.hierarchy import kind_of
+from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
+from aegir_rl.base.arrays import Bools, softmax
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
 
 if TYPE_CHECKING:
     from aegir.pipeline.added_specialists import AddedSpecialists
 
-SECONDS = {"wake": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
-"""What a step is taken to need per column that is read, before it was measured."""
-MEMORY = 0.3
-"""How far a new measurement moves what a step is taken to need."""
-FORGETTING = 0.1
-"""How far that moves back with every table, so that one slow step does not stop such steps for ever."""
+MOST_READINGS = 3
+"""Further readings of a column; a fourth one gained nothing on held-out tables."""
+SWARM_FROM = 0.9
+"""Effort from which the swarm and the user's specialists are called."""
+SEARCHES = {f"search@{name}": effort for name, effort in EFFORTS.items()}
+"""The searches that a routing table may name, with their effort."""
+NOTHING_NEW = 0.005
+"""A step that changes no probability of a column by more than this has told nothing new."""
+SWARM, SPECIALIST = "swarm", "specialist"
+_KINDS = np.array([kind_of(name) for name in TYPE_NAMES])
 
 
-Correct = Callable[
-    [Sequence[Table], Sequence[TableScores], Sequence[Verdict]], Sequence[TableScores]
-]
-"""What is done to the scores of tables at last, given the rules' verdicts."""
+@dataclass(frozen=True, slots=True)
+class SearchDepth:
+    """How far an effort searches."""
+
+    readings: int
+    """Further readings of a column."""
+    calls_swarm: bool
+    """Whether the swarm, and specialists of the user's pool, are called."""
+
+    @classmethod
+    def of(cls, effort: float) -> Self:
+        """Return the depth of an effort from 0 to 1."""
+        more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
+        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SWARM_FROM)
 
 
-@dataclass(slots=True)
-class Clock:
-    """Says whether a step would end in time, and learns how long steps take."""
-
-    within: float | None
-    now: Callable[[], float] = time.perf_counter
-    needs: dict[str, float] = field(default_factory=lambda: dict(SECONDS))
-    """Seconds per column of each step."""
-    cut: str = ""
-    """The first step that there was no time for."""
-    _end: float = 0.0
-    _running: tuple[str, int, float] | None = None
-
-    def start(self) -> None:
-        """Begin with a table."""
-        self.cut, self._running = "", None
-        for step, usual in SECONDS.items():
-            self.needs[step] += FORGETTING * (usual - self.needs[step])
-        self._end = self.now() + (self.within or 0.0)
-
-    def columns_in_time(self, step: str) -> float:
-        """Return how many columns a step can read."""
-        if self.within is None:
-            return math.inf
-        self.stop()
-        return max((self._end - self.now()) / self.needs[step], 0.0)
-
-    def may_go_on(self, step: str, columns: int) -> bool:
-        """Return whether a step about some columns would end in time, and begin to measure it."""
-        if columns > self.columns_in_time(step):
-            self.cut = self.cut or step
-            return False
-        self._running = (step, columns, self.now())
-        return True
-
-    def stop(self) -> None:
-        """End the step that is being measured."""
-        if self._running is not None:
-            step, columns, began = self._running
-            took = (self.now() - began) / max(columns, 1)
-            self.needs[step] += MEMORY * (took - self.needs[step])
-            self._running = None
-
-
-class SearchAnnotator:
-    """Scores tables with as much work as an effort allows."""
-
-    name = "search"
+class Search:
+    """Searches columns; a reader of the pipeline."""
 
     def __init__(
         self,
-        combined: CombinedAnnotator,
-        plan: Plan,
+        ngrams: object,
+        depth: SearchDepth,
         *,
         swarm: Callable[[], Annotator] | None = None,
         added: "AddedSpecialists | None" = None,
-        within: float | None = None,
-        now: Callable[[], float] = time.perf_counter,
+        first: CalledReader | None = None,
     ) -> None:
-        """`swarm` gives the annotator that high effort asks, `added` are the user's specialists that it asks.
+        """`swarm` gives the swarm when it is first called; `added` are the user's specialists.
 
-        `within` are seconds for each table, from its first pass on.
+        `first` reads the columns that `combined` was not called about before they are searched; None if nobody does.
         """
-        if within is not None and not 0 < within <= LONGEST:
-            raise UsageError(
-                f"the time for a table is {within} s; expected more than 0, and a day at most"
-            )
-        if plan.readings and not isinstance(combined.ngrams, Networks):
+        if not isinstance(ngrams, Networks):
             raise UsageError("these n-grams cannot read a column again; use an effort up to normal")
-        self.combined, self.plan, self.swarm, self.added = combined, plan, swarm, added
-        self.operating_points = combined.operating_points
-        self._clock = Clock(within, now)
+        self.networks, self.depth, self.first = ngrams, depth, first
+        self.swarm = swarm if depth.calls_swarm else None
+        self.added = added if depth.calls_swarm else None
 
-    def score(self, tables: Sequence[Table]) -> list[TableScores]:
-        """Return probabilities for every column of every table."""
-        return self._score(tables, self.combined.correct)
+    @classmethod
+    def load(
+        cls,
+        ngrams: object,
+        depth: SearchDepth,
+        first: CalledReader | None = None,
+        *,
+        pool: Path | None = None,
+        say: Callable[[str], None] = warnings.warn,
+    ) -> Self:
+        """Return a search with the swarm that ships and the specialists in the user's pool, or in the folder `pool`.
 
-    def score_uncorrected(self, tables: Sequence[Table]) -> list[TableScores]:
-        """Return the same before rules and pairs, for a caller that applies them."""
-        return self._score(tables, lambda _tables, found, _verdicts: found)
+        `say` is called with a sentence for each file of the pool that cannot be used.
+        """
+        added = load_added(pool, say) if depth.calls_swarm else None
+        return cls(ngrams, depth, swarm=load_whole_swarm, added=added, first=first)
 
-    def _score(self, tables: Sequence[Table], correct: Correct) -> list[TableScores]:
-        result: list[TableScores] = []
-        for group in self._groups(tables):
-            verdicts, found, trails, notes = self._search(group)
-            result += [
-                replace(scores, explanations=_with_paths(scores, own), notes=(*scores.notes, *said))
-                for scores, own, said in zip(
-                    correct(group, found, verdicts), trails, notes, strict=True
-                )
-            ]
+    def with_added(self, added: "AddedSpecialists") -> "Search":
+        """Return the same search with these specialists of the user."""
+        return Search(self.networks, self.depth, swarm=self.swarm, added=added, first=self.first)
+
+    def load_readers(self) -> None:
+        """Load whoever may be called."""
+        if self.swarm is not None:
+            self.swarm()
         if self.added is not None:
-            self.added.save_stats()
+            self.added.load()
+
+    def read(
+        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+    ) -> list[TableScores]:
+        """Return the scores of these tables after the search of their called columns."""
+        if self.first is not None:
+            self._read_first(batch, tables, called, context)
+        result = []
+        for index, columns in zip(tables, called, strict=True):
+            span = batch.spans[index]
+            searched = self._search(
+                batch.tables[index], batch.verdicts[span], batch.scores[index], columns, batch
+            )
+            batch.notes[index] += searched.notes
+            for column, trail in enumerate(searched.trails):
+                if trail:
+                    batch.searched[span.start + column] = str(trail)
+            result.append(searched.scores)
         return result
 
-    def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:
-        """Return the tables that are searched at a time: all of them, or under a limit each by itself."""
-        if self._clock.within is None:
-            return [tables]
-        if self.plan.asks_swarm:  # whoever may be asked is loaded before the clock runs
-            if self.swarm is not None:
-                self.swarm()
-            if self.added is not None:
-                self.added.load()
-        return [[table] for table in tables]
+    def _read_first(
+        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+    ) -> None:
+        assert self.first is not None
+        before = batch.was_called(COMBINED)
+        for index, columns in zip(tables, called, strict=True):
+            wanted = columns & ~before[batch.spans[index]]
+            if wanted.any():
+                (scores,) = self.first.read(batch, [index], [wanted], context)
+                batch.put(index, scores, wanted)
 
     def _search(
-        self, tables: Sequence[Table]
-    ) -> tuple[list[Verdict], list[TableScores], list[list[Trail]], list[list[str]]]:
-        """Return the rules' verdicts, scores before rules, who was asked about every column, and notes on every table."""
-        clock, plan = self._clock, self.plan
-        clock.start()
-        verdicts, cheap = self.combined.read_cheaply(tables)
-        woken, left_out = self._choose(cheap)
-        found = cheap
-        asked = sum(int(each.sum()) for each in woken)
-        if asked and clock.may_go_on("wake", asked + FEW):
-            found = self.combined.wake(tables, cheap, woken, FEW)
-            clock.stop()
-        trails = [[Trail() for _ in table.columns] for table in tables]
-        notes: list[list[str]] = [[] for _ in tables]
-        if plan.readings:
-            networks = cast(Networks, self.combined.ngrams)  # checked when this was made
-            for place, (table, span) in enumerate(zip(tables, table_spans(tables), strict=True)):
-                searched = search_table(
-                    table,
-                    verdicts[span],
-                    found[place],
-                    plan,
-                    networks,
-                    self.swarm,
-                    clock.may_go_on,
-                    self.added,
-                )
-                clock.stop()
-                found[place], trails[place] = searched.scores, searched.trails
-                notes[place] += searched.notes
-        limit = self._notes(left_out)
-        return verdicts, found, trails, [each + limit for each in notes]
+        self,
+        table: Table,
+        verdicts: Sequence[Verdict],
+        start: TableScores,
+        called: Bools,
+        batch: Batch,
+    ) -> "_Searched":
+        """Search the called columns of one table that are ambiguous."""
+        searched = _Searched(start, [Trail() for _ in table.columns])
+        open_ = called & is_ambiguous(start.types, SEARCHED_BELOW)
+        readings: Readings | None = None
+        for number in range(1, self.depth.readings + 1):
+            if not open_.any() or not batch.may_go_on("reading", int(open_.sum())):
+                break
+            readings = readings or Readings(self.networks, table, verdicts)
+            unread = open_ & readings.unread(number)
+            if not unread.any():
+                break
+            changed = searched.add("readings", readings.read(number, unread), unread, start)
+            for column in np.flatnonzero(unread).tolist():
+                searched.trails[column].readings += 1
+            settled = unread & ~changed
+            open_ = is_ambiguous(searched.scores.types, SEARCHED_BELOW) & open_ & ~settled
+        open_ = called & is_ambiguous(searched.scores.types, SEARCHED_BELOW)
+        if self.swarm and open_.any() and batch.may_go_on(SWARM, len(table.columns)):
+            searched.add(SWARM, read_by_swarm(self.swarm(), table), open_, start)
+            searched.note_call(SWARM, open_)
+        if self.added is not None:
+            self._call_added(searched, table, called, batch, self.added)
+        return searched
 
-    def _choose(self, cheap: Sequence[TableScores]) -> tuple[list[Bools], int]:
-        """Return (columns,) per table which columns the byte network reads, and how many there is no time for."""
-        sure = [with_none(each.types).max(axis=1, initial=0.0) for each in cheap]
-        woken = [each < self.plan.woken_below for each in sure]
-        fits = self._clock.columns_in_time("wake") - FEW
-        wanted = sum(int(each.sum()) for each in woken)
-        if wanted <= fits:
-            return woken, 0
-        # One table at a time under a limit: its least sure columns come first.
-        order = np.argsort(sure[0], kind="stable")[: max(int(fits), 0)]
-        chosen = np.zeros_like(woken[0])
-        chosen[order] = woken[0][order]
-        return [chosen], wanted - int(chosen.sum())
+    def _call_added(
+        self,
+        searched: "_Searched",
+        table: Table,
+        called: Bools,
+        batch: Batch,
+        added: "AddedSpecialists",
+    ) -> None:
+        """Call the user's specialists about columns that are still ambiguous between types that they tell apart."""
+        spawning = added.pool.begin()
+        for entry in added.entries:
+            types = searched.scores.types
+            rows = called & added.doubtful(entry, types) & is_ambiguous(types, SEARCHED_BELOW)
+            if not rows.any():
+                continue
+            if not batch.may_go_on(SPECIALIST, int(rows.sum())):
+                return
+            columns = [table.columns[column] for column in np.flatnonzero(rows).tolist()]
+            answered = added.answer(entry, columns, types[rows], spawning)
+            if answered is None:
+                searched.notes.append(added.why_not(entry))
+                continue
+            changed = types.copy()
+            changed[rows] = answered
+            searched.scores = replace(searched.scores, types=changed)
+            searched.note_call(entry.name, rows)
 
-    def _notes(self, left_out: int) -> list[str]:
-        if not left_out and not self._clock.cut:
-            return []
-        limit = f"the time limit of {1000 * (self._clock.within or 0):g} ms"
-        if left_out:
-            columns = amount(left_out, "unsure column")
-            return [f"{limit} ended the search; the first pass's answer stands for {columns}"]
-        return [f"{limit} ended the search before its next step ({self._clock.cut})"]
+
+@dataclass(slots=True)
+class Trail:
+    """How far the search of a column went."""
+
+    readings: int = 0
+    called: list[str] = field(default_factory=list)
+    """The swarm, and specialists by name."""
+
+    def __bool__(self) -> bool:
+        return self.readings > 0 or bool(self.called)
+
+    def __str__(self) -> str:
+        parts = [amount(self.readings, "further reading")] if self.readings else []
+        *first, last = parts + self.called
+        return f"{', '.join(first)} and {last}" if first else last
 
 
-def _with_paths(scores: TableScores, trails: Sequence[Trail]) -> tuple[Explanation, ...]:
-    """Return the explanations, those of searched columns with the path through the tree."""
-    return tuple(
-        replace(
-            each,
-            evidence=(*each.evidence, f"searched with {trail}: {describe_path(scores, column)}"),
-        )
-        if trail
-        else each
-        for column, (each, trail) in enumerate(zip(scores.explanations, trails, strict=True))
-    )
+@dataclass(slots=True)
+class _Searched:
+    """The scores of a table after the search of its ambiguous columns."""
+
+    scores: TableScores
+    trails: list[Trail]
+    """One per column."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences about who could not be called."""
+    _added: dict[str, Logs] = field(default_factory=dict)
+    """What each witness added to log probabilities."""
+
+    def add(self, witness: str, logs: Logs, open_: Bools, start: TableScores) -> Bools:
+        """Take in what a witness adds; return (columns,) the open columns that it changed."""
+        self._added[witness] = logs
+        before = self.scores.types
+        added = list(self._added.values())
+        types = _put(start.types, "types", added, open_, self.scores.types)
+        fine = self.scores.fine
+        if start.fine is not None and fine is not None:
+            fine = _put(start.fine, "fine", added, open_, fine)
+        self.scores = replace(self.scores, types=types, fine=fine)
+        changed: Bools = np.abs(self.scores.types - before).max(axis=1, initial=0.0) > NOTHING_NEW
+        return open_ & changed
+
+    def note_call(self, name: str, columns: Bools) -> None:
+        """Record who was called about these columns."""
+        for column in np.flatnonzero(columns).tolist():
+            self.trails[column].called.append(name)
+
+
+def _put(
+    start: Probabilities, part: str, added: Sequence[Logs], rows: Bools, now: Probabilities
+) -> Probabilities:
+    """Return `now` (columns, names) with these rows of `start` after all that was added to them."""
+    logs = np.log(with_none(start[rows]) + FLOOR)
+    for each in added:
+        if part in each:
+            logs = logs + each[part][rows]
+    result = now.copy()
+    result[rows] = softmax(logs)[:, :-1]
+    return result
+
+
+def describe_path(scores: TableScores, column: int) -> str:
+    """Return the way down the tree to the likeliest name: `name 0.93 > MusicAlbum/name 0.62`."""
+    types = scores.types[column]
+    none = max(1 - float(types.sum()), 0.0)
+    best = int(types.argmax())
+    steps: list[tuple[str, float]] = []
+    if types[best] >= none:
+        kind = str(_KINDS[best])
+        steps = [(kind, float(types[kind == _KINDS].sum())), (TYPE_NAMES[best], float(types[best]))]
+    if scores.fine is not None:
+        named = int(scores.fine[column].argmax())
+        if scores.fine[column, named] >= LIKELY:
+            steps.append((FINE_NAMES[named], float(scores.fine[column, named])))
+    if not steps or steps[0][0] in FINE_NAMES:
+        steps.insert(0, ("none of the types", none))
+    return " > ".join(f"{name} {sure:.2f}" for name, sure in steps)
 
 
 def load_added(
-    plan: Plan, folder: Path | None = None, say: Callable[[str], None] = warnings.warn
+    folder: Path | None = None, say: Callable[[str], None] = warnings.warn
 ) -> "AddedSpecialists | None":
-    """Return the user's specialists that a plan asks; None if it asks none, or there is none to ask."""
+    """Return the user's specialists, or those in a folder; None if there is none to call."""
     folder = folder if folder is not None else swarm_folder()
-    if not plan.asks_swarm or not manifest_files(folder):
+    if not manifest_files(folder):
         return None
-    from aegir.pipeline.added_specialists import (
-        AddedSpecialists,
-    )  # 40 ms that most runs can do without
+    from aegir.pipeline.added_specialists import AddedSpecialists  # 40 ms that most runs do without
 
     return AddedSpecialists.open(folder, say)
 
 
 def load_whole_swarm() -> Annotator:
-    """Return the swarm that ships, with as many specialists as its router wakes: who searches does not save on them."""
+    """Return the swarm that ships, with as many specialists as its router activates: a search does not save on them."""
     from aegir.readers.swarm.annotator import (
-        load_swarm_annotator,  # 20 ms that most runs can do without
+        load_swarm_annotator,  # 20 ms that most runs do without
     )
 
     return load_swarm_annotator().spawning_at("all")
-
-
-def load_search(
-    model: Path | None = None,
-    effort: float | str = "high",
-    within: float | None = None,
-    *,
-    pool: Path | None = None,
-    say: Callable[[str], None] = warnings.warn,
-) -> SearchAnnotator:
-    """Return the annotator over the shipped models, and the specialists in the user's pool or in the folder `pool`.
-
-    The swarm is loaded when it is first asked. `say` is called with a sentence for each file of the pool that cannot be used.
-    """
-    effort = parse_effort(effort) if isinstance(effort, str) else effort
-    plan = Plan.of(effort)
-    added = load_added(plan, pool, say)
-    combined = CombinedAnnotator(load_ngrams(model), load_byte_model())
-    return SearchAnnotator(combined, plan, swarm=load_whole_swarm, added=added, within=within)

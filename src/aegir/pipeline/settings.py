@@ -195,6 +195,7 @@ def _patterns(_name: str, text: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
+DEFAULTS = AnnotationSettings()
 QUERY: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "rows": ("rows", _whole),
     "seed": ("seed", _whole),

@@ -95,7 +95,7 @@ def unread_cells(column: Column, reading: int) -> tuple[str, ...]:
     return Column(column.name, tuple(rest[reading - 1 :: DEALT])).spread(CELLS)
 
 
-def ask_swarm(swarm: Annotator, table: Table) -> Logs:
+def read_by_swarm(swarm: Annotator, table: Table) -> Logs:
     """Return what the swarm adds to log probabilities."""
     (scores,) = swarm.score([table])
     return {"types": SWARM_WEIGHT * np.log(with_none(scores.types) + FLOOR)}

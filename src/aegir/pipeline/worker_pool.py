@@ -1,6 +1,6 @@
 """Annotate files in several processes, with the answers of one.
 
-    with WorkerPool(annotator, thresholds, workers=4) as pool:
+    with WorkerPool(prepared, workers=4) as pool:
         for outcome in pool.annotate(files):        # in the order of the files
             ...
 
@@ -23,15 +23,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from aegir.pipeline.run import ROWS, Failure, annotate_numbered
+from aegir.pipeline.run import Failure, Prepared, annotate_sources
 from aegir.pipeline.worker_process import CAN_FORK, Outcome, WorkerProcess, outcome_from_json
-from aegir.readers.calibration import Thresholds
-from aegir.readers.scores import Annotator
-
-if TYPE_CHECKING:
-    from aegir.memory.recall import ReviewMemory
 
 FILES_PER_WORKER = 8
 """With fewer files than this per worker, starting another one does not pay."""
@@ -90,19 +85,13 @@ class WorkerPool:
 
     def __init__(
         self,
-        annotator: Annotator,
-        thresholds: Thresholds | None = None,
+        prepared: Prepared,
         *,
         workers: int,
-        rows: int = ROWS,
-        seed: int = 0,
-        memory: "ReviewMemory | None" = None,
         read: Callable[[str], object] = str,
     ) -> None:
         assert CAN_FORK
-        self._annotator, self._thresholds = annotator, thresholds
-        self._count, self._rows, self._seed = workers, rows, seed
-        self._memory, self._read = memory, read
+        self._prepared, self._count, self._read = prepared, workers, read
         self._workers: list[_Worker] = []
         self._retries: deque[_File] = deque()
         self._turns: deque[_File] = deque()
@@ -144,14 +133,8 @@ class WorkerPool:
         self._workers.append(_Worker(WorkerProcess(self._annotate_batch, siblings)))
 
     def _annotate_batch(self, files: Sequence[str]) -> Iterator[tuple[int, Outcome]]:
-        return annotate_numbered(
-            map(self._read, files),
-            self._annotator,
-            self._thresholds,
-            rows=self._rows,
-            seed=self._seed,
-            memory=self._memory,
-        )
+        for each in annotate_sources(map(self._read, files), self._prepared):
+            yield each.source, each.answer
 
     def _hand_out(self, coming: Iterator[str], at_once: int) -> None:
         """Give every idle worker a file to try again, or the next files."""

@@ -13,7 +13,7 @@ Promises of every annotator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from aegir.answers.routing import Routing, Spawned, Timing
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64
+
+if TYPE_CHECKING:
+    from aegir.routing.routed_table import RoutedTable
 
 Probabilities = npt.NDArray[np.float32]
 
@@ -86,6 +89,8 @@ class TableScores:
     """How long the table took; None where it was not measured."""
     spawned: Spawned | None = None
     """Which specialists the table was allowed to wake; None where that was not limited."""
+    routed: "RoutedTable | None" = None
+    """How the pipeline routed the columns; None from a single reader."""
     notes: tuple[str, ...] = ()
     """Sentences about what had to be left out; they become warnings of the answer."""
 

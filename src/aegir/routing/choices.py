@@ -1,12 +1,14 @@
-"""Who is asked first about every column, who decided that, and why.
+"""Who is called first about every column, who decided that, and why.
 
-static table --.
-                floor, failures --> chosen --exploration, budget--> asked, with its propensity
-learnt policy -'
+Choices.by_table(table, workers, features)       the rules of a routing table
+       .with_policy(policy)                      a learnt policy, where it is as sure as its floor
+       .explored_by(exploration, tables)         drawn around that, with known propensities
+       .within_budget(table, tables, features)   the least sure columns are served first
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -22,17 +24,19 @@ FREE = "ngrams"
 """The worker whose answer is there before anything is decided."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Choices:
     """The first choice for each of the B columns of a batch."""
 
     workers: tuple[str, ...]
+    features: Floats
+    """(B, FEATURES) as whoever decided saw them."""
     rule: Ints
     """(B,) the static table's rule that holds."""
     static: Ints
     """(B,) the worker it leads to."""
     asked: Ints
-    """(B,) the worker that is asked."""
+    """(B,) the worker that is called."""
     by_policy: Bools
     """(B,) whether the learnt policy chose."""
     explored: Bools
@@ -41,10 +45,68 @@ class Choices:
     """(B,) whether the budget allows no other worker than `FREE`."""
     propensity: Floats
     """(B,) the probability of `asked`; nan where a budget makes it unknown."""
-    shares: Floats | None
+    shares: Floats | None = None
     """(B, workers) what the policy proposed; None without a proposal."""
-    problem: str
+    problem: str = ""
     """Why the policy proposed nothing."""
+
+    @classmethod
+    def by_table(cls, table: RoutingTable, workers: tuple[str, ...], features: Floats) -> Self:
+        """Choose a worker for every column by the rules of a routing table."""
+        rule = table.choose(features)
+        of_rule = np.array([workers.index(table.role(n).primary) for n in range(len(table.rules))])
+        static = of_rule[rule]
+        nowhere = np.zeros(len(rule), bool)
+        return cls(
+            workers=workers,
+            features=features,
+            rule=rule,
+            static=static,
+            asked=static,
+            by_policy=nowhere,
+            explored=nowhere,
+            over_budget=nowhere,
+            propensity=np.ones(len(rule)),
+        )
+
+    def with_policy(self, policy: LearntPolicy) -> Self:
+        """Return the policy's choices where it is as sure as its floor, these elsewhere."""
+        proposal = policy.propose(self.features, self.workers)
+        shares = proposal.probabilities
+        if shares is None:
+            return replace(self, problem=proposal.problem)
+        by_policy = shares.max(axis=1, initial=0.0) >= policy.floor
+        asked = np.where(by_policy, shares.argmax(axis=1), self.asked)
+        return replace(self, asked=asked, by_policy=by_policy, shares=shares)
+
+    def explored_by(self, exploration: Exploration, tables: Sequence[Table]) -> Self:
+        """Return workers drawn around these choices."""
+        shares = self.shares
+        known = None if shares is None else np.where(self.by_policy[:, None], shares, np.nan)
+        probabilities = exploration.probabilities(self.asked, known, len(self.workers))
+        asked = exploration.draw(probabilities, tables)
+        propensity = probabilities[np.arange(len(asked)), asked]
+        return replace(self, asked=asked, explored=asked != self.asked, propensity=propensity)
+
+    def within_budget(self, table: RoutingTable, tables: Sequence[Table], features: Floats) -> Self:
+        """Return `FREE` for the columns for which the budget of their table is used up; the least sure ones are served first."""
+        if np.isinf(table.most_cost):
+            return self
+        over = np.zeros(len(self.asked), bool)
+        costs = np.array([0.0 if name == FREE else table.cost(name) for name in self.workers])
+        costs = costs[self.asked]
+        for span in table_spans(tables):
+            order = np.argsort(features[span, CONFIDENCE], kind="stable")
+            spent = np.cumsum(costs[span][order])
+            over[span.start + order] = (spent > table.most_cost) & (costs[span][order] > 0)
+        drawn = over & (self.propensity < 1)
+        return replace(
+            self,
+            asked=np.where(over, self.workers.index(FREE), self.asked),
+            explored=self.explored & ~over,
+            over_budget=over,
+            propensity=np.where(drawn, np.nan, self.propensity),
+        )
 
     def decided_by(self, column: int) -> str:
         """Who decided: policy, static table, exploration or budget."""
@@ -66,66 +128,3 @@ class Choices:
         if self.by_policy[column]:
             return f"{sure} for {worker} (static table: {rule})"
         return f"{rule} (the policy's {sure} for {worker} is below its floor, {policy.floor:g})"
-
-
-def choose_workers(
-    tables: Sequence[Table],
-    features: Floats,
-    workers: tuple[str, ...],
-    table: RoutingTable,
-    policy: LearntPolicy | None = None,
-    exploration: Exploration | None = None,
-) -> Choices:
-    """Choose a worker for every column of all tables, given their features (B, FEATURES)."""
-    rule = table.choose(features)
-    of_rule = np.array([workers.index(table.role(n).primary) for n in range(len(table.rules))])
-    static = of_rule[rule]
-    shares, problem, by_policy = None, "", np.zeros(len(rule), bool)
-    chosen = static
-    if policy is not None:
-        proposal = policy.propose(features, workers)
-        shares, problem = proposal.probabilities, proposal.problem
-    if shares is not None and policy is not None:
-        by_policy = shares.max(axis=1, initial=0.0) >= policy.floor
-        chosen = np.where(by_policy, shares.argmax(axis=1), static)
-    asked, propensity = chosen, np.ones(len(chosen))
-    if exploration is not None:
-        known = None if shares is None else np.where(by_policy[:, None], shares, np.nan)
-        probabilities = exploration.probabilities(chosen, known, len(workers))
-        asked = exploration.draw(probabilities, tables)
-        propensity = probabilities[np.arange(len(asked)), asked]
-    over = _over_budget(tables, features, asked, workers, table)
-    if over.any():
-        asked = np.where(over, workers.index(FREE), asked)
-        propensity = np.where(over & (exploration is not None), np.nan, propensity)
-    return Choices(
-        workers,
-        rule,
-        static,
-        asked,
-        by_policy,
-        (asked != chosen) & ~over,
-        over,
-        propensity,
-        shares,
-        problem,
-    )
-
-
-def _over_budget(
-    tables: Sequence[Table],
-    features: Floats,
-    asked: Ints,
-    workers: tuple[str, ...],
-    table: RoutingTable,
-) -> Bools:
-    """Return (B,) the columns for which the budget of their table is used up; the least sure ones are served first."""
-    over = np.zeros(len(asked), bool)
-    if np.isinf(table.most_cost):
-        return over
-    costs = np.array([0.0 if name == FREE else table.cost(name) for name in workers])[asked]
-    for span in table_spans(tables):
-        order = np.argsort(features[span, CONFIDENCE], kind="stable")
-        spent = np.cumsum(costs[span][order])
-        over[span.start + order] = (spent > table.most_cost) & (costs[span][order] > 0)
-    return over

@@ -1,6 +1,6 @@
 """How the columns of a table were routed, as episodes of decisions.
 
-    routed.episodes(labels)      one per column: who was asked, who decided that and why, from which features, with which
+    routed.episodes(labels)      one per column: who was called, who decided that and why, from which features, with which
                                  propensity, at which cost; and after it the fallbacks
 
 The first decision of an episode is the table's or the policy's; what the static table would have chosen is its baseline.
@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aegir.readers.scores import TableScores
 from aegir.routing.choices import Choices
 from aegir.routing.features import FEATURES
 from aegir.routing.learnt_policy import LearntPolicy
@@ -22,27 +21,30 @@ from aegir_rl.episode.decisions import id_part
 from aegir_rl.offline.logged_decisions import WORKER
 from aegir_rl.offline.routing_table import RoutingTable
 
+EFFORT, FALLBACK = "effort", "fallback"
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One worker asked about one column."""
+    """One worker called about one column."""
 
     worker: str
     tries: int
     confidence: float
-    """Before this worker was asked."""
+    """Before this worker was called."""
     failed: bool = False
     seconds: float = 0.0
+    decided_by: str = FALLBACK
+    """Who asked for a step after the first one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoutedTable:
-    """A table, its scores, and how every column was routed."""
+    """A table, and how every column was routed."""
 
     table: Table
-    scores: TableScores
     steps: tuple[tuple[Step, ...], ...]
-    """Per column the workers that were asked, in order."""
+    """Per column the workers that were called, in order."""
     features: Floats
     """(columns, FEATURES)"""
     first: int
@@ -94,7 +96,7 @@ class RoutedTable:
             features=features,
             policy="learnt policy" if version else "static table",
             policy_version=version,
-            decided_by=self.choices.decided_by(column) if at == 0 else "fallback",
+            decided_by=self.choices.decided_by(column) if at == 0 else step.decided_by,
             reason=self._reason(column, place, at),
             baseline={WORKER: static} if at == 0 else {WORKER: step.worker},
             cost=self.routing.cost(step.worker),

@@ -6,7 +6,6 @@ Not here: reading what a request brought (reading.py), and its reply (answering.
 """
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +16,10 @@ from aegir.memory.location import load_memory
 from aegir.memory.recall import ReviewMemory
 from aegir.pipeline.custom_types.recognising import with_custom_types
 from aegir.pipeline.custom_types.store import type_files, types_folder
-from aegir.pipeline.dispatcher import DispatchAnnotator
-from aegir.pipeline.run import (
-    MIN_CONFIDENCE,
-    Failure,
-    annotate_numbered,
-    choose_thresholds,
-)
+from aegir.pipeline.run import Failure, Prepared, annotate_sources, choose_thresholds
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Annotator
 from aegir.routing.corrections import record_review
-from aegir.routing.routed_table import RoutedTable
 from aegir.service.answering import Answer, reply_to
 from aegir.service.fork_server import Job
 from aegir.service.limits import Limits, Refused
@@ -56,9 +49,6 @@ class Annotating:
         self._with_types: tuple[object, Annotator] | None = None
         self._reviews: tuple[object, ReviewMemory | None] | None = None
         self._store: DecisionStore | None = None
-        self._routed: deque[RoutedTable] = deque()
-        if isinstance(annotator, DispatchAnnotator):
-            annotator.listener = self._routed.append
 
     def run(self, jobs: Sequence[tuple[int, Job]]) -> Iterator[tuple[int, Reply]]:
         """Yield a reply for every job, given with its place."""
@@ -93,7 +83,7 @@ class Annotating:
         options = AnnotateOptions(**job["options"])
         if options.format != REPORT:
             check_format(options.format)
-        choose_thresholds(self._plain, options.min_confidence, options.precision)
+        choose_thresholds(self._plain, options.settings)
         outcomes = read_upload(job, self._limits, options.rows, options.seed)
         columns = sum(len(each.columns) for each in outcomes if isinstance(each, Table))
         if columns > self._limits.columns:
@@ -109,31 +99,32 @@ class Annotating:
     ) -> None:
         """Score all tables together, and give every job its own."""
         annotator = self._annotator(options.custom)
-        thresholds = choose_thresholds(annotator, options.min_confidence, options.precision)
-        self._routed.clear()
+        thresholds = choose_thresholds(annotator, options.settings)
         memory = self._memory() if options.memory else None
-        tables = [each for _, each in sources]
-        for place, outcome in annotate_numbered(tables, annotator, thresholds, memory=memory):
-            answer = sources[place][0]
+        prepared = Prepared(options.settings, annotator, thresholds, memory)
+        for each in annotate_sources([each for _, each in sources], prepared):
+            answer, outcome = sources[each.source][0], each.answer
             if isinstance(outcome, Failure):
                 answer.failures.append(outcome)
                 continue
-            if self._routed:
+            if each.routed is not None:
                 labels = [
                     column.reviewed.said if column.reviewed else column.label
                     for column in outcome.columns
                 ]
                 run = f"{answer.run}/{len(answer.tables)}"
-                answer.episodes.append(self._routed.popleft().episodes(labels, run=run))
+                answer.episodes.append(each.routed.episodes(labels, run=run))
             answer.tables.append(outcome)
 
     def answer(self, tables: Sequence[Table]) -> list[TableAnnotation]:
         """Return the answers to tables as `aegir annotate` gives them, reviewed columns included."""
         annotator = self._annotator(custom=True)
-        thresholds = choose_thresholds(annotator, MIN_CONFIDENCE)
-        outcomes = annotate_numbered(tables, annotator, thresholds, memory=self._memory())
-        self._routed.clear()
-        return [outcome for _, outcome in outcomes if isinstance(outcome, TableAnnotation)]
+        settings = AnnotationSettings()
+        prepared = Prepared(
+            settings, annotator, choose_thresholds(annotator, settings), self._memory()
+        )
+        answers = [each.answer for each in annotate_sources(tables, prepared)]
+        return [answer for answer in answers if isinstance(answer, TableAnnotation)]
 
     def _memory(self) -> ReviewMemory | None:
         """Return what is remembered by now; a file is read again when it has changed, a database every time."""

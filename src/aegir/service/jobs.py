@@ -16,7 +16,9 @@ from typing import Any
 
 from aegir.answers.writers import FORMATS
 from aegir.memory.location import memory_exists
-from aegir.pipeline.run import annotate_sources
+from aegir.pipeline.run import Prepared, annotate_sources
+from aegir.pipeline.settings import AnnotationSettings
+from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job, Work
@@ -87,7 +89,7 @@ def build_work(
 def _warm_up(annotator: Annotator) -> None:
     """Annotate a table, so that what is loaded on first use is loaded once and shared by all workers."""
     table = {"when": ["2024-05-01", "2024-06-17"], "what": ["red", "fir"], "n": ["4", "17"]}
-    list(annotate_sources([table], annotator))
+    list(annotate_sources([table], Prepared(AnnotationSettings(), annotator, Thresholds())))
 
 
 def _guarded(annotating: Annotating, jobs: list[Job]) -> Iterator[tuple[int, Reply]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
+from aegir.pipeline.settings import AnnotationSettings
 from aegir_rl.base.errors import UsageError
 
 REPORT = "report"
@@ -33,6 +34,18 @@ class AnnotateOptions:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for a job."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def settings(self) -> AnnotationSettings:
+        """The same as settings of annotating."""
+        return AnnotationSettings(
+            rows=self.rows,
+            seed=self.seed,
+            min_confidence=self.min_confidence,
+            precision=self.precision,
+            custom_types=self.custom,
+            memory=self.memory,
+        )
 
     @property
     def key(self) -> str:

@@ -17,7 +17,8 @@ from typing import Any
 from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore, make_review
 from aegir.pipeline.custom_types.store import load_types, types_folder
-from aegir.pipeline.run import ROWS, Failure
+from aegir.pipeline.run import Failure
+from aegir.pipeline.settings import DEFAULTS
 from aegir.routing.corrections import Correction, record_corrections
 from aegir.service.annotating import Annotating, Stores
 from aegir.service.fork_server import Job
@@ -61,7 +62,7 @@ class Reviewing:
             raise UsageError(
                 "the service has no place to keep reviews; start it with --memory FILE"
             )
-        outcomes = read_upload(job, self._limits, ROWS, seed=0)
+        outcomes = read_upload(job, self._limits, DEFAULTS.rows, seed=0)
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 raise outcome.kind(outcome.reason)

@@ -254,7 +254,7 @@ def test_a_file_that_was_replaced_after_it_was_read_is_not_embedded_into(tmp_pat
         other.replace(path)
         embed_annotation(*arguments, **options)
 
-    with patch("aegir.cli.annotate.embed_annotation", replaced):
+    with patch("aegir.answers.parquet_metadata.embed_annotation", replaced):
         done = run("annotate", path, "--embed", "--json")
     assert done.code == 2
     assert done.said[0] == (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aegir.pipeline.registry import DEFAULT
+from aegir.pipeline.settings import DEFAULT_ANNOTATOR
 from command_line import run
 
 BOOKS = Path(__file__).parents[3] / "examples" / "books.csv"
@@ -79,7 +79,7 @@ def test_verbs_without_options_about_routing_take_the_policy_of_the_environment(
 def test_the_dispatcher_is_the_default_and_others_are_chosen_by_name():
     answers = [
         json.loads(run("annotate", BOOKS, "--json", *options).out)
-        for options in ((), ("--annotator", DEFAULT), ("--annotator", "combined"))
+        for options in ((), ("--annotator", DEFAULT_ANNOTATOR), ("--annotator", "combined"))
     ]
     assert [each["annotator"] for each in answers] == ["dispatch", "dispatch", "combined"]
     assert answers[0] == answers[1]
@@ -156,7 +156,6 @@ def test_effort_is_refused_where_it_means_nothing(tmp_path: Path):
         (("--effort", ""), "the effort is ''; expected low"),
         (("--effort", "low", "--annotator", "search@high"), "search@high says its effort already"),
         (("--effort", "high", "--annotator", "rules"), "'rules' has no effort to choose"),
-        (("--within", "1s", "--explain-routing"), "--within decides itself who reads a column"),
     ):
         refused = run("annotate", str(table), *options)
         assert refused.code == 2
@@ -164,3 +163,35 @@ def test_effort_is_refused_where_it_means_nothing(tmp_path: Path):
     searched = run("annotate", str(table), "--effort", "low", "--json")
     assert searched.code == 0
     assert '"annotator": "search"' in searched.out
+
+
+def test_effort_combines_with_whoever_routes_logs_and_explains(tmp_path: Path):
+    routing, store = tmp_path / "routing.yaml", tmp_path / "log.db"
+    routing.write_text(
+        "rules:\n  - otherwise -> r\nroles:\n  r:\n    primary: ngrams\n    fallback: llm\n    confidence: 0.5\n"
+    )
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n" + "".join(f"x{number} y,{number}\n" for number in range(40)))
+    done = run(
+        *("annotate", table, "--json", "--effort", "0.6", "--within", "60s", "--routing", routing),
+        *("--llm-endpoint", "http://127.0.0.1:9/v1", "--llm-model", "m"),
+        *("--policy", tmp_path / "none.safetensors", "--log-decisions", store, "--explain-routing"),
+    )
+    assert done.code == 0, done.err
+    assert "the routing table decides, without a policy: " in done.said[0]
+    assert any("then search@0.6 by effort: ngrams was 0." in line for line in done.said)
+    assert f"2 decisions logged in {store}" in done.err
+
+
+@pytest.mark.parametrize("verb", ["eval", "diff", "review"])
+def test_other_verbs_take_an_effort_too(verb: str, tmp_path: Path):
+    labelled = tmp_path / "labelled.jsonl"
+    labelled.write_text(LABELLED)
+    arguments = {
+        "diff": (BOOKS, BOOKS),
+        "eval": (labelled,),
+        "review": (BOOKS, "--memory", tmp_path / "memory.db"),
+    }
+    done = run(verb, *arguments[verb], "--effort", "low", stdin=b"q\n")
+    assert done.code == 0, done.err
+    assert run(verb, *arguments[verb], "--effort", "most", stdin=b"q\n").code == 2

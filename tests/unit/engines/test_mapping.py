@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.engines.annotating import OPEN, annotating_settings, file_item
+from aegir.engines.annotating import OPEN, file_item
 from aegir.engines.job import Job, check_installation, check_signed, sign, sign_files
 from aegir.engines.local import LocalEngine
 from aegir.engines.mapping import Engine, Place, Reply
 from aegir.engines.process import JobProcess, opening_order, read_reply, shard_order
+from aegir.pipeline.settings import AnnotationSettings
 from aegir_rl.base.errors import AegirError, UsageError
 
 JOB = Job("aegir.nothing:needed", {})
@@ -100,7 +101,7 @@ def test_no_place_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch):
 
 
 def rules_job(**changes: object) -> Job:
-    settings = annotating_settings("rules", min_confidence=0.1, precision=None)
+    settings = AnnotationSettings(annotator="rules", memory=False).as_dict()
     return Job(OPEN, settings | changes)
 
 

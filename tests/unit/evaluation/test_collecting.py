@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from aegir.evaluation.collecting import collect
-from aegir.pipeline.dispatcher import load_dispatcher
+from aegir.pipeline.pipeline import load_pipeline
+from aegir.pipeline.plan import Explore
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.routing.corrections import read_corrections, record_corrections
 from aegir.routing.exploration import Exploration
 from aegir.tables.labelled import ColumnLabels, LabelledTable
@@ -25,17 +27,17 @@ def labelled(*types: tuple[str, ...] | None) -> LabelledTable:
 
 
 def test_labelled_columns_are_logged_with_the_outcome_of_every_worker(tmp_path: Path):
-    dispatcher = load_dispatcher()
-    dispatcher.exploration = Exploration("epsilon", 0.5)
+    plain = load_pipeline(AnnotationSettings())
+    pipeline = plain.with_plan(Explore(plain.plan, Exploration("epsilon", 0.5)))
     tables = [labelled(("email",), None), labelled(("Book/name",), ("Date",))]
-    (episodes,) = collect(dispatcher, tables, "run")
+    (episodes,) = collect(pipeline, tables, "run")
     assert [episode.id for episode in episodes] == [
         "run/0/books.csv/0",
         "run/1/books.csv/0",
         "run/1/books.csv/1",
     ]
     # the rules leave no doubt about e-mail addresses, whoever is asked
-    outcomes = {"accuracy", *(f"accuracy_of.{worker}" for worker in dispatcher.workers)}
+    outcomes = {"accuracy", *(f"accuracy_of.{worker}" for worker in pipeline.plan.workers)}
     assert episodes[0].rewards == dict.fromkeys(sorted(outcomes, key=len), 1.0)
     assert episodes[1].rewards == dict.fromkeys(sorted(outcomes, key=len), 0.0)
     assert episodes[1].decisions[-1].gold == ("Book/name",)
@@ -48,8 +50,7 @@ def test_labelled_columns_are_logged_with_the_outcome_of_every_worker(tmp_path: 
 
 
 def test_a_column_that_has_no_type_is_right_without_one():
-    dispatcher = load_dispatcher()
-    (episodes,) = collect(dispatcher, [labelled((), None)], "run")
+    (episodes,) = collect(load_pipeline(AnnotationSettings()), [labelled((), None)], "run")
     assert episodes[0].decisions[-1].gold == ("none of these",)
     assert episodes[0].rewards["accuracy"] == 0.0
 
@@ -74,7 +75,9 @@ def test_an_answer_is_right_if_it_is_the_correction_or_below_it(
 
 def logged(path: Path) -> DecisionStore:
     store = DecisionStore.open(path)
-    (routed,) = load_dispatcher().route([BOOKS])
+    (scores,) = load_pipeline(AnnotationSettings()).score([BOOKS])
+    routed = scores.routed
+    assert routed is not None
     store.append([*routed.episodes(["email", "iso_date"], run="first/0")])
     store.append([*routed.episodes(["email", "isbn"], run="second/0")])
     return store

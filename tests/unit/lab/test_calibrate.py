@@ -20,8 +20,9 @@ from aegir.lab.held_out import HeldOut
 from aegir.lab.linear_stages import fit_temperatures
 from aegir.lab.mixing_fit import fit_pair, fit_personal, fit_rule_trust, types_of_fine_from
 from aegir.lab.replay import LINEAR, NETWORK, Calibrating, Held, collect
-from aegir.pipeline.combined import CombinedAnnotator
 from aegir.pipeline.decide import decide
+from aegir.pipeline.pipeline import Pipeline
+from aegir.pipeline.plan import WHOLE_TABLES, TablePlan
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration, NgramCalibration, OperatingPoints
@@ -437,7 +438,7 @@ def test_what_is_replayed_is_what_the_annotators_answer(labelled):
     both = combined.fit()
     facts = {"calibration": ByteCalibration({"cta": 1.0, "cpa": 1.0}, both.mixture).as_json()}
     byte_model = ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
-    annotator = CombinedAnnotator(ngrams, byte_model)
+    annotator = Pipeline(ngrams, byte_model, TablePlan(WHOLE_TABLES))
     for origin, some in labelled.items():
         assert_same_answers(annotator, some, combined.replay(origin, both))
 

@@ -1,6 +1,6 @@
-"""Dispatchers over models that have not seen the tables. Tables, answers and networks are made up."""
+"""Pipelines over models that have not seen the tables. Tables, answers and networks are made up."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,12 +8,17 @@ import pytest
 from aegir.evaluation.collecting import collect
 from aegir.lab import held_out_dispatch
 from aegir.lab.data.sources import read_training_tables
-from aegir.lab.held_out_dispatch import NOT_CALIBRATED, Fold, _search, load_held_out
+from aegir.lab.held_out_dispatch import NOT_CALIBRATED, Fold, load_held_out
+from aegir.pipeline.pipeline import Pipeline
+from aegir.pipeline.plan import READERS, Explore
+from aegir.pipeline.search import SEARCHES, SearchDepth
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
 from aegir.routing.exploration import Exploration
+from aegir.routing.features import FEATURES
 from aegir_rl.base.errors import UsageError
+from aegir_rl.offline.routing_table import RoutingTable, parse_table
 from byte_models import annotating_checkpoint
 from held_out_answers import write_answers
 from swarm_folders import LAYOUT, save_random_swarm, small_primary
@@ -34,7 +39,18 @@ class World:
                 "_network",
                 lambda _: ByteModel(annotating_checkpoint(dict(NOT_CALIBRATED))),
             )
-            return load_held_out(self.runs, self.data, self.ngrams, None, searches, swarms)
+            return load_held_out(
+                self.runs, self.data, self.ngrams, routing_to(*searches), swarms=swarms
+            )
+
+
+def routing_to(*searches: str) -> RoutingTable:
+    """A routing table that sends unsure columns to the first of these readers, and on to the others."""
+    chain = ", ".join(searches) or "combined"
+    rules = "rules:\n  - confidence >= 0.7 -> ngrams\n  - otherwise -> hard\n"
+    roles = f"roles:\n  hard:\n    primary: combined\n    fallback: [{chain}]\n"
+    roles = roles if searches else "roles:\n  hard:\n    primary: combined\n"
+    return parse_table(f"{rules}{roles}", "routing.yaml", FEATURES, (*READERS, *SEARCHES))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +64,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def folds(world: World) -> list[Fold]:
-    return world.load("swarm@normal")
+    return world.load("search@normal")
+
+
+def exploring(fold: Fold) -> Pipeline:
+    return fold.pipeline.with_plan(Explore(fold.pipeline.plan, Exploration("epsilon", 1.0)))
 
 
 def test_every_table_is_in_one_fold_under_a_name_of_its_own(folds: list[Fold]):
@@ -60,9 +80,8 @@ def test_every_table_is_in_one_fold_under_a_name_of_its_own(folds: list[Fold]):
 
 def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
     fold = folds[0]
-    fold.dispatcher.exploration = Exploration("epsilon", 1.0)
-    (episodes,) = collect(fold.dispatcher, fold.tables[:10], "run")
-    ngrams = fold.dispatcher.combined.ngrams
+    (episodes,) = collect(exploring(fold), fold.tables[:10], "run")
+    ngrams = fold.pipeline.ngrams
     scores = {
         table.table.name: ngrams.score_judged([table.table], [])[0] for table in fold.tables[:10]
     }
@@ -80,44 +99,32 @@ def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
     assert right["ngrams"] > 0.9 * len(episodes) > 0.5 * len(episodes) > right["byte_model"]
 
 
-def test_kept_answers_are_found_again_for_some_columns_of_a_table(folds: list[Fold]):
-    kept = folds[0].dispatcher.combined.ngrams
-    table = folds[0].tables[0].table
-    (whole,) = kept.score_judged([table], [])
-    some = replace(table, columns=table.columns[1:], subject=None)
-    (part,) = kept.score_judged([some], [])
-    assert (part.types == whole.types[1:]).all()
-    assert (part.relations == whole.relations[1:]).all()
-    assert len(part.explanations) == len(table.columns) - 1
-
-
 def test_searches_are_workers_whose_outcomes_are_logged(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(held_out_dispatch, "_networks_of", lambda *_: load_ngrams())
     swarm = load_swarm_annotator(save_random_swarm(tmp_path, small_primary(), {"geo": LAYOUT}))
     # a fold without a swarm that has not seen it is left out
-    (fold,) = world.load("swarm@high", swarms={"fold-1": swarm})
+    (fold,) = world.load("search@high", swarms={"fold-1": swarm})
     assert fold.name == "fold-1"
-    assert fold.dispatcher.workers == ("byte_model", "combined", "ngrams", "swarm@high")
-    fold.dispatcher.exploration = Exploration("epsilon", 1.0)
-    (episodes,) = collect(fold.dispatcher, fold.tables[:6], "run")
-    assert {episode.decisions[0].action["worker"] for episode in episodes} > {"swarm@high"}
-    right = sum(episode.rewards["accuracy_of.swarm@high"] for episode in episodes)
+    assert fold.pipeline.plan.workers == ("byte_model", "combined", "ngrams", "search@high")
+    (episodes,) = collect(exploring(fold), fold.tables[:6], "run")
+    assert {episode.decisions[0].action["worker"] for episode in episodes} > {"search@high"}
+    right = sum(episode.rewards["accuracy_of.search@high"] for episode in episodes)
     assert 0.5 * len(episodes) < right <= len(episodes)
 
 
 def test_a_search_without_models_that_have_not_seen_the_tables_is_refused(
     world: World, folds: list[Fold]
 ):
-    with pytest.raises(UsageError, match=r"may ask a swarm, and none that has not seen .*fold-0="):
-        world.load("swarm@high")
+    with pytest.raises(UsageError, match=r"may call a swarm, and none that has not seen .*fold-0="):
+        world.load("search@high")
     with pytest.raises(UsageError, match="n-gram networks that had them held out were not kept"):
-        _search(Path("fold-0"), "swarm@high", folds[0].dispatcher.combined, None)
+        folds[0].open_search(SearchDepth(readings=1, calls_swarm=False), None)
 
 
 def test_models_are_mixed_as_fits_the_other_fold(folds: list[Fold]):
-    mixtures = [fold.dispatcher.combined.byte_model.calibration.mixture for fold in folds]
+    mixtures = [fold.pipeline.byte_model.calibration.mixture for fold in folds]
     assert None not in mixtures
     assert mixtures[0] != mixtures[1]
 

@@ -11,7 +11,6 @@ import pytest
 
 from aegir.evaluation.validating import Validator
 from aegir.pipeline.added_specialists import AddedSpecialists, could_be_several
-from aegir.pipeline.effort import Plan
 from aegir.pipeline.search import load_added
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import (
@@ -66,16 +65,15 @@ def test_an_answer_is_added_within_the_group_of_types_and_named_in_the_path(fold
 
 
 def test_only_high_effort_asks_and_an_empty_pool_costs_nothing(folder, tmp_path, monkeypatch):
-    assert load_added(Plan.of(0.75), folder) is None
     (scores,) = search_with(AddedSpecialists.open(folder), effort=0.75).score([TABLE])
     (before,) = search_with(None).score([TABLE])
     assert scores.types.tobytes() == before.types.tobytes()
     monkeypatch.setattr(SpecialistPool, "open", None)  # nothing else of a pool is read
-    assert load_added(Plan.of(1.0), tmp_path / "none") is None
+    assert load_added(tmp_path / "none") is None
     assert not (tmp_path / "none").exists()
 
 
-def test_answers_depend_on_the_table_alone_and_their_use_is_counted(folder):
+def test_answers_depend_on_the_table_alone(folder):
     tables = [
         replace(TABLE, name=str(number), columns=TABLE.columns[: 4 - number]) for number in range(3)
     ]
@@ -85,10 +83,6 @@ def test_answers_depend_on_the_table_alone_and_their_use_is_counted(folder):
     for one, other in zip(together, alone, strict=True):
         assert one.types.tobytes() == other.types.tobytes()
         assert one.explanations == other.explanations
-    usage = SpecialistPool.open(folder).usage()
-    assert (usage["fax"].columns, usage["dates"].columns) == (6, 0), (
-        "one column of three tables, twice"
-    )
 
 
 def test_two_candidates_of_a_group_make_a_column_doubtful():
@@ -136,13 +130,13 @@ def test_a_file_in_place_of_the_folder_is_refused_with_one_sentence(tmp_path, mo
     (tmp_path / "swarm").write_text("no folder")
     monkeypatch.setenv("AEGIR_SWARM", str(tmp_path / "swarm"))
     with pytest.raises(UsageError, match=r"swarm cannot be read as the folder .*set AEGIR_SWARM"):
-        load_added(Plan.of(1.0))
+        load_added()
 
 
 def test_without_time_for_it_nobody_is_asked_and_a_note_says_so(folder):
     search = search_with(AddedSpecialists.open(folder), within=3600.0, now=lambda: 0.0)
     assert search.score([TABLE])[0].types[0].argmax() == FAX
-    search._clock.needs["specialist"] = 1e9
+    search.plan.clock.needs["specialist"] = 1e9
     (scores,) = search.score([TABLE])
     assert scores.types[0].argmax() == PHONE
     assert scores.notes[0].endswith("ended the search before its next step (specialist)")
@@ -189,8 +183,6 @@ def test_a_specialist_that_does_not_help_is_not_validated(made):
 def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     """`fax` makes every column a fax number already, so that another one like it gains nothing."""
     search = search_with(AddedSpecialists.open(made))
-    assert search.added is not None
-    search.added.keeps_stats = False
     fax = ["faxNumber"] * 10
     entry = replace(load_entry(manifest_of(made, "fax"), "user"), name="new", validation=None)
     loaded = load_weights(weights_of(made, "fax"))
@@ -198,4 +190,3 @@ def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     assert found.gain == 0
     assert not found.asked
     assert math.isclose(found.low, 0)
-    assert not (made / "usage.json").exists()

@@ -15,6 +15,7 @@ import aegir
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.registry import ANNOTATORS, load_annotator, thresholds_for
 from aegir.pipeline.run import Annotations, annotate, choose_thresholds, prepare
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import NEVER, OperatingPoints, Thresholds
 from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
@@ -139,10 +140,12 @@ def test_a_higher_precision_never_means_a_lower_threshold(annotator: str):
 
 
 def test_prepare_loads_the_annotator_with_its_thresholds():
-    chosen, thresholds = prepare("ngrams", precision=0.85, custom_types=False)
-    assert chosen.name == "ngrams"
-    assert thresholds == choose_thresholds(load_annotator("ngrams"), 0.1, 0.85)
-    assert prepare("rules", min_confidence=0.3)[1] == Thresholds(0.3, 0.3)
+    settings = AnnotationSettings(annotator="ngrams", precision=0.85, custom_types=False)
+    prepared = prepare(settings)
+    assert prepared.annotator.name == "ngrams"
+    assert prepared.thresholds == choose_thresholds(load_annotator("ngrams"), settings)
+    rules = prepare(AnnotationSettings(annotator="rules", min_confidence=0.3))
+    assert rules.thresholds == Thresholds(0.3, 0.3)
 
 
 def test_precision_and_min_confidence_together_take_the_stricter():
@@ -155,17 +158,21 @@ def test_precision_and_min_confidence_together_take_the_stricter():
         def score(self, tables: Sequence[Table]) -> list[TableScores]:
             raise AssertionError("nothing is annotated")
 
-    assert choose_thresholds(Known(), 0.5, None) == Thresholds(0.5, 0.5)
-    asked = choose_thresholds(Known(), 0.0, 0.85)
+    def thresholds(least: float, precision: float | None) -> Thresholds:
+        settings = AnnotationSettings(min_confidence=least, precision=precision)
+        return choose_thresholds(Known(), settings)
+
+    assert thresholds(0.5, None) == Thresholds(0.5, 0.5)
+    asked = thresholds(0.0, 0.85)
     assert asked == Thresholds(0.6, 0.7, Thresholds(0.4, NEVER))
-    assert choose_thresholds(Known(), 0.3, 0.85) == asked
-    stricter = choose_thresholds(Known(), 0.65, 0.85)
+    assert thresholds(0.3, 0.85) == asked
+    stricter = thresholds(0.65, 0.85)
     assert stricter == Thresholds(0.65, 0.7, Thresholds(0.65, NEVER))
     Known.operating_points = OperatingPoints(
         {**Known.operating_points.points, "label@open": [(0.9, 0.55)]}
     )
-    assert choose_thresholds(Known(), 0.3, 0.85).finer == 0.55
-    assert choose_thresholds(Known(), 0.65, 0.85).on(web=0.1).finer == 0.65
+    assert thresholds(0.3, 0.85).finer == 0.55
+    assert thresholds(0.65, 0.85).on(web=0.1).finer == 0.65
 
 
 @pytest.mark.parametrize(

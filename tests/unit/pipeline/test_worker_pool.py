@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.pipeline.registry import load_annotator, with_times
-from aegir.pipeline.run import Failure, annotate_sources
+from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.run import Failure, Prepared, annotate_sources
+from aegir.pipeline.settings import DEFAULTS, AnnotationSettings
 from aegir.pipeline.worker_pool import WorkerPool, choose_workers
 from aegir.pipeline.worker_process import Outcome, outcome_as_json, outcome_from_json
+from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
@@ -46,6 +48,15 @@ class Deadly:
         return left > 0
 
 
+def prepared(annotator: object) -> Prepared:
+    return Prepared(DEFAULTS, annotator, Thresholds())
+
+
+def alone(annotator: object, files: Sequence[object]) -> list[Outcome]:
+    """The answers of one process."""
+    return [each.answer for each in annotate_sources(files, prepared(annotator))]
+
+
 def csv_files(folder: Path, count: int) -> list[str]:
     paths = [folder / f"t{number:02}.csv" for number in range(count)]
     for number, path in enumerate(paths):
@@ -54,7 +65,7 @@ def csv_files(folder: Path, count: int) -> list[str]:
 
 
 def in_pool(annotator: object, files: Sequence[str], workers: int = 2) -> list[Outcome]:
-    with WorkerPool(annotator, workers=workers) as pool:
+    with WorkerPool(prepared(annotator), workers=workers) as pool:
         return list(pool.annotate(files, len(files)))
 
 
@@ -70,17 +81,17 @@ def is_running(pid: int) -> bool:
 def test_any_number_of_workers_gives_the_outcomes_of_none(workers: int, nasty: dict[str, Path]):
     files = [str(path) for path in (*sorted(EXAMPLES.glob("*.*")), *nasty.values())]
     rules = load_annotator("rules")
-    alone, shared = list(annotate_sources(files, rules)), in_pool(rules, files, workers)
-    assert shared == alone
-    previews = [[getattr(each, "preview", None) for each in some] for some in (shared, alone)]
+    expected, shared = alone(rules, files), in_pool(rules, files, workers)
+    assert shared == expected
+    previews = [[getattr(each, "preview", None) for each in some] for some in (shared, expected)]
     assert previews[0] == previews[1]
 
 
 def test_outcomes_are_sent_without_loss():
     source = EXAMPLES / "customers.csv"
-    found = annotate_sources([source], load_annotator("combined"))
-    routed = annotate_sources([source], with_times(load_annotator("swarm")))
-    for outcome in (*found, *routed, Failure("x", "no \ud800 file", UsageError)):
+    timed = load_annotator(AnnotationSettings(annotator="swarm", timing=True))
+    found = [*alone(load_annotator("combined"), [source]), *alone(timed, [source])]
+    for outcome in (*found, Failure("x", "no \ud800 file", UsageError)):
         again = outcome_from_json(json.loads(json.dumps(outcome_as_json(outcome))))
         assert again == outcome
         assert getattr(again, "preview", ()) == getattr(outcome, "preview", ())
@@ -90,7 +101,7 @@ def test_a_file_whose_worker_is_killed_once_is_annotated_all_the_same(tmp_path: 
     files, bullets = csv_files(tmp_path, 40), tmp_path / "bullets"
     bullets.write_text("1")
     rules = load_annotator("rules")
-    assert in_pool(Deadly("t13", bullets), files) == list(annotate_sources(files, rules))
+    assert in_pool(Deadly("t13", bullets), files) == alone(rules, files)
     assert bullets.read_text() == "0"
 
 
@@ -144,17 +155,17 @@ def test_a_worker_killed_from_outside_costs_no_answer(tmp_path: Path, moment: in
     files = csv_files(tmp_path, 60)
     rules = load_annotator("rules")
     outcomes = []
-    with WorkerPool(rules, workers=3) as pool:
+    with WorkerPool(prepared(rules), workers=3) as pool:
         for number, outcome in enumerate(pool.annotate(files, len(files))):
             outcomes.append(outcome)
             if number == moment:
                 os.kill(pool.pids[0], signal.SIGKILL)
-    assert outcomes == list(annotate_sources(files, rules))
+    assert outcomes == alone(rules, files)
 
 
 def test_no_process_is_left_when_the_reader_of_the_outcomes_stops_early(tmp_path: Path):
     files = csv_files(tmp_path, 40)
-    pool = WorkerPool(load_annotator("rules"), workers=2)
+    pool = WorkerPool(prepared(load_annotator("rules")), workers=2)
     with pool:
         pids = pool.pids
         next(pool.annotate(files, len(files)))
@@ -165,7 +176,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
     files = csv_files(tmp_path, 40)
     told, tell = os.pipe()
     if (parent := os.fork()) == 0:
-        with WorkerPool(load_annotator("rules"), workers=2) as pool:
+        with WorkerPool(prepared(load_annotator("rules")), workers=2) as pool:
             next(pool.annotate(files, len(files)))
             os.write(tell, json.dumps(pool.pids).encode())
             time.sleep(60)

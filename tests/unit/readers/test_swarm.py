@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aegir.pipeline.decide import decide
-from aegir.pipeline.registry import load_annotator, with_times
+from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
 from aegir.readers.bytes.annotator import ByteModelAnnotator, encode_tables
 from aegir.readers.bytes.byte_encoding import Symbols, pad
@@ -76,7 +76,7 @@ def test_an_answer_says_who_was_woken_and_no_time_unless_asked(annotator: SwarmA
     answer = decide(TABLES[0], scores, annotator.name)
     assert [column.routing for column in answer.columns] == list(scores.routing or ())
     assert answer.timing is None
-    (timed,) = with_times(annotator).score(TABLES[:1])
+    (timed,) = annotator.timed().score(TABLES[:1])
     assert timed.timing is not None
     assert replace(timed, timing=None).routing == scores.routing
     steps = dict(timed.timing.steps)

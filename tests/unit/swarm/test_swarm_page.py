@@ -1,4 +1,4 @@
-"""docs/swarm.md: its code runs, its names are those of the code."""
+"""docs/swarm.md and docs/parl.md: their code runs, their names are those of the code."""
 
 import re
 import shutil
@@ -22,7 +22,9 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     save_checkpoint(tmp_path / "trained-on-places.safetensors", random_checkpoint(OTHER_LAYOUT, 1))
     shutil.copy(ROOT / "examples" / "books.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    training = (ROOT / "docs" / "parl.md").read_text(encoding="utf-8")
+    section = training.split("## By hand, in torch")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 3
     torch.manual_seed(0)
     page: dict[str, Any] = {}
@@ -32,11 +34,9 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert page["vectors"].shape == tuple(page["alone"].shape)
 
 
-def test_every_file_of_the_package_is_on_its_page_or_that_of_the_pool() -> None:
+def test_every_file_of_the_package_is_on_its_page() -> None:
     files = {path.name for path in (ROOT / "src" / "aegir" / "swarm").rglob("[a-z]*.py")}
-    files |= {"state_fusion.py"}
-    pool = (ROOT / "docs" / "swarm-pool.md").read_text(encoding="utf-8")
-    assert [name for name in sorted(files) if f"`{name}`" not in PAGE + pool] == []
+    assert [name for name in sorted(files) if f"`{name}`" not in PAGE] == []
 
 
 def test_every_name_in_the_table_of_equations_is_one_of_the_code() -> None:

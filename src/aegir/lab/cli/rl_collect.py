@@ -8,20 +8,16 @@ from typing import Literal
 import click
 
 from aegir.answers.gold_labels import within_vocabulary
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, annotation_options, policy_of_environment
 from aegir.cli.rl_data import store_option
-from aegir.cli.routing import policy_from, routing_options
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_search import fold_swarms_option, load_fold_swarms
-from aegir.pipeline.dispatcher import (
-    OWN_WORKERS,
-    SEARCHES,
-    DispatchAnnotator,
-    load_dispatcher,
-    named_searches,
-)
+from aegir.pipeline.pipeline import Pipeline, load_pipeline
+from aegir.pipeline.plan import READERS, Explore
+from aegir.pipeline.search import SEARCHES
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.annotator import EVERYONE
 from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
@@ -77,7 +73,7 @@ AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
 )
 @click.option("--seed", default=0, show_default=True, help="Which workers are drawn.")
 @click.option("--most", type=click.IntRange(1), help="At most so many tables.")
-@routing_options
+@annotation_options("routing")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def collect_decisions(
     tables: Path | None,
@@ -99,26 +95,33 @@ def collect_decisions(
     if exploration != "none":
         amount_of = AMOUNTS[exploration] if how_much is None else how_much
         explore = Exploration(exploration, amount_of, seed)
-    learnt = policy_from(policy)
+    policy = policy or policy_of_environment()
     if (tables is None) == (not runs):
         raise UsageError("say what to route: either --tables DIR, or --held-out RUN twice or more")
     pairs = (
-        [(load_dispatcher(None, routing), _read(tables))]
+        [
+            (
+                load_pipeline(AnnotationSettings(routing=routing, policy=policy), say=tell),
+                _read(tables),
+            )
+        ]
         if tables is not None
-        else _read_held_out(runs, data, ngrams, swarms, routing, learnt)
+        else _read_held_out(runs, data, ngrams, swarms, routing, policy)
     )
-    batches: list[tuple[DispatchAnnotator, list[LabelledTable]]] = []
-    for dispatcher, labelled in pairs:
-        dispatcher.policy, dispatcher.exploration = learnt, explore
+    batches: list[tuple[Pipeline, list[LabelledTable]]] = []
+    for pipeline, labelled in pairs:
+        exploring = pipeline
+        if explore is not None:
+            exploring = pipeline.with_plan(Explore(pipeline.plan, explore))
         few = labelled[:most]
         batches += [
-            (dispatcher, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
+            (exploring, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
         ]
     run = new_id()
     logged: list[Episode] = []
     with DecisionStore.open(store) as opened:
-        for number, (dispatcher, batch) in enumerate(track(batches, "routing")):
-            for episodes in collect(dispatcher, batch, f"{run}/{number}"):
+        for number, (pipeline, batch) in enumerate(track(batches, "routing")):
+            for episodes in collect(pipeline, batch, f"{run}/{number}"):
                 opened.append(episodes)
                 logged += episodes
     _report(logged, run, store, as_json)
@@ -130,24 +133,25 @@ def _read_held_out(
     ngrams: Path | None,
     swarms: Sequence[str],
     routing: Path | None,
-    policy: LearntPolicy | None,
-) -> list[tuple[DispatchAnnotator, list[LabelledTable]]]:
-    """The tables of each fold run that have labelled types, with the dispatcher that has not seen them."""
+    policy: Path | None,
+) -> list[tuple[Pipeline, list[LabelledTable]]]:
+    """The tables of each fold run that have labelled types, with the pipeline that has not seen them."""
     if not data or ngrams is None:
         raise UsageError(
             "--held-out needs --data, the folder of the tables, and --ngrams, that of `aegir train ngrams`"
         )
-    table = load_routing(routing, (*OWN_WORKERS, *SEARCHES))
+    table = load_routing(routing, (*READERS, *SEARCHES))
     known = {
         name: swarm.spawning_at(EVERYONE) for name, swarm in load_fold_swarms(swarms, runs).items()
     }
     with training_packages():
         from aegir.lab.held_out_dispatch import load_held_out
 
-        folds = load_held_out(runs, data, ngrams, table, named_searches(table, policy), known)
+        learnt = LearntPolicy.load(policy) if policy else None
+        folds = load_held_out(runs, data, ngrams, table, learnt, known)
     for run in {run.name for run in runs} - {fold.name for fold in folds}:
         tell(f"the tables of {run} are left out: there is no --swarm that has not seen them")
-    return [(fold.dispatcher, list(filter(_has_types, fold.tables))) for fold in folds]
+    return [(fold.pipeline, list(filter(_has_types, fold.tables))) for fold in folds]
 
 
 def _has_types(table: LabelledTable) -> bool:

@@ -19,6 +19,7 @@ from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
 from aegir.lab.specialists.growth_tables import judge_part, propose, read_growth_tables
 from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.confusions import ConfusedTypes
 from aegir.readers.swarm.pool.changes import writable_folder
 from aegir_rl.base.errors import CheckFailed, UsageError
@@ -85,7 +86,7 @@ def grow(
         count_unknown_names(table.labelled for table in tables.tables)
     ):
         tell(sentence)
-    swarm = load_annotator("swarm", model)
+    swarm = load_annotator(AnnotationSettings(annotator="swarm", model=model))
     if dry_run:
         groups = propose(judge_part(tables, tables.proposal, swarm))
         _show_groups(groups, as_json)

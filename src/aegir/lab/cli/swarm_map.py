@@ -12,7 +12,8 @@ from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.swarm import open_pool
 from aegir.cli.terminal import tell, track
 from aegir.evaluation.bench_tables import shipped_tables
-from aegir.pipeline.run import ROWS, Failure, annotate_sources, prepare
+from aegir.pipeline.run import Failure, annotate_sources, prepare
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.pool.map_page import render_pool_map
 from aegir.readers.swarm.pool.survey import survey
 from aegir.readers.swarm.pool.worth import read_worth
@@ -54,9 +55,10 @@ def draw_map(
 
 def _answers(tables: Path | None, model: Path | None) -> Iterator[TableAnnotation]:
     """Yield what the annotator `swarm` answers; files that cannot be read are left out, and said."""
-    annotator, thresholds = prepare("swarm", model, custom_types=False)
+    settings = AnnotationSettings(annotator="swarm", model=model, custom_types=False, memory=False)
     files = find_table_files([tables or shipped_tables()])
-    for outcome in annotate_sources(track(files, "annotating"), annotator, thresholds, rows=ROWS):
+    for each in annotate_sources(track(files, "annotating"), prepare(settings)):
+        outcome = each.answer
         if not isinstance(outcome, Failure):
             yield outcome
         elif tables is not None:

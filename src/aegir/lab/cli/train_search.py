@@ -11,7 +11,7 @@ import click
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.train import training_packages
-from aegir.pipeline.effort import parse_effort
+from aegir.pipeline.settings import parse_effort
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator
 from aegir_rl.base.errors import UsageError
 
@@ -70,8 +70,8 @@ def search_figures(
         from aegir.lab.held_out_dispatch import load_held_out
 
     wanted = [parse_effort(text.strip()) for text in efforts.split(",")]
-    known = load_fold_swarms(swarms, runs)
-    figures = measure_efforts(load_held_out(runs, data, ngrams), wanted, known, tell)
+    folds = load_held_out(runs, data, ngrams, swarms=load_fold_swarms(swarms, runs))
+    figures = measure_efforts(folds, wanted, tell)
     if as_json:
         say(json.dumps([asdict(each) for each in figures], indent=1))
         return

@@ -34,6 +34,7 @@ from aegir.lab.data.sources import (
     read_training_tables,
 )
 from aegir.pipeline.registry import load_annotator
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.labelled import read_labelled_tables
 from aegir.tables.leakage import SameTables
 from aegir.tables.table import Table
@@ -143,7 +144,9 @@ class _Sources:
         return rebuild_tables(entities, self._seed, {site for site in sites if site})
 
     def pseudo(self) -> list[TrainingTable]:
-        teacher = load_annotator(self._teacher.name, self._teacher.weights)
+        teacher = load_annotator(
+            AnnotationSettings(annotator=self._teacher.name, model=self._teacher.weights)
+        )
         return pseudo_labelled(self.raw(), teacher, self._seed)
 
     def auxiliary(self, name: str) -> list[TrainingTable]:

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aegir.lab.held_out_dispatch import Fold
-from aegir.pipeline.combined import CombinedAnnotator
-from aegir.pipeline.effort import NORMAL, Plan
-from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.pipeline import build_pipeline
+from aegir.pipeline.settings import NORMAL
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import ByteCalibration
 from aegir.readers.mixing import with_none
-from aegir.readers.scores import Annotator, TableScores
-from aegir.readers.swarm.annotator import SwarmAnnotator
+from aegir.readers.scores import TableScores
 from aegir.tables.labelled import Accepted, LabelledTable
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import Bools, Floats
@@ -63,17 +61,16 @@ class _Column:
 def measure_efforts(
     folds: Sequence[Fold],
     efforts: Sequence[float],
-    swarms: Mapping[str, SwarmAnnotator],
     watch: Callable[[str], None] = lambda _: None,
 ) -> list[EffortFigures]:
-    """Search every fold's tables with every effort; `swarms` has those that have not seen a fold, by its name."""
+    """Search every fold's tables with every effort."""
     rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
     columns = [each for number, fold in enumerate(folds) for each in _columns(fold, number)]
     said, seconds = {}, {}
     for name, effort, pairs in rows:
         parts, spent = [], 0.0
         for fold in folds:
-            found, took = _search(fold, effort, pairs, swarms.get(fold.name))
+            found, took = _search(fold, effort, pairs)
             parts += [_names(scores) for scores in found]
             spent += took
             watch(f"effort {name}: {fold.name} done")
@@ -83,18 +80,12 @@ def measure_efforts(
     return [_figures(name, columns, said, hardest, seconds[name]) for name, _, _ in rows]
 
 
-def _search(
-    fold: Fold, effort: float, pairs: bool, swarm: SwarmAnnotator | None
-) -> tuple[list[TableScores], float]:
-    combined = fold.dispatcher.combined
-    if not pairs:
-        combined = _without_pairs(combined)
-
-    def give() -> Annotator:
-        assert swarm is not None, "asked only where there is one"
-        return swarm
-
-    search = SearchAnnotator(combined, Plan.of(effort), swarm=give if swarm else None)
+def _search(fold: Fold, effort: float, pairs: bool) -> tuple[list[TableScores], float]:
+    pipeline = fold.pipeline
+    byte_model = pipeline.byte_model if pairs else _without_pairs(pipeline.byte_model)
+    search = build_pipeline(
+        pipeline.ngrams, byte_model, pipeline.plan.table, fold.open_search, effort=effort
+    )
     tables = [each.table for each in fold.tables]
     began = time.process_time()
     found = [
@@ -105,14 +96,14 @@ def _search(
     return found, time.process_time() - began
 
 
-def _without_pairs(combined: CombinedAnnotator) -> CombinedAnnotator:
-    calibration = combined.byte_model.calibration
+def _without_pairs(byte_model: ByteModelAnnotator) -> ByteModelAnnotator:
+    calibration = byte_model.calibration
     assert calibration.mixture is not None, "checked when it was made"
     plain = ByteCalibration(calibration.temperature, replace(calibration.mixture, pairs=None))
-    network = combined.byte_model.model
+    network = byte_model.model
     before, network.facts = network.facts, {**network.facts, "calibration": plain.as_json()}
     try:
-        return CombinedAnnotator(combined.ngrams, ByteModelAnnotator(network))
+        return ByteModelAnnotator(network)
     finally:
         network.facts = before
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.dispatcher import OWN_WORKERS
+from aegir.pipeline.plan import READERS
 from aegir.routing.features import FEATURES
 from aegir.routing.tables import load_routing
 from aegir_rl.base.errors import UsageError
@@ -36,7 +36,7 @@ budget:
 
 
 def parse(text: str) -> RoutingTable:
-    return parse_table(text, "routing.yaml", FEATURES, OWN_WORKERS)
+    return parse_table(text, "routing.yaml", FEATURES, READERS)
 
 
 def rows(**columns: list[float]) -> np.ndarray:
@@ -76,8 +76,8 @@ def test_roles_costs_and_budget_are_read():
 
 
 def test_the_table_that_ships_can_be_used():
-    table = load_routing(None, OWN_WORKERS)
-    assert table.role(len(table.rules) - 1).primary in OWN_WORKERS
+    table = load_routing(None, READERS)
+    assert table.role(len(table.rules) - 1).primary in READERS
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_without_pyyaml_the_sentence_says_what_to_install(monkeypatch: pytest.Mo
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="cannot be read"):
-        load_table(tmp_path / "none.yaml", FEATURES, OWN_WORKERS)
+        load_table(tmp_path / "none.yaml", FEATURES, READERS)
     (tmp_path / "bad.yaml").write_bytes(b"rules: \xff")
     with pytest.raises(UsageError, match="no UTF-8"):
-        load_table(tmp_path / "bad.yaml", FEATURES, OWN_WORKERS)
+        load_table(tmp_path / "bad.yaml", FEATURES, READERS)

@@ -60,7 +60,7 @@ def test_named_specialists_leave_the_others_out():
 
 
 def test_the_page_on_episodes_runs_and_says_what_it_gives():
-    text = (DOCS / "episodes.md").read_text(encoding="utf-8")
+    text = (DOCS / "rewards.md").read_text(encoding="utf-8").split("## Three rewards")[0]
     page: dict = {}
     exec("\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)), page)
     assert page["batch"].activations().shape == (1, 2, 2)

@@ -1,9 +1,9 @@
-"""The examples of docs/reward-signals.md give the answers the page shows."""
+"""The examples of docs/rewards.md give the answers the page shows."""
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[4] / "docs" / "reward-signals.md"
+PAGE = Path(__file__).parents[4] / "docs" / "rewards.md"
 
 
 def test_every_example_of_the_page_runs_as_shown():

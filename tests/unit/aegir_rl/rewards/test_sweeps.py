@@ -49,7 +49,7 @@ def test_the_page_shows_every_plot():
 
 def test_the_code_on_the_page_runs_and_gives_what_it_says():
     page = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
-    first, second = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    _, first, second = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, Any] = {}
     exec(first, names)
     assert names["breakdown"].total.shape == (64,)

@@ -1,4 +1,4 @@
-"""The loop of docs/rl-loop.md runs, learns, and logs what every part has to say."""
+"""The loop of docs/learning-rules.md runs, learns, and logs what every part has to say."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,8 @@ DOCS = Path(__file__).parents[4] / "docs"
 
 @pytest.fixture(scope="module")
 def page():
-    text = (DOCS / "rl-loop.md").read_text(encoding="utf-8")
+    text = (DOCS / "learning-rules.md").read_text(encoding="utf-8")
+    text = text.split("## From rewards to a gradient")[0]
     names: dict[str, object] = {}
     exec("\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)), names)
     return names
@@ -46,4 +47,4 @@ def test_a_restored_curriculum_draws_the_same_tasks(page):
 
 
 def test_the_page_is_linked_from_the_page_on_rewards():
-    assert "(rl-loop.md)" in (DOCS / "rewards.md").read_text(encoding="utf-8")
+    assert "(learning-rules.md)" in (DOCS / "rewards.md").read_text(encoding="utf-8")

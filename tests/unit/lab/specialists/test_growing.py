@@ -13,7 +13,7 @@ from aegir.lab.specialists.config import SpecialistTraining, read_specialist_tra
 from aegir.lab.specialists.growing import Growth
 from aegir.lab.specialists.growth_tables import read_growth_tables
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.search import SearchAnnotator
+from aegir.pipeline.pipeline import Pipeline
 from aegir.readers.scores import Explanation, TableScores
 from aegir.readers.swarm.confusions import TYPES
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
@@ -116,10 +116,10 @@ def test_no_group_is_on_two_sides_of_the_split(tmp_path):
 
 
 def test_a_specialist_that_helps_is_kept_and_known_to_later_rounds_and_runs(tmp_path, monkeypatch):
-    def load_made_up(effort: str, pool: Path, say: object) -> SearchAnnotator:
+    def load_made_up(settings: object, pool: Path, say: object) -> Pipeline:
         return search_with(AddedSpecialists.open(pool))
 
-    monkeypatch.setattr(validating, "load_search", load_made_up)
+    monkeypatch.setattr(validating, "load_pipeline", load_made_up)
     grown = growth(tmp_path, learnable=True)
     assert [set(each.types) for each in grown.proposals()] == [{"telephone", "faxNumber"}]
     done = grown.run_round(Quiet())

@@ -32,7 +32,7 @@ from ngram_models import PEOPLE, random_network
 from swarm_folders import FACTS
 from swarm_models import byte_model, perturb
 
-PAGE = (Path(__file__).parents[4] / "docs" / "specialists.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "parl.md").read_text(encoding="utf-8")
 COLUMNS = [column for column in PEOPLE.columns if column.present == column.values]
 """Without missing cells, which symbols do not have."""
 SYMBOLS = pad([encode_column(column, Reading()) for column in COLUMNS])[0]
@@ -184,7 +184,8 @@ def test_the_code_on_the_page_runs(
     (tmp_path / "runs/ngrams-parts").mkdir(parents=True)
     write_networks(tmp_path / "runs/ngrams-parts" / networks_file(0), specialist)
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    section = PAGE.split("### N-grams as a specialist")[1].split("\n## ")[0]
+    (block,) = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
     page: dict[str, Any] = {}
     exec(block, page)
     assert page["ngrams"].sha256 == specialist.fingerprint()

@@ -115,7 +115,8 @@ def test_a_specialist_without_name_or_domain_is_refused(tmp_path: Path, missing:
 
 
 def test_the_page_lists_every_setting_with_its_default():
-    page = (ROOT / "docs" / "specialists.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "parl.md").read_text(encoding="utf-8")
+    page = page.split("### Settings of a specialist")[1].split("\n### ")[0]
     rows = re.findall(r"^\| `([a-z]+\.[a-z_]+)` \| (.+?) \| .+ \|$", page, re.M)
     settings = {"specialist": SpecialistSettings(), "distil": DistilSettings()}
     assert rows == [

@@ -27,7 +27,8 @@ from aegir.pipeline.custom_types.recognising import (
 from aegir.pipeline.custom_types.store import save_type
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator
-from aegir.pipeline.run import annotate_sources
+from aegir.pipeline.run import Prepared, annotate_sources
+from aegir.pipeline.settings import DEFAULTS
 from aegir.readers.calibration import Thresholds
 from aegir.readers.ngrams.annotator import NgramsAnnotator
 from aegir.tables.labelled import read_labelled_tables
@@ -57,7 +58,8 @@ def learnt(hospital: Path) -> Learnt:
 
 def answers(folder: Path, annotator, *files: str):
     places = [str(folder / file) for file in files]
-    return list(annotate_sources(places, annotator, Thresholds(0.1, 0.1)))
+    prepared = Prepared(DEFAULTS, annotator, Thresholds(0.1, 0.1))
+    return [each.answer for each in annotate_sources(places, prepared)]
 
 
 def test_the_report_counts_examples_parts_and_mistakes(learnt: Learnt):
@@ -107,9 +109,10 @@ def test_every_format_takes_a_taught_type(hospital: Path, learnt: Learnt):
 
 def test_abstaining_on_a_taught_type_names_it_as_the_best_guess(hospital: Path, learnt: Learnt):
     annotator = WithCustomTypes(load_annotator(), [learnt.type], load_reader())
-    found = list(annotate_sources([str(hospital / "lab.csv")], annotator, Thresholds(0.99, 0.99)))
-    assert found[0].columns[0].type is None
-    assert found[0].columns[0].runners_up[0].label == "Patient/id"
+    prepared = Prepared(DEFAULTS, annotator, Thresholds(0.99, 0.99))
+    (found,) = annotate_sources([str(hospital / "lab.csv")], prepared)
+    assert found.answer.columns[0].type is None
+    assert found.answer.columns[0].runners_up[0].label == "Patient/id"
 
 
 def test_a_taught_type_is_answered_where_the_annotator_knows_nothing(

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.combined import CombinedAnnotator
-from aegir.pipeline.deep import Trail, describe_path, search_table
-from aegir.pipeline.dispatcher import load_dispatcher
-from aegir.pipeline.effort import Plan
+from aegir.pipeline.batch import Batch
+from aegir.pipeline.clock import Clock
+from aegir.pipeline.pipeline import Pipeline, load_pipeline
+from aegir.pipeline.plan import READERS, Call, TablePlan, Within
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
-from aegir.pipeline.search import Clock, SearchAnnotator, load_search, load_whole_swarm
+from aegir.pipeline.search import Search, SearchDepth, describe_path
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.witnesses import Readings, unread_cells
-from aegir.readers.bytes.annotator import load_byte_model
-from aegir.readers.mixing import with_none
-from aegir.readers.ngrams.annotator import load_ngrams
-from aegir.readers.scores import TableScores
+from aegir.readers.rules.judge import Verdict
+from aegir.readers.scores import Explanation, TableScores
+from aegir.routing.tables import load_routing
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
@@ -32,9 +32,8 @@ def tables() -> list[Table]:
     return [table for name in names for table in read_tables(EXAMPLES / name)]
 
 
-@pytest.fixture(scope="module")
-def combined() -> CombinedAnnotator:
-    return CombinedAnnotator(load_ngrams(), load_byte_model())
+def pipeline(effort: float, within: float | None = None) -> Pipeline:
+    return load_pipeline(AnnotationSettings(effort=effort, within=within))
 
 
 def equal(one: TableScores, other: TableScores) -> bool:
@@ -42,22 +41,20 @@ def equal(one: TableScores, other: TableScores) -> bool:
     return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in parts)
 
 
-def test_normal_effort_gives_the_dispatchers_answers_bit_for_bit(tables, combined):
-    searched = SearchAnnotator(combined, Plan.of(0.5)).score(tables)
-    routed = load_dispatcher().score(tables)
-    assert all(map(equal, searched, routed))
+def test_normal_effort_gives_the_answers_of_the_default_bit_for_bit(tables):
+    default = load_pipeline(AnnotationSettings()).score(tables)
+    assert all(map(equal, pipeline(0.5).score(tables), default))
 
 
-def test_a_search_depends_on_its_table_alone(tables, combined):
-    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_whole_swarm)
+def test_a_search_depends_on_its_table_alone(tables):
+    search = pipeline(1.0)
     together = search.score(tables)
     alone = [search.score([table])[0] for table in tables]
     assert all(map(equal, together, alone))
 
 
-def test_high_effort_searches_only_ambiguous_columns_and_shows_the_path(tables, combined):
-    search = SearchAnnotator(combined, Plan.of(1.0), swarm=load_whole_swarm)
-    scores = search.score(tables)
+def test_high_effort_searches_only_ambiguous_columns_and_shows_the_path(tables):
+    scores = pipeline(1.0).score(tables)
     searched = [
         (each, column)
         for each in scores
@@ -69,30 +66,46 @@ def test_high_effort_searches_only_ambiguous_columns_and_shows_the_path(tables, 
         assert describe_path(each, column) in each.explanations[column].evidence[-1]
 
 
-def test_without_time_the_first_pass_answers_and_says_so(tables, combined):
+def test_a_search_is_a_decision_of_the_effort(tables):
+    (scores,) = pipeline(1.0).score(tables[1:2])
+    assert scores.routed is not None
+    decisions = [episode.decisions for episode in scores.routed.episodes()]
+    searches = [each[-1] for each in decisions if each[-1].action["worker"] == "search@1"]
+    assert 0 < len(searches) < len(decisions)
+    for decision in searches:
+        assert decision.decided_by == "effort"
+        assert "sure" in decision.reason
+
+
+def test_low_effort_leaves_every_column_to_the_first_reading(tables):
+    for scores in pipeline(0.0).score(tables):
+        assert scores.routed is not None
+        assert {step.worker for steps in scores.routed.steps for step in steps} == {"ngrams"}
+
+
+def test_without_time_the_first_pass_answers_and_says_so(tables):
     clock = count(step=1.0)  # every look at the clock costs a second
-    search = SearchAnnotator(combined, Plan.of(1.0), within=0.5, now=lambda: float(next(clock)))
-    (cut,) = search.score(tables[1:2])
-    (first,) = SearchAnnotator(combined, Plan.of(0.0)).score(tables[1:2])
+    plain = pipeline(1.0)
+    (cut,) = plain.with_plan(Within(plain.plan, 0.5, lambda: float(next(clock)))).score(tables[1:2])
+    (first,) = pipeline(0.0).score(tables[1:2])
     assert equal(cut, first)
     assert "the time limit of 500 ms ended the search" in cut.notes[0]
 
 
-def test_with_little_time_the_least_sure_columns_come_first(tables, combined):
-    _, cheap = combined.read_cheaply(tables[1:2])
-    sure = with_none(cheap[0].types).max(axis=1)
-    search = SearchAnnotator(combined, Plan.of(1.0), within=1.0, now=lambda: 0.0)
-    search._clock.start()
-    search._clock.needs["wake"] = 0.3  # three columns fit: one, and two beside it
-    (woken,), left_out = search._choose(cheap)
-    assert woken.sum() == 1
-    assert left_out > 0
-    assert sure[woken] == sure.min()
+def test_with_little_time_the_least_sure_columns_come_first(tables):
+    batch = pipeline(1.0).read_first(tables[1:2])
+    within = Within(TablePlan(load_routing(None, READERS)), 1.0, lambda: 0.0)
+    within.clock.start()
+    within.clock.needs["byte network"] = 0.3  # three columns fit: one, and two beside it
+    unsure = Call("combined", batch.confidence() < 0.9, context=2)
+    fitting = within._fit(unsure, batch)
+    assert unsure.columns.sum() > 1
+    assert batch.confidence()[fitting.columns].tolist() == [batch.confidence().min()]
 
 
-def test_with_enough_time_a_limit_changes_nothing(tables, combined):
-    limited = SearchAnnotator(combined, Plan.of(0.75), within=3600.0).score(tables)
-    assert all(map(equal, limited, SearchAnnotator(combined, Plan.of(0.75)).score(tables)))
+def test_with_enough_time_a_limit_changes_nothing(tables):
+    limited = pipeline(0.75, within=3600.0).score(tables)
+    assert all(map(equal, limited, pipeline(0.75).score(tables)))
 
 
 def test_the_clock_learns_how_long_steps_take():
@@ -117,7 +130,7 @@ def test_further_readings_share_the_cells_that_the_first_one_left():
     assert unread_cells(Column("n", cells[:12]), 1) == ()
 
 
-def test_a_search_ends_when_a_step_tells_nothing_new(combined):
+def test_a_search_ends_when_a_step_tells_nothing_new():
     class Unchanging:
         calls = 0
 
@@ -130,11 +143,14 @@ def test_a_search_ends_when_a_step_tells_nothing_new(combined):
 
     table = Table("t", (Column("n", tuple(map(str, range(100)))),))
     types = np.full((1, 82), 0.01, np.float32)
-    start = TableScores(types, types[:, :0], None, (), fine=np.full((1, 3), 0.1, np.float32))
-    searched = search_table(table, [], start, Plan.of(0.99), Unchanging(), None, lambda *_: True)
-    assert searched.trails == [Trail(readings=1)]
+    fine = np.full((1, 3), 0.1, np.float32)
+    start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
+    batch = Batch([table], [Verdict()], [start])
+    search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
+    (scores,) = search.read(batch, [0], [np.array([True])], None)
+    assert batch.searched == {0: "1 further reading"}
     assert Unchanging.calls == 2  # as at first, and one further reading
-    assert searched.scores.types == pytest.approx(types, abs=1e-5)
+    assert scores.types == pytest.approx(types, abs=1e-5)
 
 
 def test_python_and_command_line_names_lead_to_a_search():
@@ -142,11 +158,8 @@ def test_python_and_command_line_names_lead_to_a_search():
     assert answers.tables[0].annotator == "search"
     with pytest.raises(UsageError, match="the effort is 'most'"):
         load_annotator("search@most")
-    with pytest.raises(UsageError, match="expected a number from 0 to 1"):
-        load_search(effort=2.0)
-    for within in (0.0, math.nan, math.inf):
-        with pytest.raises(UsageError, match="expected more than 0"):
-            load_search(within=within)
+    with pytest.raises(UsageError, match="unknown annotator 'swarm@high'"):
+        load_annotator("swarm@high")
 
 
 def test_a_column_counts_only_its_own_readings():
@@ -170,19 +183,19 @@ def test_a_column_counts_only_its_own_readings():
     assert later[1, 0] == pytest.approx(0.6 * math.log((0.5 + 0.9 + 0.9) / 3 / 0.5), abs=1e-4)
 
 
-def test_several_tables_under_a_limit_are_searched_one_by_one(tables, combined):
-    search = SearchAnnotator(combined, Plan.of(0.75), within=3600.0)
-    assert len(search.score_uncorrected(tables)) == len(tables)
+def test_several_tables_under_a_limit_are_searched_one_by_one(tables):
+    assert len(pipeline(0.75, within=3600.0).score_uncorrected(tables)) == len(tables)
 
 
-def test_a_routing_table_may_name_a_search_as_a_worker(tmp_path, tables):
+def test_a_routing_table_may_name_a_search_as_a_reader(tmp_path, tables):
     routing = tmp_path / "routing.yaml"
     routing.write_text(
-        "rules:\n  - confidence >= 0.7 -> sure\n  - otherwise -> hard\n"
-        "roles:\n  sure:\n    primary: ngrams\n  hard:\n    primary: swarm@normal\n"
+        "rules:\n  - confidence >= 0.7 -> sure\n  - otherwise -> hard\ncontext: 2\n"
+        "roles:\n  sure:\n    primary: ngrams\n  hard:\n    primary: search@normal\n"
     )
-    dispatcher = load_dispatcher(routing=routing)
-    assert "swarm@normal" in dispatcher.workers
-    assert "swarm@high" not in dispatcher.workers
-    # The search wakes the same columns beside as many others as the table that ships does.
-    assert all(map(equal, dispatcher.score(tables), load_dispatcher().score(tables)))
+    searching = load_pipeline(AnnotationSettings(routing=routing))
+    assert "search@normal" in searching.plan.workers
+    assert "search@high" not in searching.plan.workers
+    # A search with normal effort has the byte network read the columns, as the table that ships does.
+    default = load_pipeline(AnnotationSettings())
+    assert all(map(equal, searching.score(tables), default.score(tables)))

@@ -1,4 +1,4 @@
-"""The dispatcher: who is asked about which column, and what happens when that goes wrong."""
+"""The pipeline and its plans: who is called about which column, and what happens when that goes wrong."""
 
 import time
 from collections.abc import Sequence
@@ -6,11 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.pipeline.dispatcher import OWN_WORKERS, DispatchAnnotator, load_dispatcher
+from aegir.pipeline.batch import Batch
+from aegir.pipeline.called_readers import AnnotatorReader
+from aegir.pipeline.pipeline import Pipeline, load_pipeline
+from aegir.pipeline.plan import READERS, EffortPlan, Explore, Plan, PolicyPlan, TablePlan
+from aegir.pipeline.search import Search, SearchDepth
+from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Explanation, TableScores
-from aegir.routing.choices import choose_workers
 from aegir.routing.exploration import Exploration
-from aegir.routing.features import FEATURES, column_features
+from aegir.routing.features import FEATURES
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.routed_table import RoutedTable
 from aegir.tables.table import Column, Table
@@ -55,16 +59,31 @@ class Extra:
 
 
 @pytest.fixture(scope="module")
-def shipped() -> DispatchAnnotator:
-    return load_dispatcher()
+def shipped() -> Pipeline:
+    return load_pipeline(AnnotationSettings())
 
 
-def dispatcher(
-    shipped: DispatchAnnotator, rules: str, extra: Extra | None = None, **options: object
-) -> DispatchAnnotator:
-    others = {"extra": extra} if extra else {}
-    table = parse_table(rules, "routing.yaml", FEATURES, (*OWN_WORKERS, *others))
-    return DispatchAnnotator(shipped.combined, table, others=others, **options)
+def routing(
+    shipped: Pipeline,
+    rules: str,
+    extra: Extra | None = None,
+    policy: LearntPolicy | None = None,
+    exploration: Exploration | None = None,
+) -> Pipeline:
+    others = {"extra": AnnotatorReader(extra)} if extra else {}
+    workers = tuple(sorted((*READERS, *others)))
+    plan: Plan = TablePlan(parse_table(rules, "routing.yaml", FEATURES, workers), workers)
+    if policy is not None:
+        plan = PolicyPlan(plan, policy)
+    if exploration is not None:
+        plan = Explore(plan, exploration)
+    return Pipeline(shipped.ngrams, shipped.byte_model, plan, readers=others)
+
+
+def route(pipeline: Pipeline, tables: Sequence[Table]) -> list[RoutedTable]:
+    routed = [scores.routed for scores in pipeline.score(tables)]
+    assert None not in routed
+    return routed
 
 
 def workers_of(routed: RoutedTable) -> list[list[str]]:
@@ -76,38 +95,36 @@ def same(one: TableScores, other: TableScores) -> bool:
 
 
 def test_a_table_that_sends_all_to_ngrams_gives_ngrams_corrected_by_rules(
-    shipped: DispatchAnnotator,
+    shipped: Pipeline,
 ):
-    scores = dispatcher(shipped, "rules:\n  - otherwise -> ngrams").score(TABLES)
-    verdicts, cheap = shipped.combined.read_cheaply(TABLES)
-    expected = shipped.combined.correct(TABLES, cheap, verdicts)
+    scores = routing(shipped, "rules:\n  - otherwise -> ngrams").score(TABLES)
+    batch = shipped.read_first(TABLES)
+    expected = [
+        shipped.corrections.apply(first, batch.verdicts[span])
+        for first, span in zip(batch.first, batch.spans, strict=True)
+    ]
     assert all(same(*pair) for pair in zip(scores, expected, strict=True))
 
 
-def test_a_table_that_wakes_all_gives_the_mixture_of_all_columns(shipped: DispatchAnnotator):
-    scores = dispatcher(shipped, "rules:\n  - otherwise -> combined").score(TABLES)
-    verdicts, cheap = shipped.combined.read_cheaply(TABLES)
-    woken = [np.ones(len(table.columns), bool) for table in TABLES]
-    expected = shipped.combined.correct(
-        TABLES, shipped.combined.wake(TABLES, cheap, woken), verdicts
-    )
+def test_a_table_that_calls_for_all_gives_the_mixture_of_all_columns(shipped: Pipeline):
+    scores = routing(shipped, "rules:\n  - otherwise -> combined\ncontext: 2").score(TABLES)
+    expected = shipped.answers_of("combined", TABLES)
     assert all(same(*pair) for pair in zip(scores, expected, strict=True))
 
 
-def test_only_the_columns_that_a_rule_names_are_woken(shipped: DispatchAnnotator):
+def test_a_reader_is_called_only_about_the_columns_that_a_rule_names(shipped: Pipeline):
     extra = Extra()
-    routed, *_ = dispatcher(
-        shipped, "rules:\n  - header == 0 -> extra\n  - otherwise -> ngrams\ncontext: 1", extra
-    ).route(TABLES)
-    assert workers_of(routed) == [["ngrams"], ["ngrams"], ["extra"], ["ngrams"]]
-    (asked,) = extra.asked
-    assert len(asked.columns) == 2  # the woken one and one of context
-    assert routed.scores.types[2, 7] > 0.9
+    rules = "rules:\n  - header == 0 -> extra\n  - otherwise -> ngrams\ncontext: 1"
+    scores, *_ = routing(shipped, rules, extra).score(TABLES)
+    assert workers_of(scores.routed) == [["ngrams"], ["ngrams"], ["extra"], ["ngrams"]]
+    (read,) = extra.asked
+    assert len(read.columns) == 2  # the called one and one of context
+    assert scores.types[2, 7] > 0.9
 
 
-def test_a_worker_that_fails_on_one_table_is_replaced_there_and_counted(shipped: DispatchAnnotator):
+def test_a_worker_that_fails_on_one_table_is_replaced_there_and_counted(shipped: Pipeline):
     rules = "rules:\n  - otherwise -> r\nroles:\n  r:\n    primary: extra\n    fallback: [ngrams]"
-    routed = dispatcher(shipped, rules, Extra(fails_on="people")).route(TABLES)
+    routed = route(routing(shipped, rules, Extra(fails_on="people")), TABLES)
     assert workers_of(routed[0]) == [["extra", "ngrams"]] * 4
     assert workers_of(routed[1]) == [["extra"]] * 2
     first = routed[0].episodes()[0]
@@ -116,41 +133,39 @@ def test_a_worker_that_fails_on_one_table_is_replaced_there_and_counted(shipped:
     assert first.decisions[1].reason == "extra failed"
 
 
-def test_when_every_worker_fails_the_ngrams_answer_stands(shipped: DispatchAnnotator):
-    broken = dispatcher(shipped, "rules:\n  - otherwise -> extra", Extra(fails_on="people"))
-    plain = dispatcher(shipped, "rules:\n  - otherwise -> ngrams")
+def test_when_every_worker_fails_the_ngrams_answer_stands(shipped: Pipeline):
+    broken = routing(shipped, "rules:\n  - otherwise -> extra", Extra(fails_on="people"))
+    plain = routing(shipped, "rules:\n  - otherwise -> ngrams")
     assert same(broken.score([PEOPLE])[0], plain.score([PEOPLE])[0])
 
 
-def test_a_fallback_that_fails_leaves_the_answer_before_it(shipped: DispatchAnnotator):
+def test_a_fallback_that_fails_leaves_the_answer_before_it(shipped: Pipeline):
     rules = (
         "rules:\n  - otherwise -> r\n"
         "roles:\n  r:\n    primary: combined\n    fallback: extra\n    confidence: 1.1"
     )
-    (routed,) = dispatcher(shipped, rules, Extra(fails_on="people")).route([PEOPLE])
-    plain = dispatcher(shipped, "rules:\n  - otherwise -> combined")
-    assert workers_of(routed) == [["combined", "extra"]] * 4
-    assert same(routed.scores, plain.score([PEOPLE])[0])
+    (scores,) = routing(shipped, rules, Extra(fails_on="people")).score([PEOPLE])
+    plain = routing(shipped, "rules:\n  - otherwise -> combined")
+    assert workers_of(scores.routed) == [["combined", "extra"]] * 4
+    assert same(scores, plain.score([PEOPLE])[0])
 
 
 @pytest.mark.parametrize(("sure", "chain"), [(0.6, ["extra"]), (0.4, ["extra", "combined"])])
-def test_an_unsure_worker_is_followed_by_the_next(
-    shipped: DispatchAnnotator, sure: float, chain: list[str]
-):
+def test_an_unsure_worker_is_followed_by_the_next(shipped: Pipeline, sure: float, chain: list[str]):
     rules = (
         "rules:\n  - otherwise -> r\n"
         "roles:\n  r:\n    primary: extra\n    fallback: combined\n    confidence: 0.5"
     )
-    (routed,) = dispatcher(shipped, rules, Extra(sure)).route([PEOPLE])
+    (routed,) = route(routing(shipped, rules, Extra(sure)), [PEOPLE])
     assert workers_of(routed) == [chain] * 4
     if len(chain) > 1:
         assert routed.episodes()[0].decisions[1].reason == "extra was 0.40 sure"
 
 
-def test_a_budget_serves_the_least_sure_columns_first(shipped: DispatchAnnotator):
+def test_a_budget_serves_the_least_sure_columns_first(shipped: Pipeline):
     rules = "rules:\n  - otherwise -> extra\ncosts:\n  extra: 1\nbudget:\n  cost: 2"
     extra = Extra()
-    (routed,) = dispatcher(shipped, rules, extra).route([PEOPLE])
+    (routed,) = route(routing(shipped, rules, extra), [PEOPLE])
     confidence = routed.features[:, FEATURES.index("confidence")]
     asked = [steps == ["extra"] for steps in workers_of(routed)]
     assert sum(asked) == 2
@@ -159,26 +174,26 @@ def test_a_budget_serves_the_least_sure_columns_first(shipped: DispatchAnnotator
     assert sorted(decided) == ["budget", "budget", "static table", "static table"]
 
 
-def test_fallbacks_stop_where_the_budget_ends(shipped: DispatchAnnotator):
+def test_fallbacks_stop_where_the_budget_ends(shipped: Pipeline):
     rules = (
         "rules:\n  - otherwise -> r\nroles:\n  r:\n    primary: ngrams\n    fallback: extra\n"
         "    confidence: 1.1\ncosts:\n  extra: 1\nbudget:\n  cost: 3"
     )
-    (routed,) = dispatcher(shipped, rules, Extra()).route([PEOPLE])
+    (routed,) = route(routing(shipped, rules, Extra()), [PEOPLE])
     assert sum(len(steps) == 2 for steps in routed.steps) == 3
     rules = rules.replace("cost: 3", "seconds: 0")
-    (routed,) = dispatcher(shipped, rules, Extra()).route([PEOPLE])
+    (routed,) = route(routing(shipped, rules, Extra()), [PEOPLE])
     assert workers_of(routed) == [["ngrams"]] * 4
 
 
-def test_a_policy_decides_above_its_floor_and_the_table_below(shipped: DispatchAnnotator):
+def test_a_policy_decides_above_its_floor_and_the_table_below(shipped: Pipeline):
     rules = "rules:\n  - otherwise -> ngrams"
     for sure, floor, worker, decided_by, reason in (
         (0.9, 0.8, "combined", "policy", "0.90 for combined (static table: otherwise -> ngrams)"),
         (0.7, 0.8, "ngrams", "static table", "otherwise -> ngrams (the policy's 0.70 for combined"),
     ):
         policy = LearntPolicy(Always("combined", sure, floor))
-        (routed,) = dispatcher(shipped, rules, policy=policy).route([PEOPLE])
+        (routed,) = route(routing(shipped, rules, policy=policy), [PEOPLE])
         (decision,) = routed.episodes(["a"] * 4)[0].decisions
         assert decision.action == {"worker": worker, "label": "a"}
         assert decision.decided_by == decided_by
@@ -187,21 +202,21 @@ def test_a_policy_decides_above_its_floor_and_the_table_below(shipped: DispatchA
         assert (decision.propensity, decision.policy_version) == (1.0, "always-1")
 
 
-def test_a_policy_that_raises_leaves_the_static_table_to_decide(shipped: DispatchAnnotator):
+def test_a_policy_that_raises_leaves_the_static_table_to_decide(shipped: Pipeline):
     policy = LearntPolicy(Raises("combined"))
-    broken = dispatcher(shipped, "rules:\n  - otherwise -> ngrams", policy=policy)
-    (routed,) = broken.route([PEOPLE])
+    broken = routing(shipped, "rules:\n  - otherwise -> ngrams", policy=policy)
+    (routed,) = route(broken, [PEOPLE])
     decision = routed.episodes()[3].decisions[0]
     assert decision.decided_by == "static table"
     assert "no policy: it failed (RuntimeError" in decision.reason
 
 
-def test_exploration_stores_the_probability_of_what_was_asked(shipped: DispatchAnnotator):
-    exploring = dispatcher(
+def test_exploration_stores_the_probability_of_what_was_asked(shipped: Pipeline):
+    exploring = routing(
         shipped, "rules:\n  - otherwise -> ngrams", exploration=Exploration("epsilon", 0.6)
     )
     columns = tuple(Column(f"c{number}", ("1",)) for number in range(60))
-    (routed,) = exploring.route([Table("wide", columns)])
+    (routed,) = route(exploring, [Table("wide", columns)])
     for episode in routed.episodes():
         (decision,) = episode.decisions
         own = decision.action["worker"] == "ngrams"
@@ -209,21 +224,51 @@ def test_exploration_stores_the_probability_of_what_was_asked(shipped: DispatchA
         assert decision.propensity == pytest.approx(0.6 if own else 0.2)
         assert decision.decided_by == ("static table" if own else "exploration")
     assert {decision.action["worker"] for e in routed.episodes() for decision in e.decisions} == {
-        *OWN_WORKERS
+        *READERS
     }
 
 
-def test_the_listener_hears_of_every_table_in_order(shipped: DispatchAnnotator):
-    heard: list[str] = []
-    listening = dispatcher(shipped, "rules:\n  - otherwise -> ngrams")
-    listening.listener = lambda routed: heard.append(routed.table.name)
-    listening.score(TABLES)
-    assert heard == ["people", "numbers", "none"]
+def test_every_table_says_how_it_was_routed(shipped: Pipeline):
+    routed = route(routing(shipped, "rules:\n  - otherwise -> ngrams"), TABLES)
+    assert [each.table.name for each in routed] == ["people", "numbers", "none"]
 
 
-def test_features_are_finite_and_named(shipped: DispatchAnnotator):
-    verdicts, cheap = shipped.combined.read_cheaply(TABLES)
-    features = column_features(TABLES, verdicts, cheap)
+def test_fallbacks_come_after_a_search(shipped: Pipeline):
+    rules = (
+        "rules:\n  - otherwise -> r\n"
+        "roles:\n  r:\n    primary: ngrams\n    fallback: extra\n    confidence: 1.1"
+    )
+    plain = routing(shipped, rules, Extra())
+    search = Search(shipped.ngrams, SearchDepth(readings=1, calls_swarm=False))
+    pipeline = Pipeline(
+        shipped.ngrams,
+        shipped.byte_model,
+        EffortPlan(plain.plan, "search@0.7"),
+        readers={**plain.others, "search@0.7": search},
+    )
+    (routed,) = route(pipeline, [PEOPLE])
+    chains = workers_of(routed)
+    assert all(chain[0] == "ngrams" and chain[-1] == "extra" for chain in chains)
+    assert ["ngrams", "search@0.7", "extra"] in chains
+    searched = next(
+        episode for episode in routed.episodes() if len(episode.decisions) == 3
+    ).decisions
+    assert [decision.decided_by for decision in searched] == ["static table", "effort", "fallback"]
+
+
+def test_a_search_that_an_effort_asks_for_does_not_fail_silently(shipped: Pipeline):
+    class Broken:
+        def read(self, batch, tables, called, context):
+            raise AegirError("the swarm is damaged")
+
+    plan = EffortPlan(shipped.plan, "search@1")
+    pipeline = Pipeline(shipped.ngrams, shipped.byte_model, plan, readers={"search@1": Broken()})
+    with pytest.raises(AegirError, match="the swarm is damaged"):
+        pipeline.score([PEOPLE])
+
+
+def test_features_are_finite_and_named(shipped: Pipeline):
+    features = shipped.read_first(TABLES).features
     assert features.shape == (6, len(FEATURES))
     assert np.isfinite(features).all()
     by_name = dict(zip(FEATURES, features.T, strict=True))
@@ -233,17 +278,17 @@ def test_features_are_finite_and_named(shipped: DispatchAnnotator):
     assert (by_name["confidence"] >= by_name["margin"]).all()
 
 
-def test_deciding_takes_less_than_fifty_microseconds_of_cpu_per_column(shipped: DispatchAnnotator):
+def test_deciding_takes_less_than_fifty_microseconds_of_cpu_per_column(shipped: Pipeline):
     tables = [
         Table(f"t{n}", tuple(Column(f"c{m}", c.values) for m, c in enumerate(PEOPLE.columns * 3)))
         for n in range(40)
     ]
-    verdicts, cheap = shipped.combined.read_cheaply(tables)
-    policy = LearntPolicy(Always("ngrams", 0.9, 0.5))
+    first = shipped.read_first(tables)
+    plan = PolicyPlan(shipped.plan, LearntPolicy(Always("ngrams", 0.9, 0.5)))
     spent = []
     for _ in range(5):
+        batch = Batch(tables, first.verdicts, first.first)
         started = time.process_time()
-        features = column_features(tables, verdicts, cheap)
-        choose_workers(tables, features, shipped.workers, shipped.routing, policy)
-        spent.append((time.process_time() - started) / len(features))
+        plan.choose(batch)
+        spent.append((time.process_time() - started) / len(first.verdicts))
     assert min(spent) < 50e-6

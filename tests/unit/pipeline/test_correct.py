@@ -1,4 +1,4 @@
-"""The default annotator with random weights: a mixture, rules on tables of the web, and who said what."""
+"""The pipeline with random weights: a mixture, corrections by rules on tables of the web, and who said what."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegir.pipeline.combined import (
-    CombinedAnnotator,
+from aegir.pipeline.called_readers import _explain_mixture
+from aegir.pipeline.correct import (
     _explain,
-    _explain_mixture,
     _overruled,
-    _without_others,
+    _reasons_for,
     apply_verdicts,
     reweigh_relations,
     rule_out_phone_names,
@@ -19,6 +18,8 @@ from aegir.pipeline.combined import (
     rule_out_relations,
     type_shares,
 )
+from aegir.pipeline.pipeline import Pipeline
+from aegir.pipeline.plan import WHOLE_TABLES, TablePlan
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration, Mixture
@@ -50,16 +51,18 @@ def byte_annotator(mixture: Mixture | None) -> ByteModelAnnotator:
     return ByteModelAnnotator(ByteModel(annotating_checkpoint(facts)))
 
 
-def combined(mixture: Mixture) -> CombinedAnnotator:
-    return CombinedAnnotator(NgramsAnnotator(random_model()), byte_annotator(mixture))
+def combined(mixture: Mixture) -> Pipeline:
+    return Pipeline(
+        NgramsAnnotator(random_model()), byte_annotator(mixture), TablePlan(WHOLE_TABLES)
+    )
 
 
 @pytest.fixture(scope="module")
-def annotator() -> CombinedAnnotator:
+def annotator() -> Pipeline:
     return combined(Mixture(MIXING, TRUST, rule_weight=2.0, compatibility_weight=0.5))
 
 
-def test_every_part_is_mixed_and_sums_to_at_most_1(annotator: CombinedAnnotator):
+def test_every_part_is_mixed_and_sums_to_at_most_1(annotator: Pipeline):
     for table, scores in zip(TABLES, annotator.score(TABLES), strict=True):
         filled = [bool(column.present) for column in table.columns]
         assert scores.fine.shape == (len(table.columns), len(FINE_NAMES))
@@ -71,7 +74,7 @@ def test_every_part_is_mixed_and_sums_to_at_most_1(annotator: CombinedAnnotator)
         assert not scores.personal[[not known for known in filled]].any()
 
 
-def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: CombinedAnnotator):
+def test_a_table_is_scored_the_same_whatever_is_beside_it(annotator: Pipeline):
     together = annotator.score([*TABLES, *[PEOPLE] * 9])
     for table, scores in zip(TABLES, together, strict=False):
         (alone,) = annotator.score([table])
@@ -87,7 +90,7 @@ def one_sided(pair: tuple[float, float]) -> Mixture:
     return Mixture(Mixing(weights, weights), NO_TRUST, rule_weight=0.0, compatibility_weight=0.0)
 
 
-def score_at(annotator: CombinedAnnotator, table: Table, web: float) -> TableScores:
+def score_at(annotator: Pipeline, table: Table, web: float) -> TableScores:
     """With n-grams that take the table for one of the web with this probability."""
     score = annotator.ngrams.score_judged
 
@@ -168,7 +171,7 @@ def test_japanese_postal_codes_of_an_everyday_table_are_not_taken_for_telephones
 def test_weights_that_were_not_calibrated_together_are_refused():
     ngrams = NgramsAnnotator(random_model())
     with pytest.raises(UsageError, match="not calibrated together with n-grams"):
-        CombinedAnnotator(ngrams, byte_annotator(None))
+        Pipeline(ngrams, byte_annotator(None), TablePlan(WHOLE_TABLES))
 
 
 def test_a_byte_network_without_all_parts_is_refused():
@@ -200,8 +203,8 @@ def test_a_finding_that_supports_another_type_is_no_reason():
     answered = TYPE_NAMES[int(scores.types[0].argmax())]
     given = verdict.evidence[0] in scores.explanations[0].evidence
     assert given == (answered == "CoordinateAT")
-    assert _without_others(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
-    assert verdict.evidence[0] not in _without_others(verdict, TYPE_INDEX["Number"]).evidence
+    assert _reasons_for(verdict, TYPE_INDEX["CoordinateAT"]) == verdict
+    assert verdict.evidence[0] not in _reasons_for(verdict, TYPE_INDEX["Number"]).evidence
 
 
 def test_a_guess_that_was_outweighed_is_mentioned() -> None:

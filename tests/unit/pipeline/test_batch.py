@@ -1,9 +1,9 @@
-"""Which columns are read beside those that are asked about, and where their scores go."""
+"""Which columns are read beside those that a reader is called about, and where their scores go."""
 
 import numpy as np
 import pytest
 
-from aegir.pipeline.part_of_table import Part
+from aegir.pipeline.batch import Part
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 
@@ -22,45 +22,48 @@ def scores_of(columns: int, value: float, subject: int | None = None) -> TableSc
     )
 
 
-def woken_of(columns: int, *woken: int) -> np.ndarray:
-    return np.isin(np.arange(columns), woken)
+def called_of(columns: int, *called: int) -> np.ndarray:
+    return np.isin(np.arange(columns), called)
 
 
 @pytest.mark.parametrize(
-    ("woken", "subject", "context", "columns"),
+    ("called", "subject", "context", "columns"),
     [
         ((4,), 0, 0, (4,)),
         ((4,), 0, 1, (0, 4)),  # the subject first
         ((4,), 0, 2, (0, 3, 4)),  # then the nearest, the left one of two
         ((4,), None, 3, (2, 3, 4, 5)),
         ((1, 7), 0, 3, (0, 1, 2, 6, 7)),
-        ((4,), 4, 1, (3, 4)),  # a woken subject is no context
+        ((4,), 4, 1, (3, 4)),  # a called subject is no context
         ((4,), 0, None, tuple(range(9))),
         ((4,), 0, 8, tuple(range(9))),
         ((), 0, 2, ()),
     ],
 )
 def test_the_context_is_the_subject_and_the_nearest_columns(
-    woken: tuple[int, ...], subject: int | None, context: int | None, columns: tuple[int, ...]
+    called: tuple[int, ...], subject: int | None, context: int | None, columns: tuple[int, ...]
 ):
-    part = Part.of(table_of(9), scores_of(9, 0, subject), woken_of(9, *woken), context)
+    part = Part.of(table_of(9), scores_of(9, 0, subject), called_of(9, *called), context)
     assert part.columns == columns
-    assert [name for name, awake in zip(part.columns, part.woken, strict=True) if awake] == [*woken]
+    assert [name for name, awake in zip(part.columns, part.called, strict=True) if awake] == [
+        *called
+    ]
     if columns:
         assert [column.name for column in part.table.columns] == [f"c{n}" for n in columns]
 
 
 def test_the_subject_that_a_table_names_is_found_in_its_part():
-    part = Part.of(table_of(9, subject=3), scores_of(9, 0, 3), woken_of(9, 5), 1)
+    part = Part.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 1)
     assert part.columns == (3, 5)
     assert part.table.subject == 0
     assert (
-        Part.of(table_of(9, subject=3), scores_of(9, 0, 3), woken_of(9, 5), 0).table.subject is None
+        Part.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 0).table.subject
+        is None
     )
 
 
-def test_scores_of_woken_columns_alone_are_replaced():
-    part = Part.of(table_of(4), scores_of(4, 0.0, 0), woken_of(4, 2), 1)
+def test_scores_of_called_columns_alone_are_replaced():
+    part = Part.of(table_of(4), scores_of(4, 0.0, 0), called_of(4, 2), 1)
     whole = part.put(scores_of(2, 1.0), into=scores_of(4, 0.0, 0))
     assert whole.types[:, 0].tolist() == [0, 0, 1, 0]
     assert whole.relations[:, 0].tolist() == [0, 0, 1, 0]

@@ -1,0 +1,159 @@
+"""Tables on their way through the pipeline, and the parts of them that a reader is called about.
+
+    batch = Batch(tables, verdicts, first)                # rules and n-grams have read every column
+    part = Part.of(table, scores, called, context=2)      # some columns, and a few others around them
+    part.put(reader.score([part.table])[0], into=scores)  # the scores with those of the called columns replaced
+
+The context is the likely subject, then the columns nearest to a called one, the left one first. A reader that puts
+columns in the context of their table needs some of it, and reading all of it may cost more than the answer is worth.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from aegir.pipeline.clock import Clock
+from aegir.readers.rules.judge import Verdict
+from aegir.readers.scores import TableScores, table_spans
+from aegir.routing.choices import Choices
+from aegir.routing.features import column_features, confidence_of
+from aegir.routing.routed_table import Step
+from aegir.tables.table import Table
+from aegir_rl.base.arrays import Bools, Floats
+
+PARTS = ("types", "relations", "fine", "personal")
+
+
+@dataclass(eq=False)
+class Batch:
+    """B columns of some tables, what is known about them, and who was called about each."""
+
+    tables: Sequence[Table]
+    verdicts: Sequence[Verdict]
+    """(B,) what the rules say."""
+    first: Sequence[TableScores]
+    """What the n-grams say of each table."""
+    scores: list[TableScores] = field(init=False)
+    """What is known by now."""
+    steps: list[list[Step]] = field(init=False)
+    """(B,) the readers that were called about each column, in order."""
+    clock: Clock | None = None
+    """Measures the time of the table; None without a limit."""
+    choices: Choices | None = None
+    """The first choice for every column, once it is made."""
+    searched: dict[int, str] = field(default_factory=dict)
+    """Column to who was called in its search, in words."""
+    notes: list[list[str]] = field(init=False)
+    """Per table, sentences about what had to be left out."""
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.spans = table_spans(self.tables)
+        self.scores = list(self.first)
+        self.steps = [[] for _ in self.verdicts]
+        self.notes = [[] for _ in self.tables]
+
+    @cached_property
+    def features(self) -> Floats:
+        """(B, FEATURES) what a decision may look at, as it is after the first reading."""
+        return column_features(self.tables, self.verdicts, self.first)
+
+    def confidence(self) -> Floats:
+        """(B,) how sure the type of each column is by now."""
+        return np.concatenate([np.zeros(0), *(confidence_of(each.types) for each in self.scores)])
+
+    def was_called(self, reader: str) -> Bools:
+        """(B,) about which columns a reader was called."""
+        return np.array([any(step.worker == reader for step in each) for each in self.steps], bool)
+
+    def may_go_on(self, step: str, columns: int) -> bool:
+        """Return whether a step about so many columns would end in time."""
+        return self.clock is None or self.clock.may_go_on(step, columns)
+
+    def put(self, index: int, scores: TableScores, called: Bools) -> None:
+        """Take over the rows of the called columns (columns,) of one table."""
+        if self.scores[index] is self.first[index]:  # no reader was called about this table before
+            self.scores[index] = scores
+        else:
+            whole = Part.of(self.tables[index], scores, called, None)
+            self.scores[index] = whole.put(scores, into=self.scores[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some columns of a table."""
+
+    table: Table
+    """With these columns only."""
+    columns: tuple[int, ...]
+    """Their indices in the whole table; empty if none is called about."""
+    called: tuple[bool, ...]
+    """Which of them the reader is called about; the others are context."""
+
+    @classmethod
+    def of(cls, table: Table, scores: TableScores, called: Bools, context: int | None) -> Self:
+        """Return the called columns with at most `context` others, or with all others."""
+        columns = _with_context(called, scores.subject, context)
+        part = table
+        if len(columns) < len(table.columns):
+            subject = columns.index(table.subject) if table.subject in columns else None
+            chosen = tuple(table.columns[column] for column in columns)
+            part = replace(table, columns=chosen, subject=subject)
+        return cls(part, columns, tuple(bool(called[column]) for column in columns))
+
+    def of_scores(self, scores: TableScores) -> TableScores:
+        """Return the scores of these columns."""
+        if len(self.columns) == len(scores.types):
+            return scores
+        rows = list(self.columns)
+        return replace(
+            scores,
+            types=scores.types[rows],
+            relations=scores.relations[rows],
+            fine=None if scores.fine is None else scores.fine[rows],
+            personal=None if scores.personal is None else scores.personal[rows],
+            subject=None,
+            explanations=tuple(scores.explanations[column] for column in rows),
+        )
+
+    def put(self, scores: TableScores, *, into: TableScores) -> TableScores:
+        """Return the scores of the whole table, those of the called columns replaced by `scores` of this part.
+
+        What `scores` does not have (fine types, personal data) and all that belongs to the table stays.
+        """
+        here = np.flatnonzero(self.called)
+        there = np.array(self.columns, np.int64)[here]
+        replaced = {}
+        for name in PARTS:
+            old, new = getattr(into, name), getattr(scores, name)
+            if old is not None and new is not None:
+                replaced[name] = old.copy()
+                replaced[name][there] = new[here]
+        explanations = list(into.explanations)
+        for column, row in zip(there.tolist(), here.tolist(), strict=True):
+            explanations[column] = scores.explanations[row]
+        return replace(into, explanations=tuple(explanations), **replaced)
+
+
+def _with_context(called: Bools, subject: int | None, context: int | None) -> tuple[int, ...]:
+    """Return the called columns and their context, in table order."""
+    indices = np.flatnonzero(called)
+    if not len(indices):
+        return ()
+    if context is None or len(indices) + context >= len(called):
+        return tuple(range(len(called)))
+    others = np.flatnonzero(~called)
+    after = np.searchsorted(indices, others)
+    left = np.where(after > 0, others - indices[np.maximum(after - 1, 0)], len(called))
+    right = np.where(
+        after < len(indices), indices[np.minimum(after, len(indices) - 1)] - others, len(called)
+    )
+    distance = np.minimum(left, right)
+    if subject is not None:
+        distance[others == subject] = 0
+    nearest = others[np.argsort(distance, kind="stable")[:context]]
+    return tuple(sorted((*indices.tolist(), *nearest.tolist())))

@@ -1,0 +1,73 @@
+"""The time that a table may take: whether a step would end in time, and how long steps take.
+
+clock.start()                              with each table
+if clock.may_go_on("swarm", columns):      a step that would not end in time, by how long such steps took before, is left out
+    …
+clock.stop()
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from aegir.pipeline.settings import LONGEST
+from aegir_rl.base.errors import UsageError
+
+SECONDS = {"byte network": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
+"""What a step is taken to need per column that is read, before it was measured; any other step needs as a specialist."""
+NEWEST_SHARE = 0.3
+"""How far a new measurement moves what a step is taken to need."""
+FORGETTING = 0.1
+"""How far that moves back with every table, so that one slow step does not stop such steps for ever."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """Says whether a step would end in time, and learns how long steps take."""
+
+    within: float
+    """Seconds for each table, from its first reading on."""
+    now: Callable[[], float] = time.perf_counter
+    needs: dict[str, float] = field(default_factory=lambda: dict(SECONDS))
+    """Seconds per column of each step."""
+    cut: str = ""
+    """The first step that there was no time for."""
+    _end: float = 0.0
+    _running: tuple[str, int, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.within <= LONGEST:
+            raise UsageError(
+                f"the time for a table is {self.within} s; expected more than 0, and a day at most"
+            )
+
+    def start(self) -> None:
+        """Begin with a table."""
+        self.cut, self._running = "", None
+        for step, usual in SECONDS.items():
+            self.needs[step] += FORGETTING * (usual - self.needs[step])
+        self._end = self.now() + self.within
+
+    def columns_in_time(self, step: str) -> float:
+        """Return how many columns a step can read."""
+        self.stop()
+        return max((self._end - self.now()) / self._need(step), 0.0)
+
+    def may_go_on(self, step: str, columns: int) -> bool:
+        """Return whether a step about some columns would end in time, and begin to measure it."""
+        if columns > self.columns_in_time(step):
+            self.cut = self.cut or step
+            return False
+        self._running = (step, columns, self.now())
+        return True
+
+    def stop(self) -> None:
+        """End the step that is being measured."""
+        if self._running is not None:
+            step, columns, began = self._running
+            took = (self.now() - began) / max(columns, 1)
+            self.needs[step] = self._need(step) + NEWEST_SHARE * (took - self._need(step))
+            self._running = None
+
+    def _need(self, step: str) -> float:
+        return self.needs.get(step, SECONDS["specialist"])

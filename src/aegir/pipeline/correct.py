@@ -1,0 +1,223 @@
+"""What is done to the scores of a table after all reading: rules, types and relations that fit, columns together.
+
+    types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
+    relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
+    pairs      readers/pairs.py: types, then relations, of all columns of a table of the web together
+
+The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
+applied once more, as far as the table is one of the web: the weights of these lines are multiplied by its
+probability. On everyday tables only telephones are ruled out, where a rule names something else: digits and dashes look
+like them in any script. Vetoes that would leave no type are ignored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegir.readers.calibration import Mixture
+from aegir.readers.ngrams.annotator import trust_fine
+from aegir.readers.rules.annotator import explain_verdict
+from aegir.readers.rules.headers import TELEPHONES
+from aegir.readers.rules.judge import Verdict
+from aegir.readers.scores import (
+    LIKELY,
+    NO_VALUES,
+    Explanation,
+    Probabilities,
+    TableScores,
+    type_places,
+)
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
+from aegir_rl.base.arrays import F32, softmax
+from aegir_rl.base.dense import rows_times
+
+FLOOR = 1e-9
+FINE_TYPE_WEIGHT = 1.0
+"""Times its confidence, this is added to the log odds of the type that a named fine type supports most."""
+SURE_SUPPORT = 0.5
+"""Strength from which a rule is taken to know the column's type."""
+INCOMPATIBLE = 0.03
+"""Added to the compatibility of type and relation, so that a wrong type cannot exclude a relation."""
+RULED_OUT = 0.9
+"""Share of a relation's columns that must be of vetoed types; it excluded 2 of 2,318 right relations."""
+
+PHONE_NAMES = ("telephone_number", "fax_number")
+_PHONE_NAMES = [FINE_INDEX[name] for name in PHONE_NAMES]
+_PHONE_TYPES = [TYPE_INDEX[name] for name in sorted(TELEPHONES)]
+_PHONE_RELATIONS = [RELATION_INDEX[name] for name in sorted(TELEPHONES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """Corrects scores, with weights that were fitted on held-out tables."""
+
+    mixture: Mixture
+    compatibility: F32
+    """(108, 82) the share of each relation's columns that are of each type."""
+
+    def apply(self, scores: TableScores, verdicts: Sequence[Verdict]) -> TableScores:
+        """Return the scores of a table, given what the rules say of its columns."""
+        if not verdicts:
+            return scores
+        types, relations = apply_rules(
+            scores.types, scores.relations, verdicts, scores.web, self.mixture, self.compatibility
+        )
+        fine = scores.fine
+        if fine is not None and scores.web < LIKELY:
+            fine = rule_out_phone_names(fine, verdicts)
+        corrected = trust_fine(
+            replace(scores, types=types, relations=relations, fine=fine),
+            verdicts,
+            self.mixture.rule_trust,
+        )
+        explanations = tuple(
+            _explain(
+                _reasons_for(verdict, int(types[row].argmax())),
+                scores.explanations[row],
+                _overruled(scores, corrected, row),
+            )
+            for row, verdict in enumerate(verdicts)
+        )
+        return replace(corrected, explanations=explanations)
+
+
+def apply_rules(
+    types: Probabilities,
+    relations: Probabilities,
+    verdicts: Sequence[Verdict],
+    web: float,
+    mixture: Mixture,
+    compatibility: F32,
+) -> tuple[Probabilities, Probabilities]:
+    """Return the types and relations of one table after rules and pairs were applied, as far as it is one of the web."""
+    if web < LIKELY:
+        return rule_out_phones(types, relations, verdicts)
+    types = apply_verdicts(types, verdicts, mixture.rule_weight * web)
+    if mixture.pairs is not None:
+        types = mixture.pairs.types.apply(types, web)
+    weight = mixture.compatibility_weight * web
+    relations = reweigh_relations(relations, types, compatibility, weight)
+    relations = rule_out_relations(relations, verdicts, type_shares(compatibility))
+    if mixture.pairs is not None:
+        relations = mixture.pairs.relations.apply(relations, web)
+    return types, relations
+
+
+def apply_verdicts(
+    types: Probabilities, verdicts: Sequence[Verdict], weight: float
+) -> Probabilities:
+    """Return type probabilities (columns, 82) after the rules were applied; the rest to 1 stays "none of these".
+
+    Where a rule supports a type, the probability of vetoed types is shared out among the others. Where none
+    does, it is lost: a column that is none of the likely types may well be none of the 82.
+    """
+    some = types.sum(axis=1, keepdims=True)
+    logits = np.log(types + FLOOR)
+    for row, verdict in zip(logits, verdicts, strict=True):
+        for name, strength in verdict.support:
+            row[TYPE_INDEX[name]] += weight * strength
+        if verdict.fine_type and verdict.support:
+            row[TYPE_INDEX[verdict.support[0][0]]] += FINE_TYPE_WEIGHT * verdict.fine_confidence
+    result: Probabilities = softmax(logits.astype(np.float32))
+    for row, verdict in zip(result, verdicts, strict=True):
+        if len(verdict.vetoes) < len(row):
+            row[type_places(verdict.vetoes)] = 0
+            if verdict.support and verdict.support[0][1] >= SURE_SUPPORT:
+                row /= row.sum()
+    return np.asarray(result * some, np.float32)
+
+
+def rule_out_phones(
+    types: Probabilities, relations: Probabilities, verdicts: Sequence[Verdict]
+) -> tuple[Probabilities, Probabilities]:
+    """Return the probabilities without telephones where a rule names something else, whose type gets theirs."""
+    types, relations = types.copy(), relations.copy()
+    for row, related, verdict in zip(types, relations, verdicts, strict=True):
+        if _names_no_phone(verdict):
+            moved = row[_PHONE_TYPES].sum()
+            row[_PHONE_TYPES] = related[_PHONE_RELATIONS] = 0
+            if verdict.support:
+                row[TYPE_INDEX[verdict.support[0][0]]] += moved
+    return types, relations
+
+
+def rule_out_phone_names(fine: Probabilities, verdicts: Sequence[Verdict]) -> Probabilities:
+    """Return the probabilities of fine types without telephones where a rule names something else, which gets theirs."""
+    fine = fine.copy()
+    for row, verdict in zip(fine, verdicts, strict=True):
+        if verdict.fine_type and _names_no_phone(verdict):
+            moved = row[_PHONE_NAMES].sum()
+            row[_PHONE_NAMES] = 0
+            row[FINE_INDEX[verdict.fine_type]] += moved
+    return fine
+
+
+def _names_no_phone(verdict: Verdict) -> bool:
+    """Return whether a rule names a fine type that rules out telephones; that values are equal says nothing."""
+    named = verdict.fine_type not in (None, "constant", *PHONE_NAMES)
+    return named and verdict.vetoes >= TELEPHONES
+
+
+def reweigh_relations(
+    relations: Probabilities, types: Probabilities, compatibility: F32, weight: float
+) -> Probabilities:
+    """Return relation probabilities (columns, 108) weighed by the types; the rest to 1 is "none of these".
+
+    `compatibility` (108, 82) is the share of each relation's columns that are of each type.
+    """
+    allowed = rows_times(types, compatibility.T)
+    none = np.maximum(1 - relations.sum(axis=1, keepdims=True), FLOOR)
+    factors = (allowed + INCOMPATIBLE) ** np.float32(weight)
+    weighed = np.hstack([relations * factors, none * factors.mean(axis=1, keepdims=True)])
+    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True), np.float32)[:, :-1]
+
+
+def type_shares(compatibility: F32) -> F32:
+    """Return (108, 82) shares that sum to 1; those of a relation without data are equal for all types."""
+    return np.asarray(compatibility / compatibility.sum(axis=1, keepdims=True), np.float32)
+
+
+def rule_out_relations(
+    relations: Probabilities, verdicts: Sequence[Verdict], shares: F32
+) -> Probabilities:
+    """Return (columns, 108) without the relations nearly all of whose columns are of vetoed types."""
+    vetoed = np.zeros((len(verdicts), shares.shape[1]), np.float32)
+    for row, verdict in zip(vetoed, verdicts, strict=True):
+        if len(verdict.vetoes) < len(row):
+            row[type_places(verdict.vetoes)] = 1
+    return np.where(rows_times(vetoed, shares.T) > RULED_OUT, np.float32(0), relations)
+
+
+def _overruled(read: TableScores, corrected: TableScores, row: int) -> str | None:
+    """Return what the models read a column like, if the rules made another type or fine type likelier."""
+    before, after = int(read.types[row].argmax()), int(corrected.types[row].argmax())
+    if before != after:
+        return TYPE_NAMES[before]
+    if read.web >= LIKELY or read.fine is None or corrected.fine is None:
+        return None
+    named = int(read.fine[row].argmax())
+    if read.fine[row, named] < LIKELY or named == int(corrected.fine[row].argmax()):
+        return None
+    return FINE_NAMES[named]
+
+
+def _reasons_for(verdict: Verdict, answered: int) -> Verdict:
+    """Return the verdict without its first reason where that speaks for other types than the answered one."""
+    if not verdict.argues_for or TYPE_NAMES[answered] in verdict.argues_for:
+        return verdict
+    return replace(verdict, evidence=verdict.evidence[1:])
+
+
+def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:
+    """Give the rules' reasons, then the models' reasons or the type of theirs that was overruled."""
+    rules = explain_verdict(verdict)
+    if rules.evidence and learnt.evidence == (NO_VALUES,):  # the rules say so, too
+        return rules
+    if overruled is None:
+        return Explanation(rules.fine_type, (*rules.evidence, *learnt.evidence))
+    if overruled in verdict.vetoes:
+        reason = f"the models' first guess, {overruled}, was ruled out"
+    else:
+        reason = f"the models' first guess was {overruled}"
+    return Explanation(rules.fine_type, (*rules.evidence, reason))
