@@ -31,7 +31,7 @@ from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.routed_table import EFFORT, Step
 from aegir_rl.base.arrays import Bools
 from aegir_rl.base.wording import amount
-from aegir_rl.offline.routing_table import Comparison, Role, RoutingTable, Rule
+from aegir_rl.offline.routing_table import FeatureComparison, Role, RoutingRule, RoutingTable
 
 COMBINED, BYTE_MODEL = "combined", "byte_model"
 READERS = (BYTE_MODEL, COMBINED, FREE)
@@ -39,7 +39,7 @@ READERS = (BYTE_MODEL, COMBINED, FREE)
 SEARCHED_BELOW = 0.9
 """Confidence below which a column is ambiguous: an effort above normal searches it."""
 WHOLE_TABLES = RoutingTable(
-    rules=(Rule((Comparison("unsure", ">", 0.0),), COMBINED), Rule((), FREE)),
+    rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
     features=FEATURES,
 )
