@@ -121,12 +121,12 @@ class EpisodeBatch:
     @property
     def predicted(self) -> Ints:
         """(E, D) the labels that were answered, `NO_CHOICE` for none."""
-        return np.maximum(self.actions[..., self._places((LABEL,))[0]], NO_CHOICE)
+        return np.maximum(self.actions[..., self._indices((LABEL,))[0]], NO_CHOICE)
 
     def activations(self, specialists: Sequence[str] | None = None) -> Floats:
         """(E, D, N) of 0 and 1, nan where absent; by default every factor but `LABEL` is a specialist."""
         chosen = self.actions[
-            ..., self._places(self.routed if specialists is None else specialists)
+            ..., self._indices(self.routed if specialists is None else specialists)
         ]
         return np.where(chosen == ABSENT, np.nan, chosen.astype(np.float64))
 
@@ -134,11 +134,11 @@ class EpisodeBatch:
         self, name: Literal["score_gain", "path_gain"], specialists: Sequence[str] | None = None
     ) -> Floats:
         """(E, D, N) what the choices of these factors gained."""
-        places = self._places(self.routed if specialists is None else specialists)
-        gained: Floats = getattr(self, name)[..., places]
+        indices = self._indices(self.routed if specialists is None else specialists)
+        gained: Floats = getattr(self, name)[..., indices]
         return gained
 
-    def _places(self, names: Sequence[str]) -> list[int]:
+    def _indices(self, names: Sequence[str]) -> list[int]:
         for name in names:
             if name not in self.factors:
                 raise UsageError(

@@ -3,10 +3,10 @@
     monitor = HealthMonitor()
     for step in range(steps):
         ...
-        figures = {**measure_rewards(rewards, groups), **measure_advantages(advantages),
+        metrics = {**measure_rewards(rewards, groups), **measure_advantages(advantages),
                    **measure_ratios(new - old, advantages, mask=mask)}
-        run.record(step, **figures)                     # `aegir runs health RUN` reads these columns later
-        monitor.observe(step, figures).raise_if_unwell()
+        run.record(step, **metrics)                     # `aegir runs health RUN` reads these columns later
+        monitor.observe(step, metrics).raise_if_unwell()
 
 What stops a run (verdict "unwell")
   - NaN and infinities in any column, at once;
@@ -22,7 +22,7 @@ What is not known ("unchecked"): columns that were not given, so that silence is
 Promise: while every column is stationary (independent values of any distribution, or a normal AR(1) with a coefficient
 up to 0.9) and breaks its bound independently with some probability, a run is stopped wrongly at most once in `mean_steps`
 steps. For runs that learn the promise is measured, not proved: benchmarks/health.py. A column is watched for drift
-after its first `settle` values: figures move at the start of every run.
+after its first `settle` values: metrics move at the start of every run.
 """
 
 import math
@@ -69,7 +69,7 @@ CLIMB_READERS: dict[str, Reader] = {
 
 
 class HealthMonitor:
-    """Follows the figures of a run: bounds at every step, drift over time."""
+    """Follows the metrics of a run: bounds at every step, drift over time."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Reports on health: findings about columns, and the check of one set of figures against the rules.
+"""Reports on health: findings about columns, and the check of one set of metrics against the rules.
 
     report = check({"kl": 1.5, "loss": 0.3})
     report.raise_if_unwell()                            # Unwell: kl was 1.5; expected at most 1 (lower the …)
@@ -91,7 +91,7 @@ class HealthReport:
 def check(
     figures: Mapping[str, Any], rules: Mapping[str, HealthRule] = RULES, step: int | None = None
 ) -> HealthReport:
-    """Hold one set of figures to the rules; columns without a rule are checked for NaN and infinities, also in arrays."""
+    """Hold one set of metrics to the rules; columns without a rule are checked for NaN and infinities, also in arrays."""
     findings = [finding for finding, _, _ in judge_all(figures, rules, step)]
     return HealthReport((*findings, *list_unchecked(findings, rules, "given", step)))
 

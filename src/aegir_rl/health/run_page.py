@@ -104,7 +104,7 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
 
 
 def _checks(checks: Sequence[HeldOutCheck]) -> Iterator[str]:
-    """A line per figure, a column per check."""
+    """A line per metric, a column per check."""
     if not checks:
         return
     shown = checks if len(checks) <= CHECKS_SHOWN else [checks[0], *checks[1 - CHECKS_SHOWN :]]

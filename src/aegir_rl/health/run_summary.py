@@ -21,7 +21,7 @@ from aegir_rl.health.run_health import ALWAYS, check_run
 from aegir_rl.observe.heat_map import HeatMap, load_heat_maps
 
 CHECKS = "held_out/"
-"""A step that recorded a figure of this prefix is a check on held-out tables."""
+"""A step that recorded a metric of this prefix is a check on held-out tables."""
 MOST_LINES = 8
 """Lists of up to so many numbers become a line per place; longer ones become their least, mean and most."""
 LARGEST = 1e150
@@ -59,7 +59,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutCheck:
-    """The figures of one check on held-out tables."""
+    """The metrics of one check on held-out tables."""
 
     step: int
     figures: Mapping[str, float]
@@ -86,7 +86,7 @@ class RunSummary:
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """One JSON-ready object, with the figures of each curve instead of its points."""
+        """One JSON-ready object, with the metrics of each curve instead of its points."""
         return {
             "run": self.name,
             "steps": self.steps,
@@ -199,11 +199,11 @@ def _lines(name: str, rows: list[tuple[int, list[float]]]) -> dict[str, tuple[Fl
             "most": (steps, _drawable([max(numbers) for numbers in lists])),
         }
     return {
-        str(place): (
-            np.array([step for step, numbers in rows if len(numbers) > place], np.float64),
-            _drawable([numbers[place] for _, numbers in rows if len(numbers) > place]),
+        str(index): (
+            np.array([step for step, numbers in rows if len(numbers) > index], np.float64),
+            _drawable([numbers[index] for _, numbers in rows if len(numbers) > index]),
         )
-        for place in range(widest)
+        for index in range(widest)
     }
 
 

@@ -1,4 +1,4 @@
-"""Streams of figures in constant memory: speed, drift, moments, plots.
+"""Streams of metrics in constant memory: speed, drift, moments, plots.
 
 performance_tracker  items per second and latency quantiles per node and operation; prometheus exports them
 latency_sketch       quantiles with an error bound

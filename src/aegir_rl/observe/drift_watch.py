@@ -1,4 +1,4 @@
-"""Watches a stream of figures for a sudden lasting change, with a stated rate of false alarms.
+"""Watches a stream of metrics for a sudden lasting change, with a stated rate of false alarms.
 
     watch = DriftWatch(mean_steps=100_000, direction="down", least_change=0.1)
     for value in stream:

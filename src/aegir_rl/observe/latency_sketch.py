@@ -175,7 +175,7 @@ def read_sketch(state: object, where: str) -> LatencySketch:
 
 @dataclass(frozen=True, slots=True)
 class OperationMetrics:
-    """Figures of one operation of one node; durations in seconds, None where nothing was measured."""
+    """Metrics of one operation of one node; durations in seconds, None where nothing was measured."""
 
     node: str
     operation: str
@@ -219,7 +219,7 @@ class Meter:
             self.last = max(self.last, float(ends.max()))
 
     def figures(self, node: str, operation: str) -> OperationMetrics:
-        """Figures of all records so far."""
+        """Metrics of all records so far."""
         self.fold()
         sketch, calls, span = self.sketch, self.sketch.count, self.last - self.first
         measured = sketch.metrics()

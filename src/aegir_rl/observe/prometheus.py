@@ -18,7 +18,7 @@ QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"))
 
 
 def render_prometheus(tracker: APIPerformanceTracker) -> str:
-    """All figures of the tracker as text, one metric family after the other."""
+    """All metrics of the tracker as text, one metric family after the other."""
     every = tracker.figures()
     lines = [
         *_head("operation_seconds", "summary", "How long calls of an operation took."),
@@ -50,7 +50,7 @@ def _summary(figures: OperationMetrics) -> Iterator[str]:
 
 def _values(name: str, pairs: Iterable[tuple[OperationMetrics, float | None]]) -> Iterator[str]:
     for figures, value in pairs:
-        if value is not None:  # a figure that was not measured has no sample; 0 would be wrong
+        if value is not None:  # a metric that was not measured has no sample; 0 would be wrong
             yield f"aegir_{name}{_labels(figures)} {value!r}"
 
 

@@ -214,7 +214,7 @@ class RewardEnsemble:
         )
 
     def metrics(self) -> dict[str, float]:
-        """For a log: agreement now, shares since the start, failures; undefined figures are absent."""
+        """For a log: agreement now, shares since the start, failures; undefined metrics are absent."""
         _, batch, running = (
             self.alpha_history[-1] if self.alpha_history else (0, math.nan, math.nan)
         )

@@ -182,7 +182,7 @@ class RaterDrift:
         )
 
     def metrics(self) -> dict[str, float]:
-        """Figures for a log."""
+        """Metrics for a log."""
         pairs = sum(test.alarms > 0 for test in self._tests.values())
         return {"drifting_raters": len(self.drifting), "drifting_pairs": pairs}
 

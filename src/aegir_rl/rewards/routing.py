@@ -81,12 +81,12 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
     counts = np.bincount(inverse)
     order = np.argsort(inverse, kind="stable")
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
-    place = np.arange(len(values)) - np.repeat(starts, counts)
+    index = np.arange(len(values)) - np.repeat(starts, counts)
     longest = int(counts.max()) if len(counts) else 0
     padded = np.full((len(counts), longest, *values.shape[1:]), np.nan)
     decided = np.zeros((len(counts), longest), bool)
-    padded[inverse[order], place] = values[order]
-    decided[inverse[order], place] = True
+    padded[inverse[order], index] = values[order]
+    decided[inverse[order], index] = True
     return padded, decided
 
 

@@ -62,7 +62,7 @@ class Strategy(ABC):
         """Continue from a saved state."""
 
     def metrics(self) -> dict[str, float]:
-        """Flat figures for a run folder."""
+        """Flat metrics for a run folder."""
         return {}
 
 

@@ -56,7 +56,7 @@ class Generated:
     families: dict[str, FamilyReport]
 
     def report(self) -> dict[str, Any]:
-        """Figures per family."""
+        """Metrics per family."""
         return {
             name: {
                 "about": each.about,

@@ -8,7 +8,7 @@
 
     report = evaluate(world, config, policies, start)
 
-Every figure is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
+Every metric is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def evaluate(
     policies: Sequence[RoutingPolicy],
     start: RoutingPolicy | None = None,
 ) -> dict[str, Any]:
-    """Figures of all parts, JSON-ready."""
+    """Metrics of all parts, JSON-ready."""
     single, chain = choose_single_solver(world.training, config)
     report: dict[str, Any] = {
         "policies": [policy.version for policy in policies],

@@ -2,7 +2,7 @@
 
     learner = PpoLearner(settings, start, seed)
     played = play(table, tasks, learner.choose, …)
-    figures = learner.update(played, rewards, iteration, progress)
+    metrics = learner.update(played, rewards, iteration, progress)
     learner.policy(training)                        # a RoutingPolicy, as `aegir rl` and dispatch read it
 
 Actor and critic read the same standardised features and share no layer. The actor's loss is `compute_policy_loss` of
@@ -106,15 +106,15 @@ class PpoLearner:
     def choose(self, seen: F32, _: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
         """(B,) actions drawn from the policy, and their probabilities."""
         chances = softmax(self.actor.output(self.standardise(seen)))
-        places = chances.cumsum(axis=1) < random.random((len(seen), 1))
-        actions = np.minimum(places.sum(axis=1), chances.shape[1] - 1)
+        below = chances.cumsum(axis=1) < random.random((len(seen), 1))
+        actions = np.minimum(below.sum(axis=1), chances.shape[1] - 1)
         taken = chances[np.arange(len(seen)), actions].astype(np.float64)
         return actions, np.maximum(taken, np.finfo(np.float32).tiny)
 
     def update(
         self, played: Played, rewards: Floats, iteration: int, progress: float
     ) -> dict[str, float]:
-        """Learn from episodes whose decisions were paid `rewards` (E, D); return figures for the run folder."""
+        """Learn from episodes whose decisions were paid `rewards` (E, D); return metrics for the run folder."""
         settings, batch = self.settings, played.batch
         x = self.standardise(batch.features[batch.decided])
         before = self.critic.output(x)[:, 0]

@@ -52,7 +52,7 @@ class Watcher(Protocol):
         """Report an event."""
 
     def step(self, step: int, figures: Mapping[str, float]) -> None:
-        """Report the figures of an iteration."""
+        """Report the metrics of an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
 
 
 def _measure(played: Played, reward: RoutingReward) -> dict[str, float]:
-    """Figures of the episodes that were learnt from."""
+    """Metrics of the episodes that were learnt from."""
     batch, known = played.batch, np.isfinite(reward.total)
     figures = measure_rewards(reward.total, missing=~known)
     means = {part: float(values[known].mean()) for part, values in reward.parts.items()}
