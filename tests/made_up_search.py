@@ -9,8 +9,9 @@ from aegir.pipeline.added_specialists import AddedSpecialists
 from aegir.pipeline.batch import Batch
 from aegir.pipeline.called_readers import CalledReader, FirstReading
 from aegir.pipeline.pipeline import Pipeline
-from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, TablePlan, Within
-from aegir.pipeline.search import Search, SearchDepth
+from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, SearchDepth, TablePlan
+from aegir.pipeline.search import Search
+from aegir.pipeline.within import Within
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.choices import FREE

@@ -20,13 +20,10 @@ from aegir.cli.options import (
     threshold_options,
 )
 from aegir.cli.output import write_annotations
-from aegir.cli.routing import RoutingReport, tell_usage
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.registry import check_routes
 from aegir.pipeline.run import Answered, Failure, annotate_sources, find_places, prepare
 from aegir.pipeline.settings import AnnotationSettings
-from aegir.pipeline.worker_pool import WorkerPool, choose_workers, count_cores
-from aegir.pipeline.worker_process import CAN_FORK
 from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
@@ -127,9 +124,12 @@ def annotate(
             count = 1 if one_process else _count_workers(workers, files)
             answers = _over_processes(files, settings, run, count, ended_after)
         run.tell_failures(failures)
-        report = RoutingReport(explain=explain_routing, store=log_decisions)
+        if routed:
+            from aegir.cli.routing import RoutingReport
+
+            answers = RoutingReport(explain=explain_routing, store=log_decisions).passing(answers)
         try:
-            write_annotations(run.answers(report.passing(answers)), format_name, out, why=why)
+            write_annotations(run.answers(answers), format_name, out, why=why)
         except _NoAnswerError:
             tell(f"no table could be annotated; {out} is as it was")
             out = None
@@ -146,6 +146,7 @@ def _over_processes(
     """Yield the answers of this process, or of `count` forked ones."""
     readers: dict[str, Annotator] | None = None
     if settings.llm is not None:
+        from aegir.cli.routing import tell_usage
         from aegir.readers.llm.annotator import LlmAnnotator
 
         llm = LlmAnnotator(settings.llm)
@@ -157,6 +158,8 @@ def _over_processes(
         watched = _read_databases(watched, settings)
     if count == 1:
         return annotate_sources(watched, prepared)
+    from aegir.pipeline.worker_pool import WorkerPool
+
     pool = ended_after.enter_context(WorkerPool(prepared, workers=count))
     outcomes = pool.annotate(map(str, watched), len(files))
     return (Answered(0, outcome) for outcome in outcomes)
@@ -218,13 +221,16 @@ def _read_databases(sources: Iterable[object], settings: AnnotationSettings) -> 
 
 def _count_workers(asked: int | None, files: Sequence[str | DatabaseUrl]) -> int:
     """How many processes annotate the files: as many as asked for, or as pay; 1 where only this one can read them."""
-    statuses = []
-    if any(isinstance(file, DatabaseUrl) for file in files):
+    if len(files) == 1 or any(isinstance(file, DatabaseUrl) or file == "-" for file in files):
         return 1
+    from aegir.pipeline.worker_pool import choose_workers, count_cores
+    from aegir.pipeline.worker_process import CAN_FORK
+
+    statuses = []
     for file in map(str, files):
         with suppress(OSError):  # reading the file will say what is wrong
             statuses.append(os.stat(file))  # noqa: PTH116
-    if not CAN_FORK or "-" in files or any(stat.S_ISFIFO(each.st_mode) for each in statuses):
+    if not CAN_FORK or any(stat.S_ISFIFO(each.st_mode) for each in statuses):
         return 1
     if asked is not None:
         return min(asked, len(files))

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,7 +19,9 @@ from aegir.cli.terminal import tell
 from aegir.pipeline.registry import ROUTED
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds, parse_spawn
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.llm_client import LlmSettings
+
+if TYPE_CHECKING:
+    from aegir_rl.base.llm_client import LlmSettings
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 LLM_KEY = "AEGIR_LLM_KEY"
@@ -253,7 +255,7 @@ def policy_of_environment() -> Path | None:
 
 def llm_from(
     endpoint: str | None, model: str | None, price: tuple[float, float]
-) -> LlmSettings | None:
+) -> "LlmSettings | None":
     """The language model that is asked for; None if no endpoint is named."""
     if endpoint is None:
         if model is not None:
@@ -261,6 +263,8 @@ def llm_from(
                 f"--llm-model {model} needs --llm-endpoint, such as http://127.0.0.1:8000/v1"
             )
         return None
+    from aegir_rl.base.llm_client import LlmSettings
+
     key = os.environ.get(LLM_KEY) or None
     return LlmSettings(endpoint, model or "", key, price_in=price[0], price_out=price[1])
 

@@ -29,8 +29,8 @@ from aegir.lab.ngrams import networks_file
 from aegir.lab.replay import Calibrating
 from aegir.pipeline.called_readers import CalledReader
 from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline, named_searches
-from aegir.pipeline.plan import READERS
-from aegir.pipeline.search import SEARCHES, Search, SearchDepth
+from aegir.pipeline.plan import READERS, SEARCHES, SearchDepth
+from aegir.pipeline.search import Search
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration

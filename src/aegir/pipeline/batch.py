@@ -12,11 +12,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.clock import Clock
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import TableScores, table_spans
 from aegir.routing.choices import Choices
@@ -24,6 +23,9 @@ from aegir.routing.features import column_features, confidence_of
 from aegir.routing.routed_table import Step
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats
+
+if TYPE_CHECKING:
+    from aegir.pipeline.within import Clock
 
 PARTS = ("types", "relations", "fine", "personal")
 
@@ -41,7 +43,7 @@ class Batch:
     """What is known by now."""
     steps: list[list[Step]] = field(init=False)
     """(B,) the readers that were called about each column, in order."""
-    clock: Clock | None = None
+    clock: "Clock | None" = None
     """Measures the time of the table; None without a limit."""
     choices: Choices | None = None
     """The first choice for every column, once it is made."""

@@ -46,9 +46,16 @@ class CalledReader(Protocol):
         """
         ...
 
+    def load(self) -> None:
+        """Load what is needed to read."""
+        ...
+
 
 class FirstReading:
     """What rules and n-grams said stands."""
+
+    def load(self) -> None:
+        """Do nothing."""
 
     def read(
         self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
@@ -63,6 +70,9 @@ class AnnotatorReader:
 
     def __init__(self, annotator: Annotator) -> None:
         self.annotator = annotator
+
+    def load(self) -> None:
+        """Do nothing: an annotator is loaded when it is made."""
 
     def read(
         self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
@@ -88,6 +98,9 @@ class MixedReader:
                 "--annotator byte_model, or export them with the result of `aegir train calibrate`"
             )
         self.byte_model, self.mixture, self.types_of_fine = byte_model, mixture, types_of_fine
+
+    def load(self) -> None:
+        """Do nothing: the byte network is loaded when it is made."""
 
     def read(
         self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None

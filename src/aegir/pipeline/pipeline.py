@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -36,15 +36,15 @@ from aegir.pipeline.plan import (
     BYTE_MODEL,
     COMBINED,
     READERS,
+    SEARCHES,
     WHOLE_TABLES,
     Call,
     EffortPlan,
     Plan,
     PolicyPlan,
+    SearchDepth,
     TablePlan,
-    Within,
 )
-from aegir.pipeline.search import SEARCHES, Search, SearchDepth, describe_path
 from aegir.pipeline.settings import NORMAL, AnnotationSettings, parse_effort
 from aegir.readers.bytes.annotator import ByteModelAnnotator, load_byte_model
 from aegir.readers.calibration import OperatingPoints
@@ -52,13 +52,16 @@ from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import Annotator, Explanation, TableScores
 from aegir.routing.choices import FREE
-from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.routed_table import EFFORT, FALLBACK, RoutedTable, Step
 from aegir.routing.tables import load_routing
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32, Bools
 from aegir_rl.base.errors import AegirError
 from aegir_rl.offline.routing_table import RoutingTable
+
+if TYPE_CHECKING:
+    from aegir.pipeline.search import Search
+    from aegir.routing.learnt_policy import LearntPolicy
 
 DISPATCH, SEARCH = "dispatch", "search"
 PIPELINES = (DISPATCH, COMBINED, SEARCH)
@@ -143,9 +146,8 @@ class Pipeline:
         """Return the tables that are read at a time: all of them, or under a time limit each by itself."""
         if self.plan.clock is None:
             return [tables]
-        for reader in self.readers.values():
-            if isinstance(reader, Search):
-                reader.load_readers()  # before the clock runs
+        for reader in self.others.values():
+            reader.load()  # before the clock runs
         return [[table] for table in tables]
 
     def _run(self, tables: Sequence[Table]) -> Batch:
@@ -239,6 +241,10 @@ class Pipeline:
 
 def _with_paths(scores: TableScores, batch: Batch, span: slice) -> tuple[Explanation, ...]:
     """Return the explanations, those of searched columns with the path through the type tree."""
+    if not batch.searched:
+        return scores.explanations
+    from aegir.pipeline.search import describe_path
+
     return tuple(
         replace(
             explanation,
@@ -253,7 +259,7 @@ def _with_paths(scores: TableScores, batch: Batch, span: slice) -> tuple[Explana
     )
 
 
-OpenSearch = Callable[[SearchDepth, CalledReader | None], Search]
+OpenSearch = Callable[[SearchDepth, CalledReader | None], "Search"]
 """Makes a search of some depth; the reader is called first about columns that nobody but the n-grams has read."""
 
 
@@ -280,13 +286,17 @@ def load_pipeline(
         table = load_routing(settings.routing, (*READERS, *SEARCHES, *others))
     policy = None
     if settings.policy is not None:
+        from aegir.routing.learnt_policy import LearntPolicy
+
         policy = LearntPolicy.load(settings.policy)
         if policy.policy is None:
             say(f"the routing table decides, without a policy: {policy.problem}")
     ngrams, byte_model = load_ngrams(settings.model), load_byte_model()
 
-    def open_search(depth: SearchDepth, first: CalledReader | None) -> Search:
-        return Search.load(ngrams, depth, first, pool=pool, say=say)
+    def open_search(depth: SearchDepth, first: CalledReader | None) -> "Search":
+        from aegir.pipeline.search import Search
+
+        return Search.open(ngrams, depth, first, pool=pool, say=say)
 
     changed = settings.effort is not None or settings.within is not None
     return build_pipeline(
@@ -309,7 +319,7 @@ def build_pipeline(
     open_search: OpenSearch,
     *,
     effort: float = NORMAL,
-    policy: LearntPolicy | None = None,
+    policy: "LearntPolicy | None" = None,
     within: float | None = None,
     readers: Mapping[str, CalledReader] | None = None,
     name: str = DISPATCH,
@@ -327,11 +337,13 @@ def build_pipeline(
         called[search] = open_search(SearchDepth.of(effort), None)
         plan = EffortPlan(plan, search)
     if within is not None:
+        from aegir.pipeline.within import Within
+
         plan = Within(plan, within)
     return Pipeline(ngrams, byte_model, plan, name=name, readers=called)
 
 
-def named_searches(table: RoutingTable, policy: LearntPolicy | None) -> list[str]:
+def named_searches(table: RoutingTable, policy: "LearntPolicy | None") -> list[str]:
     """Return the searches that a routing table or a policy may send columns to."""
     named = {worker for rule in table.rules for worker in table.roles[rule.role].chain}
     if policy is not None and policy.policy is not None:

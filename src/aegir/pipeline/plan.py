@@ -7,43 +7,67 @@
     PolicyPlan(table, policy)   a learnt policy where it is sure enough, else the table
     Explore(plan, exploration)  sometimes another reader than the chosen one, with a known probability
     EffortPlan(plan, search)    after the first round, columns that stay ambiguous are searched
-    Within(plan, seconds)       calls that would not end in time are left out, the least sure columns come first
+    Within(plan, seconds)       within.py: calls that would not end in time are left out, the least sure columns come first
 
 `dispatch` and `combined` are two routing tables; an effort below normal makes columns look surer to any of them.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
 from aegir.pipeline.batch import Batch
-from aegir.pipeline.clock import Clock
+from aegir.pipeline.settings import EFFORTS, NORMAL
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
 from aegir.routing.choices import FREE, Choices
-from aegir.routing.exploration import Exploration
 from aegir.routing.features import CONFIDENCE, FEATURES
-from aegir.routing.learnt_policy import LearntPolicy
 from aegir.routing.routed_table import EFFORT, Step
 from aegir_rl.base.arrays import Bools
-from aegir_rl.base.wording import amount
 from aegir_rl.offline.routing_table import FeatureComparison, Role, RoutingRule, RoutingTable
+
+if TYPE_CHECKING:
+    from aegir.pipeline.within import Clock
+    from aegir.routing.exploration import Exploration
+    from aegir.routing.learnt_policy import LearntPolicy
 
 COMBINED, BYTE_MODEL = "combined", "byte_model"
 READERS = (BYTE_MODEL, COMBINED, FREE)
 """Readers that every pipeline has."""
 SEARCHED_BELOW = 0.9
 """Confidence below which a column is ambiguous: an effort above normal searches it."""
+SEARCHES = {f"search@{name}": effort for name, effort in EFFORTS.items()}
+"""The searches that a routing table may name, with their effort."""
+MOST_READINGS = 3
+"""Further readings of a column; a fourth one gained nothing on held-out tables."""
+SWARM_FROM = 0.9
+"""Effort from which the swarm and the user's specialists are called."""
 WHOLE_TABLES = RoutingTable(
     rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
     features=FEATURES,
 )
 """The routing table of `combined`: the byte network reads every column of a table that has an unsure one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDepth:
+    """How far an effort searches; effort only adds: whoever is called at some effort is called at every higher one."""
+
+    readings: int
+    """Further readings of a column."""
+    calls_swarm: bool
+    """Whether the swarm, and specialists of the user's pool, are called."""
+
+    @classmethod
+    def of(cls, effort: float) -> Self:
+        """Return the depth of an effort from 0 to 1."""
+        more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
+        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SWARM_FROM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +87,7 @@ class Plan(Protocol):
     """Says who is called next."""
 
     @property
-    def clock(self) -> Clock | None:
+    def clock(self) -> "Clock | None":
         """Measures the time of each table; None without a limit."""
         ...
 
@@ -73,7 +97,7 @@ class Plan(Protocol):
         ...
 
     @property
-    def policy(self) -> LearntPolicy | None: ...
+    def policy(self) -> "LearntPolicy | None": ...
     @property
     def workers(self) -> tuple[str, ...]:
         """The readers that the table or the policy may choose, sorted."""
@@ -97,8 +121,8 @@ class TablePlan:
     """The readers that may be called, sorted."""
     sureness: float = 1.0
     """Confidences are divided by this before the table sees them: 0 makes every column look sure."""
-    policy: LearntPolicy | None = field(default=None, init=False)
-    clock: Clock | None = field(default=None, init=False)
+    policy: "LearntPolicy | None" = field(default=None, init=False)
+    clock: "Clock | None" = field(default=None, init=False)
 
     def choose(self, batch: Batch) -> Choices:
         """Return what the table's rules say."""
@@ -114,11 +138,11 @@ class TablePlan:
         return follow_chains(self, batch)
 
 
-class _Around:
+class PlanAround:
     """A plan around another one, which it asks for everything that it does not change."""
 
     plan: Plan
-    clock: Clock | None = None
+    clock: "Clock | None" = None
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -129,7 +153,7 @@ class _Around:
         return self.plan.table
 
     @property
-    def policy(self) -> LearntPolicy | None:
+    def policy(self) -> "LearntPolicy | None":
         """The policy of the plan."""
         return self.plan.policy
 
@@ -147,15 +171,15 @@ class _Around:
         return follow_chains(self, batch)
 
 
-class PolicyPlan(_Around):
+class PolicyPlan(PlanAround):
     """A learnt policy decides where it is as sure as its floor; else the plan."""
 
-    def __init__(self, plan: Plan, policy: LearntPolicy) -> None:
+    def __init__(self, plan: Plan, policy: "LearntPolicy") -> None:
         super().__init__(plan)
         self._policy = policy
 
     @property
-    def policy(self) -> LearntPolicy:
+    def policy(self) -> "LearntPolicy":
         """The policy, which may be unusable."""
         return self._policy
 
@@ -164,10 +188,10 @@ class PolicyPlan(_Around):
         return self.plan.choose(batch).with_policy(self._policy)
 
 
-class Explore(_Around):
+class Explore(PlanAround):
     """Another reader than the chosen one is sometimes called, with a known probability."""
 
-    def __init__(self, plan: Plan, exploration: Exploration) -> None:
+    def __init__(self, plan: Plan, exploration: "Exploration") -> None:
         super().__init__(plan)
         self.exploration = exploration
 
@@ -176,7 +200,7 @@ class Explore(_Around):
         return self.plan.choose(batch).explored_by(self.exploration, batch.tables)
 
 
-class EffortPlan(_Around):
+class EffortPlan(PlanAround):
     """What stays ambiguous after the first round is searched; the plan's fallbacks come after that."""
 
     def __init__(self, plan: Plan, search: str) -> None:
@@ -245,54 +269,3 @@ def _fallbacks(
             if reader == FREE or not (late or spent > table.most_cost):
                 pending[column] = reader
     return pending
-
-
-class Within(_Around):
-    """A plan under a time limit for each table; the pipeline then reads one table at a time."""
-
-    clock: Clock
-
-    def __init__(
-        self, plan: Plan, seconds: float, now: Callable[[], float] = time.perf_counter
-    ) -> None:
-        super().__init__(plan)
-        self.clock = Clock(seconds, now)
-
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
-        """Yield the plan's calls as far as there is time for them, and note what was left out."""
-        left_out = 0
-        for calls in self.plan.rounds(batch):
-            fitting = []
-            for call in calls:
-                fits = self._fit(call, batch)
-                left_out += int(call.columns.sum()) - int(fits.columns.sum())
-                fitting.append(fits)
-            yield fitting
-            self.clock.stop()
-        limit = f"the time limit of {1000 * self.clock.within:g} ms"
-        if left_out:
-            columns = amount(left_out, "unsure column")
-            note = f"{limit} ended the search; the first pass's answer stands for {columns}"
-        elif self.clock.cut:
-            note = f"{limit} ended the search before its next step ({self.clock.cut})"
-        else:
-            return
-        for notes in batch.notes:
-            notes.append(note)
-
-    def _fit(self, call: Call, batch: Batch) -> Call:
-        """Return the call about as many columns as there is time for, the least sure first."""
-        if call.reader == FREE or call.by_effort:  # a search measures its own steps
-            return call
-        step = "byte network" if call.reader in (BYTE_MODEL, COMBINED) else call.reader
-        beside, wanted = call.context or 0, int(call.columns.sum())
-        fits = max(int(min(self.clock.columns_in_time(step) - beside, wanted)), 0)
-        columns = call.columns
-        if fits < wanted:
-            order = np.flatnonzero(columns)
-            sure = batch.confidence()[order]
-            columns = np.zeros_like(columns)
-            columns[order[np.argsort(sure, kind="stable")[:fits]]] = True
-        if fits and not self.clock.may_go_on(step, fits + beside):
-            columns = np.zeros_like(columns)
-        return replace(call, columns=columns)

@@ -5,11 +5,8 @@
 A column's search ends when its likeliest name is sure, when a step changed nothing, or when the time of its table is used up. Whoever
 is called sees the whole table, so what is said of a column is said beside its neighbours. The path through the tree, from kind to
 type to fine type, is shown with the answer.
-
-Effort only adds: whoever is called at some effort is called at every higher one.
 """
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +17,7 @@ import numpy as np
 
 from aegir.pipeline.batch import Batch
 from aegir.pipeline.called_readers import CalledReader
-from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, is_ambiguous
-from aegir.pipeline.settings import EFFORTS, NORMAL
+from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
 from aegir.pipeline.witnesses import FLOOR, Logs, Networks, Readings, read_by_swarm
 from aegir.readers.mixing import with_none
 from aegir.readers.rules.judge import Verdict
@@ -37,32 +33,10 @@ from aegir_rl.base.wording import amount
 if TYPE_CHECKING:
     from aegir.pipeline.added_specialists import AddedSpecialists
 
-MOST_READINGS = 3
-"""Further readings of a column; a fourth one gained nothing on held-out tables."""
-SWARM_FROM = 0.9
-"""Effort from which the swarm and the user's specialists are called."""
-SEARCHES = {f"search@{name}": effort for name, effort in EFFORTS.items()}
-"""The searches that a routing table may name, with their effort."""
 NOTHING_NEW = 0.005
 """A step that changes no probability of a column by more than this has told nothing new."""
 SWARM, SPECIALIST = "swarm", "specialist"
 _KINDS = np.array([kind_of(name) for name in TYPE_NAMES])
-
-
-@dataclass(frozen=True, slots=True)
-class SearchDepth:
-    """How far an effort searches."""
-
-    readings: int
-    """Further readings of a column."""
-    calls_swarm: bool
-    """Whether the swarm, and specialists of the user's pool, are called."""
-
-    @classmethod
-    def of(cls, effort: float) -> Self:
-        """Return the depth of an effort from 0 to 1."""
-        more = max(effort - NORMAL, 0.0) / (1 - NORMAL)
-        return cls(math.ceil(more * MOST_READINGS - 1e-9), effort >= SWARM_FROM)
 
 
 class Search:
@@ -88,7 +62,7 @@ class Search:
         self.added = added if depth.calls_swarm else None
 
     @classmethod
-    def load(
+    def open(
         cls,
         ngrams: object,
         depth: SearchDepth,
@@ -108,7 +82,7 @@ class Search:
         """Return the same search with these specialists of the user."""
         return Search(self.networks, self.depth, swarm=self.swarm, added=added, first=self.first)
 
-    def load_readers(self) -> None:
+    def load(self) -> None:
         """Load whoever may be called."""
         if self.swarm is not None:
             self.swarm()

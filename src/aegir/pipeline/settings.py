@@ -14,10 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.llm_client import LlmSettings
+
+if TYPE_CHECKING:
+    from aegir_rl.base.llm_client import LlmSettings
 
 DEFAULT_ANNOTATOR = "dispatch"
 EFFORTS = {"low": 0.0, "normal": 0.5, "high": 1.0}
@@ -45,7 +47,7 @@ class AnnotationSettings:
     """A routing table (YAML) instead of the one that ships."""
     policy: Path | None = None
     """A learnt policy, which decides where it is sure enough."""
-    llm: LlmSettings | None = None
+    llm: "LlmSettings | None" = None
     """A language model that columns may be sent to."""
     spawn: str | int | None = None
     """Specialists that a swarm may activate per table: a number, "all" or "auto"."""
@@ -126,8 +128,11 @@ class AnnotationSettings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read what `as_dict` wrote."""
-        llm = values.get("llm")
-        plain = {**values, "llm": llm and LlmSettings(**llm), "tables": tuple(values["tables"])}
+        plain = {**values, "tables": tuple(values["tables"])}
+        if plain["llm"] is not None:
+            from aegir_rl.base.llm_client import LlmSettings
+
+            plain["llm"] = LlmSettings(**plain["llm"])
         return cls().changed(**plain)
 
 

@@ -8,17 +8,19 @@ Choices.by_table(table, workers, features)       the rules of a routing table
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from aegir.readers.scores import table_spans
-from aegir.routing.exploration import Exploration
 from aegir.routing.features import CONFIDENCE
-from aegir.routing.learnt_policy import LearntPolicy
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats, Ints
 from aegir_rl.offline.routing_table import RoutingTable
+
+if TYPE_CHECKING:
+    from aegir.routing.exploration import Exploration
+    from aegir.routing.learnt_policy import LearntPolicy
 
 FREE = "ngrams"
 """The worker whose answer is there before anything is decided."""
@@ -69,7 +71,7 @@ class Choices:
             propensity=np.ones(len(rule)),
         )
 
-    def with_policy(self, policy: LearntPolicy) -> Self:
+    def with_policy(self, policy: "LearntPolicy") -> Self:
         """Return the policy's choices where it is as sure as its floor, these elsewhere."""
         proposal = policy.propose(self.features, self.workers)
         shares = proposal.probabilities
@@ -79,7 +81,7 @@ class Choices:
         asked = np.where(by_policy, shares.argmax(axis=1), self.asked)
         return replace(self, asked=asked, by_policy=by_policy, shares=shares)
 
-    def explored_by(self, exploration: Exploration, tables: Sequence[Table]) -> Self:
+    def explored_by(self, exploration: "Exploration", tables: Sequence[Table]) -> Self:
         """Return workers drawn around these choices."""
         shares = self.shares
         known = None if shares is None else np.where(self.by_policy[:, None], shares, np.nan)
@@ -116,7 +118,7 @@ class Choices:
             return "exploration"
         return "policy" if self.by_policy[column] else "static table"
 
-    def reason(self, column: int, table: RoutingTable, policy: LearntPolicy | None) -> str:
+    def reason(self, column: int, table: RoutingTable, policy: "LearntPolicy | None") -> str:
         """Return why, in one line: the rule that held, and what the policy said about it."""
         rule = str(table.rules[self.rule[column]])
         if policy is None:

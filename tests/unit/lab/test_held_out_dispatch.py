@@ -10,8 +10,7 @@ from aegir.lab import held_out_dispatch
 from aegir.lab.data.sources import read_training_tables
 from aegir.lab.held_out_dispatch import NOT_CALIBRATED, Fold, load_held_out
 from aegir.pipeline.pipeline import Pipeline
-from aegir.pipeline.plan import READERS, Explore
-from aegir.pipeline.search import SEARCHES, SearchDepth
+from aegir.pipeline.plan import READERS, SEARCHES, Explore, SearchDepth
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.swarm.annotator import SwarmAnnotator, load_swarm_annotator

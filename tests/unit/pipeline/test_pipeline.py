@@ -9,8 +9,16 @@ import pytest
 from aegir.pipeline.batch import Batch
 from aegir.pipeline.called_readers import AnnotatorReader
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
-from aegir.pipeline.plan import READERS, EffortPlan, Explore, Plan, PolicyPlan, TablePlan
-from aegir.pipeline.search import Search, SearchDepth
+from aegir.pipeline.plan import (
+    READERS,
+    EffortPlan,
+    Explore,
+    Plan,
+    PolicyPlan,
+    SearchDepth,
+    TablePlan,
+)
+from aegir.pipeline.search import Search
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.exploration import Exploration

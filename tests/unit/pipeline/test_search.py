@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from aegir.pipeline.batch import Batch
-from aegir.pipeline.clock import Clock
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
-from aegir.pipeline.plan import READERS, Call, TablePlan, Within
+from aegir.pipeline.plan import READERS, Call, SearchDepth, TablePlan
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
-from aegir.pipeline.search import Search, SearchDepth, describe_path
+from aegir.pipeline.search import Search, describe_path
 from aegir.pipeline.settings import AnnotationSettings
+from aegir.pipeline.within import Clock, Within
 from aegir.pipeline.witnesses import Readings, unread_cells
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir.pipeline.search import SearchDepth
+from aegir.pipeline.plan import SearchDepth
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_effort, parse_seconds
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.llm_client import LlmSettings

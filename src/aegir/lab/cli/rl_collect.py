@@ -15,8 +15,7 @@ from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_search import fold_swarms_option, load_fold_swarms
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
-from aegir.pipeline.plan import READERS, Explore
-from aegir.pipeline.search import SEARCHES
+from aegir.pipeline.plan import READERS, SEARCHES, Explore
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.annotator import EVERYONE
 from aegir.routing.exploration import Exploration

@@ -7,11 +7,17 @@ clock.stop()
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from aegir.pipeline.batch import Batch
+from aegir.pipeline.plan import BYTE_MODEL, COMBINED, Call, Plan, PlanAround
 from aegir.pipeline.settings import LONGEST
+from aegir.routing.choices import FREE
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.wording import amount
 
 SECONDS = {"byte network": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
 """What a step is taken to need per column that is read, before it was measured; any other step needs as a specialist."""
@@ -71,3 +77,54 @@ class Clock:
 
     def _need(self, step: str) -> float:
         return self.needs.get(step, SECONDS["specialist"])
+
+
+class Within(PlanAround):
+    """A plan under a time limit for each table; the pipeline then reads one table at a time."""
+
+    clock: Clock
+
+    def __init__(
+        self, plan: Plan, seconds: float, now: Callable[[], float] = time.perf_counter
+    ) -> None:
+        super().__init__(plan)
+        self.clock = Clock(seconds, now)
+
+    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+        """Yield the plan's calls as far as there is time for them, and note what was left out."""
+        left_out = 0
+        for calls in self.plan.rounds(batch):
+            fitting = []
+            for call in calls:
+                fits = self._fit(call, batch)
+                left_out += int(call.columns.sum()) - int(fits.columns.sum())
+                fitting.append(fits)
+            yield fitting
+            self.clock.stop()
+        limit = f"the time limit of {1000 * self.clock.within:g} ms"
+        if left_out:
+            columns = amount(left_out, "unsure column")
+            note = f"{limit} ended the search; the first pass's answer stands for {columns}"
+        elif self.clock.cut:
+            note = f"{limit} ended the search before its next step ({self.clock.cut})"
+        else:
+            return
+        for notes in batch.notes:
+            notes.append(note)
+
+    def _fit(self, call: Call, batch: Batch) -> Call:
+        """Return the call about as many columns as there is time for, the least sure first."""
+        if call.reader == FREE or call.by_effort:  # a search measures its own steps
+            return call
+        step = "byte network" if call.reader in (BYTE_MODEL, COMBINED) else call.reader
+        beside, wanted = call.context or 0, int(call.columns.sum())
+        fits = max(int(min(self.clock.columns_in_time(step) - beside, wanted)), 0)
+        columns = call.columns
+        if fits < wanted:
+            order = np.flatnonzero(columns)
+            sure = batch.confidence()[order]
+            columns = np.zeros_like(columns)
+            columns[order[np.argsort(sure, kind="stable")[:fits]]] = True
+        if fits and not self.clock.may_go_on(step, fits + beside):
+            columns = np.zeros_like(columns)
+        return replace(call, columns=columns)
