@@ -22,11 +22,12 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from aegir.readers.bytes.annotator import MODEL_FILE, ByteModelAnnotator, encode_tables
+from aegir.readers.bytes.annotator import MODEL_FILE, ByteModelAnnotator
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.byte_encoding import pad
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
 from aegir.readers.bytes.network import ByteModel
+from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.swarm.annotator import SHIPPED, SwarmAnnotator, find_specialist
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.specialists import ByteSpecialist

@@ -21,10 +21,10 @@ from random import Random
 
 import numpy as np
 
-from aegir.pipeline.custom_types.examples import Example, names_of
+from aegir.pipeline.custom_types.examples import ExampleColumn, names_of
 from aegir.pipeline.custom_types.learning import learn_from_columns
 from aegir.pipeline.custom_types.reader import Reader, load_reader
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir.readers.rules.annotator import RulesAnnotator
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir_rl.base.arrays import Bools, Floats
@@ -140,23 +140,25 @@ def find_columns(folder: Path) -> Iterator[LabelledColumn]:
                     yield LabelledColumn(labelled, i, group)
 
 
-def read_columns(columns: Sequence[LabelledColumn], reader: Reader) -> Readings:
+def read_columns(columns: Sequence[LabelledColumn], reader: Reader) -> ColumnReadings:
     """Return the readings of all columns, in their order; each table is read once."""
     tables = {id(one.labelled): one.labelled.table for one in columns}
     read = dict(zip(tables, reader.read(list(tables.values())), strict=True))
-    return Readings.join([read[id(one.labelled)].at([one.index]) for one in columns])
+    return ColumnReadings.join([read[id(one.labelled)].at([one.index]) for one in columns])
 
 
 def learn(
     name: str,
     columns: Sequence[LabelledColumn],
-    readings: Readings,
+    readings: ColumnReadings,
     reader: Reader,
     random: Random,
 ) -> Outcome:
     """Learn a type from columns of some groups, and measure it on the others."""
     chosen = draw_examples(name, columns, random)
-    examples = [Example(one.labelled.table, one.index, number) for number, one in enumerate(chosen)]
+    examples = [
+        ExampleColumn(one.labelled.table, one.index, number) for number, one in enumerate(chosen)
+    ]
     fitted, report = learn_from_columns(name, examples, [], reader, RulesAnnotator())
     used = {one.group for one in chosen}
     tested = [

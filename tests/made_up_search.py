@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.called_readers import CalledReader, FirstReading
 from aegir.pipeline.pipeline import Pipeline
 from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, SearchDepth, TablePlan
@@ -49,11 +49,11 @@ class MadeUpPipeline(Pipeline):
     def with_readers(self, readers: Mapping[str, CalledReader]) -> "MadeUpPipeline":
         return MadeUpPipeline(self.plan, {**self.others, **readers})
 
-    def read_first(self, tables: Sequence[Table]) -> Batch:
+    def read_first(self, tables: Sequence[Table]) -> TableBatch:
         verdicts = [Verdict()] * sum(len(table.columns) for table in tables)
-        return Batch(tables, verdicts, list(map(_believe, tables)))
+        return TableBatch(tables, verdicts, list(map(_believe, tables)))
 
-    def _corrected(self, batch: Batch) -> list[TableScores]:
+    def _corrected(self, batch: TableBatch) -> list[TableScores]:
         return batch.scores
 
 

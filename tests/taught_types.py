@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from aegir.pipeline.custom_types.evidence import Evidence, HeaderSpelling, Line, NameRatios
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir.vocabulary.terms import FINE_NAMES
 
 EXAMPLES = ("wards.csv:patient", "visits.csv:patient_no")
@@ -16,7 +16,7 @@ NOT = ("bills.csv:invoice_no",)
 NAMES, WIDTH = len(FINE_NAMES) + 1, 12
 
 
-def cloud(count: int, at: float, seed: int, header: str = "") -> Readings:
+def cloud(count: int, at: float, seed: int, header: str = "") -> ColumnReadings:
     """Columns under one header that differ from others in the first number of vectors and values, and in one name."""
     random = np.random.default_rng(seed)
     vectors, values = random.standard_normal((2, count, WIDTH)).astype(np.float32)
@@ -25,7 +25,7 @@ def cloud(count: int, at: float, seed: int, header: str = "") -> Readings:
     names = np.exp(random.standard_normal((count, NAMES)))
     names[:, 0] *= np.exp(at)
     shares = names / names.sum(axis=1, keepdims=True)
-    return Readings(shares.astype(np.float32), vectors, values, (header,) * count)
+    return ColumnReadings(shares.astype(np.float32), vectors, values, (header,) * count)
 
 
 def random_evidence(seed: int) -> Evidence:

@@ -55,7 +55,7 @@ PUBLIC = {
         "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
         "run_specialists save_swarm_folder"
     ),
-    "aegir.readers.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Validation Woken",
+    "aegir.readers.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool SpecialistValidation",
 }
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from aegir.answers.parquet_metadata import embedded_annotation
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.registry import ANNOTATORS
 from command_line import run, run_process
 from nasty_files import REFUSED
+from parquet_answers import embedded_annotation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOOKS = EXAMPLES / "books.csv"

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.html_page import render_html
+from aegir.answers.html_page import render_page
 from aegir.answers.routing import RouterScore, Timing
 from browser import Open
 from command_line import run
@@ -106,7 +106,7 @@ def test_a_click_shows_which_specialists_were_woken(open_page: Open):
     table = TableAnnotation(
         "t.csv", None, None, (replace(PLAIN, routing=routing),), "swarm", timing=timing
     )
-    page = open_page(render_html([table]))
+    page = open_page(render_page([table]))
     facts = "woken: geo 1 of 1 column; critical path 0.012 s, cost 0.046 CPU s"
     expect(page.locator(".facts")).to_contain_text(facts)
     specialists = page.locator(".specialists")
@@ -146,7 +146,7 @@ def test_a_hostile_table_is_shown_and_not_obeyed(open_page: Open, hostile: str):
         *(guess, guess, guess, (hostile, f"x, such as {hostile}")),
     )
     table = TableAnnotation(hostile, hostile, 0, (evil,), hostile, (hostile,), ((hostile,),))
-    page = open_page(render_html([table, table]))
+    page = open_page(render_page([table, table]))
     page.locator("summary").first.click()
     page.locator("#table-1 .chip").last.hover()
     expect(page.locator("#table-1 .name bdi")).to_have_text(hostile)
@@ -174,7 +174,7 @@ def test_200_columns_and_100_tables_are_filtered(open_page: Open):
     ]
     preview = tuple((f"value {place}",) for place in range(200))
     tables.append(TableAnnotation("wide.csv", None, None, wide, "rules", (), preview))
-    page = open_page(render_html(tables))
+    page = open_page(render_page(tables))
     expect(page.get_by_role("status")).to_have_text("299 columns")
     search(page).fill("c177")
     expect(page.locator(".columns > li:visible")).to_have_count(1)

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aegir.pipeline.custom_types.evidence import EvidenceFitter
-from aegir.pipeline.custom_types.head import Examples, Head, Others, fit_head
+from aegir.pipeline.custom_types.head import ExampleReadings, Others, TypeHead, fit_head
 from aegir.pipeline.custom_types.reader import Reader
 from aegir.pipeline.custom_types.recognising import WithCustomTypes
 from aegir.pipeline.custom_types.store import CustomType, file_of
 from aegir.pipeline.decide import decide
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir.readers.rules.annotator import RulesAnnotator
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
@@ -28,7 +28,7 @@ TABLE = Table("t", (Column(None, ("",)), *(Column(None, ("x",)),) * (COLUMNS - 1
 class NoModel:
     """Reads nothing: readings are given."""
 
-    def read(self, tables: Sequence[Table]) -> list[Readings]:
+    def read(self, tables: Sequence[Table]) -> list[ColumnReadings]:
         raise AssertionError(tables)
 
 
@@ -37,7 +37,7 @@ def taught(seed: int, count: int) -> list[CustomType]:
     return [
         CustomType(
             f"type {i}",
-            Head(random_evidence(seed + i), 9 * random.normal(size=4), 0.3, 3.0),
+            TypeHead(random_evidence(seed + i), 9 * random.normal(size=4), 0.3, 3.0),
             "",
             (),
             (),
@@ -47,7 +47,7 @@ def taught(seed: int, count: int) -> list[CustomType]:
     ]
 
 
-def scores(seed: int) -> tuple[TableScores, Readings]:
+def scores(seed: int) -> tuple[TableScores, ColumnReadings]:
     random = np.random.default_rng(seed)
     types = random.dirichlet(np.ones(len(TYPE_NAMES)), COLUMNS).astype(np.float32)
     types[0] = 0
@@ -110,7 +110,7 @@ def test_likeness_of_headers_is_a_share_whatever_they_are(shown: list[str], aske
 def test_a_fitted_head_never_exceeds_what_its_examples_support(seed: int, count: int, at: float):
     examples, others = cloud(count, at, seed, "bed"), cloud(60, 0, seed + 1, "city")
     fitted = fit_head(
-        Examples(examples, examples, examples, range(count)),
+        ExampleReadings(examples, examples, examples, range(count)),
         Others(others, np.ones(60), range(60), 60),
     )
     for log_odds in (fitted.examples, fitted.headless, fitted.others):

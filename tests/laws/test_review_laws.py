@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.difference_report import DIFFERENCE_FORMATS, render_differences
-from aegir.answers.differences import Compared, TableDifference, compare, count_changes
+from aegir.answers.differences import ComparedAnswer, TableDifference, compare, count_changes
 from aegir.memory.review import Review
 from aegir.memory.store import read_lines, write_lines
 from aegir.tables.fingerprint import (
@@ -61,8 +61,8 @@ def test_reviews_survive_json_lines_whose_order_depends_on_nothing_else(
     )
 
 
-def sides(tables: list[TableAnnotation]) -> list[Compared]:
-    return [Compared(table) for table in tables]
+def sides(tables: list[TableAnnotation]) -> list[ComparedAnswer]:
+    return [ComparedAnswer(table) for table in tables]
 
 
 @settings(max_examples=25)

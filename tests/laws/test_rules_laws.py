@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aegir.readers.rules.column_summary import NUMERIC
 from aegir.readers.rules.gazetteers import header_phrases, words
 from aegir.readers.rules.judge import MIN_CONFIDENCE, PARENT_STRENGTH, RULES, judge
-from aegir.readers.rules.reading import NUMERIC
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
 

@@ -9,7 +9,7 @@ metadata and the service; docs/answers.md explains every field.
 Promises
   - keys come in a fixed order and are all present, so two outputs can be compared line by line; only the keys of a swarm
     (routing.py) and of reviews (reviewing.py) are absent where there was none;
-  - confidences are rounded to 4 decimals; nothing else is changed; preview and figures of the values are not part of
+  - confidences are rounded to 4 decimals; nothing else is changed; preview and profiles of the values are not part of
     the dictionary;
   - `form` is the first key of every table and the version of this shape: another one is refused, as is what
     cannot be read back, in one sentence that names the part at fault.
@@ -115,7 +115,7 @@ class TableAnnotation:
     profiles: tuple[ColumnProfile, ...] = field(default=(), compare=False, repr=False)
     """Figures of the sampled values of each column, for formats that state expectations."""
     spawned: Spawned | None = None
-    """Which specialists of a swarm the table was allowed to wake; None where that was not limited."""
+    """Which specialists of a swarm the table was allowed to activate; None where that was not limited."""
 
 
 def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
@@ -136,7 +136,7 @@ def annotation_as_dict(annotation: TableAnnotation) -> dict[str, object]:
 def annotation_from_dict(
     data: Mapping[str, Any], where: str = "this annotation"
 ) -> TableAnnotation:
-    """The annotation that `annotation_as_dict` was given, up to the rounding of confidences.
+    """The annotation that `annotation_as_dict` wrote, up to the rounding of confidences.
 
     `where` begins the sentence that refuses what cannot be read.
     """

@@ -2,7 +2,7 @@
 
 OpenMetadata: one object with what its API takes, in the order in which to send it
   glossary        CreateGlossary: one glossary, called Aegir
-  glossaryTerms   CreateGlossaryTerm: a term for every label that was given, with its definition
+  glossaryTerms   CreateGlossaryTerm: a term for every label that was answered, with its definition
   tables          CreateTable: columns with description, glossary term and PII tag, as suggestions of a tool
 
 DataHub: a list of metadata change proposals, as its source `file` reads them
@@ -10,7 +10,7 @@ DataHub: a list of metadata change proposals, as its source `file` reads them
   editableSchemaMetadata               description, tags and terms of the columns of a dataset
 
 Promises
-  - confidence, annotator and personal level stand beside what was found; an unsure column gets a description that says so,
+  - confidence, annotator and personal level stand beside the answer; an unsure column gets a description that says so,
     and no term;
   - values of personal columns are never quoted (metadata_formats.py);
   - nothing but the annotations decides the output: times are 0, and names that a catalogue refuses are changed the same
@@ -110,7 +110,7 @@ def datahub_proposals(annotations: Sequence[TableAnnotation]) -> list[Document]:
 
 
 def _terms(annotations: Sequence[TableAnnotation]) -> dict[str, tuple[str, str | None]]:
-    """Every label that was given, sorted, with its definition and IRI."""
+    """Every label that was answered, sorted, with its definition and IRI."""
     columns = [column for annotation in annotations for column in annotation.columns]
     labels = {column.label: column for column in columns if column.label}
     return {label: _meaning(labels[label]) for label in sorted(labels)}

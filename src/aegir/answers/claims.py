@@ -4,7 +4,7 @@ A claim needs a sure answer (`SURE_ENOUGH`), `LEAST_ROWS` sampled rows, and that
 without an exception is likely (95 %) only if exceptions are rarer than about 3 / n, the rule of three. So every claim has
 `mostly`, the share of all rows for which the sample supports it: 1 - 3 / n, for a range, which has two ends, 1 - 6 / n, and
 None where all rows were seen or the meaning of the column implies it. For personal columns values and ranges are not
-given: the largest salary is someone's.
+stated: the largest salary is someone's.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def claims_for(annotation: TableAnnotation, column: ColumnAnnotation) -> tuple[C
 
 
 def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
-    """The figures of a column, if its values are known."""
+    """The profile of a column, if its values are known."""
     return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
 
 

@@ -1,6 +1,6 @@
-"""Figures of the sampled values of a column, for formats that state expectations about values.
+"""Profiles of the sampled values of a column, for formats that state expectations about values.
 
-They are kept beside the answer, like the preview, and are no part of its dictionary: an answer read from JSON has none, and
+They stand beside the answer, like the preview, and are no part of its dictionary: an answer read from JSON has none, and
 then nothing is stated that needs them.
 """
 
@@ -13,7 +13,7 @@ from aegir.tables.datatype import MISSING
 from aegir.tables.table import Column
 
 MOST_VALUES = 20
-"""Distinct values that are kept; a column with more is no list of categories."""
+"""Distinct values that are listed; a column with more is no list of categories."""
 NUMERIC = ("integer", "number")
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -56,11 +56,11 @@ def profile_column(column: Column, datatype: str, total_rows: int | None) -> Col
         if len(finite) == len(numbers):
             least, greatest = min(finite), max(finite)
     return ColumnProfile(
-        rows,
-        rows - counts.total(),
-        len(counts),
-        total_rows == rows,
-        least,
-        greatest,
-        tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
+        rows=rows,
+        missing=rows - counts.total(),
+        distinct=len(counts),
+        complete=total_rows == rows,
+        least=least,
+        greatest=greatest,
+        values=tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
     )

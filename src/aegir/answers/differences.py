@@ -1,15 +1,15 @@
 """What changed between two answers: columns added, removed, renamed, of another type, newly personal, less sure.
 
-    compare([Compared(old)], [Compared(new)])  ->  a `TableDifference` per table that changed
+    compare([ComparedAnswer(old)], [ComparedAnswer(new)])  ->  a `TableDifference` per table that changed
 
 Tables are paired by their file, as far as the ends of the paths agree, else by name; one table each is always a pair.
 Columns are paired by header, and without one by position. A column that is left over on both sides is taken for a renamed
-one only if nothing speaks against it: the same label, and either nearly the same content (where the tables themselves were
-read) or the same place between columns that are paired, with nothing else there.
+one only if nothing contradicts that: the same label, and either nearly the same content (where the tables themselves were
+read) or the same position between columns that are paired, with nothing else there.
 
 Promises
   - an answer compared with itself has no changes;
-  - compared the other way round, added and removed columns change places, and renamed columns and those of another type
+  - compared the other way round, added and removed columns are exchanged, and renamed columns and those of another type
     stay what they are;
   - an added column that is personal is newly personal, too.
 """
@@ -29,13 +29,13 @@ Change = Literal["added", "removed", "renamed", "type", "personal", "not-persona
 CHANGES: tuple[Change, ...] = get_args(Change)
 CONFIDENCE_DROP = 0.1
 SAME_CONTENT, SAME_CONTENT_IN_PLACE = 0.9, 0.6
-"""Similarity from which a column under another header is the same one: anywhere, and in the same place."""
+"""Similarity from which a column under another header is the same one: anywhere, and at the same position."""
 LONGEST_TAIL = 8
 """How many parts of a path, from its end, are compared at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedAnswer:
     """An answer, with the fingerprints of its columns if the table itself was read."""
 
     annotation: TableAnnotation
@@ -78,22 +78,25 @@ class TableDifference:
 
 
 def compare(
-    old: Sequence[Compared], new: Sequence[Compared], *, confidence_drop: float = CONFIDENCE_DROP
+    old: Sequence[ComparedAnswer],
+    new: Sequence[ComparedAnswer],
+    *,
+    confidence_drop: float = CONFIDENCE_DROP,
 ) -> tuple[TableDifference, ...]:
     """Return the tables that changed, in the order of the new answer, those that are gone last."""
     partners = _pair_tables(old, new)
-    found = []
-    for place, after in enumerate(new):
-        before = old[partners[place]] if place in partners else None
+    differences = []
+    for index, after in enumerate(new):
+        before = old[partners[index]] if index in partners else None
         changes = _table_changes(before, after, confidence_drop)
         if changes or before is None:
-            found.append(_difference(before, after, changes))
+            differences.append(_difference(before, after, changes))
     gone = set(range(len(old))) - set(partners.values())
-    found += [
-        _difference(old[place], None, _table_changes(old[place], None, confidence_drop))
-        for place in sorted(gone)
+    differences += [
+        _difference(old[index], None, _table_changes(old[index], None, confidence_drop))
+        for index in sorted(gone)
     ]
-    return tuple(found)
+    return tuple(differences)
 
 
 def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
@@ -103,13 +106,13 @@ def count_changes(differences: Sequence[TableDifference]) -> dict[str, int]:
 
 
 def _difference(
-    old: Compared | None, new: Compared | None, changes: Sequence[ColumnChange]
+    old: ComparedAnswer | None, new: ComparedAnswer | None, changes: Sequence[ColumnChange]
 ) -> TableDifference:
     before, after = (None if side is None else side.annotation for side in (old, new))
     return TableDifference(before, after, tuple(changes))
 
 
-def _pair_tables(old: Sequence[Compared], new: Sequence[Compared]) -> dict[int, int]:
+def _pair_tables(old: Sequence[ComparedAnswer], new: Sequence[ComparedAnswer]) -> dict[int, int]:
     """Return the old table of each new one that has one."""
     if len(old) == len(new) == 1:
         return {0: 0}
@@ -127,26 +130,26 @@ def _name_within(table: str) -> str:
 
 
 def _pair_unique(
-    old: Sequence[Compared],
-    new: Sequence[Compared],
+    old: Sequence[ComparedAnswer],
+    new: Sequence[ComparedAnswer],
     pairs: dict[int, int],
-    key: Callable[[Compared], Hashable],
+    key: Callable[[ComparedAnswer], Hashable],
     *,
     in_order: bool = False,
 ) -> None:
     """Pair what has a key that no other on its side has; with `in_order`, what shares a key one after the other."""
     before, after = defaultdict(list), defaultdict(list)
     taken = set(pairs.values())
-    for place, each in enumerate(old):
-        if place not in taken:
-            before[key(each)].append(place)
-    for place, each in enumerate(new):
-        if place not in pairs:
-            after[key(each)].append(place)
-    for name, places in after.items():
+    for index, each in enumerate(old):
+        if index not in taken:
+            before[key(each)].append(index)
+    for index, each in enumerate(new):
+        if index not in pairs:
+            after[key(each)].append(index)
+    for name, indices in after.items():
         others = before.get(name, [])
-        if in_order or (len(places) == len(others) == 1):
-            pairs.update(zip(places, others, strict=False))
+        if in_order or (len(indices) == len(others) == 1):
+            pairs.update(zip(indices, others, strict=False))
 
 
 def _tail(annotation: TableAnnotation, length: int) -> tuple[str, ...]:
@@ -154,20 +157,22 @@ def _tail(annotation: TableAnnotation, length: int) -> tuple[str, ...]:
     return *PurePath(annotation.source or annotation.table).parts[-length:], annotation.table
 
 
-def _table_changes(old: Compared | None, new: Compared | None, drop: float) -> list[ColumnChange]:
+def _table_changes(
+    old: ComparedAnswer | None, new: ComparedAnswer | None, drop: float
+) -> list[ColumnChange]:
     before = old.annotation.columns if old else ()
     after = new.annotation.columns if new else ()
     pairs = _pair_columns(old, new) if old and new else {}
     changes: list[ColumnChange] = []
-    for place, column in enumerate(after):
-        if place in pairs:
-            changes += _column_changes(before[pairs[place]], column, drop)
+    for index, column in enumerate(after):
+        if index in pairs:
+            changes += _column_changes(before[pairs[index]], column, drop)
         else:
             changes += _added(column)
     gone = set(range(len(before))) - set(pairs.values())
     return changes + [
-        ColumnChange("removed", before[place], None, shown_label(before[place]), "")
-        for place in sorted(gone)
+        ColumnChange("removed", before[index], None, shown_label(before[index]), "")
+        for index in sorted(gone)
     ]
 
 
@@ -206,11 +211,11 @@ def _distance(column: ColumnAnnotation) -> int:
     return PERSONAL_LEVELS.index(column.personal_level or "") if known else len(PERSONAL_LEVELS)
 
 
-def _pair_columns(old: Compared, new: Compared) -> dict[int, int]:
-    """Return the old column of each new one that has one, by place."""
+def _pair_columns(old: ComparedAnswer, new: ComparedAnswer) -> dict[int, int]:
+    """Return the old column of each new one that has one, by index."""
     before, after = old.annotation.columns, new.annotation.columns
-    keys = {key: place for place, key in enumerate(_keys(before))}
-    pairs = {place: keys[key] for place, key in enumerate(_keys(after)) if key in keys}
+    keys = {key: index for index, key in enumerate(_keys(before))}
+    pairs = {index: keys[key] for index, key in enumerate(_keys(after)) if key in keys}
     pairs.update(_renamed(old, new, pairs))
     return pairs
 
@@ -219,17 +224,17 @@ def _keys(columns: Sequence[ColumnAnnotation]) -> list[tuple[str | None, int]]:
     """Return the header of each column with how many there were of it before; without one, the position."""
     seen: Counter[str] = Counter()
     keys: list[tuple[str | None, int]] = []
-    for place, column in enumerate(columns):
-        keys.append((column.name, place if column.name is None else seen[column.name]))
+    for index, column in enumerate(columns):
+        keys.append((column.name, index if column.name is None else seen[column.name]))
         seen[column.name or ""] += 1
     return keys
 
 
-def _renamed(old: Compared, new: Compared, pairs: dict[int, int]) -> dict[int, int]:
+def _renamed(old: ComparedAnswer, new: ComparedAnswer, pairs: dict[int, int]) -> dict[int, int]:
     """Return pairs of columns that nothing else is as similar to."""
     taken = set(pairs.values())
-    left = [place for place in range(len(old.annotation.columns)) if place not in taken]
-    arrived = [place for place in range(len(new.annotation.columns)) if place not in pairs]
+    left = [index for index in range(len(old.annotation.columns)) if index not in taken]
+    arrived = [index for index in range(len(new.annotation.columns)) if index not in pairs]
     forward = {before: after for after, before in pairs.items()}
     scores = {
         (after, before): score
@@ -249,14 +254,14 @@ def _renamed(old: Compared, new: Compared, pairs: dict[int, int]) -> dict[int, i
 
 
 def _rename_score(
-    old: Compared,
+    old: ComparedAnswer,
     before: int,
-    new: Compared,
+    new: ComparedAnswer,
     after: int,
     pairs: dict[int, int],
     forward: dict[int, int],
 ) -> float:
-    """Return how well a column fits as the new name of another one; 0 if anything speaks against it."""
+    """Return how well a column fits as the new name of another one; 0 if anything contradicts that."""
     was, now = old.annotation.columns[before], new.annotation.columns[after]
     if was.label is None or (was.label, was.datatype) != (now.label, now.datatype):
         return 0.0
@@ -271,9 +276,9 @@ def _rename_score(
     return content if content >= (SAME_CONTENT_IN_PLACE if in_place else SAME_CONTENT) else 0.0
 
 
-def _gap(place: int, count: int, paired: dict[int, int]) -> tuple[int, int] | None:
+def _gap(index: int, count: int, paired: dict[int, int]) -> tuple[int, int] | None:
     """Return the paired columns left and right of a column that stands alone between them; None if it does not."""
-    left, right = place - 1, place + 1
+    left, right = index - 1, index + 1
     beside = [each for each in (left, right) if 0 <= each < count]
     if any(each not in paired for each in beside):
         return None
@@ -281,7 +286,7 @@ def _gap(place: int, count: int, paired: dict[int, int]) -> tuple[int, int] | No
 
 
 def _mapped(gap: tuple[int, int] | None, pairs: dict[int, int]) -> tuple[int, int] | str:
-    """Return a gap of the new table in places of the old one; text, which equals no gap, if there is none."""
+    """Return a gap of the new table in indices of the old one; text, which equals no gap, if there is none."""
     if gap is None:
         return "none"
     left, right = gap

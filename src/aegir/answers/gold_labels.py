@@ -29,12 +29,12 @@ def within_vocabulary(labelled: LabelledTable) -> LabelledTable:
 
     labels = tuple(
         ColumnLabels(
-            known(given.types, COLUMN_TYPES),
-            known(given.relations, RELATIONS),
-            known(_present_names(given.fine), FINE_TYPES),
-            given.personal,
+            known(labels.types, COLUMN_TYPES),
+            known(labels.relations, RELATIONS),
+            known(_present_names(labels.fine), FINE_TYPES),
+            labels.personal,
         )
-        for given in labelled.labels
+        for labels in labelled.labels
     )
     return replace(labelled, labels=labels, unknown_names=(*labelled.unknown_names, *unknown))
 

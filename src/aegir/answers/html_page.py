@@ -1,7 +1,7 @@
 """Annotations as one HTML page for a person, which needs nothing beside it: `aegir annotate --format html`.
 
     totals, kinds and a filter at the top; per table some of its rows under the labels, then a line per column that opens
-    to the meaning of the label, the reasons, what was likely next and which specialists of a swarm were woken
+    to the meaning of the label, the reasons, what was likely next and which specialists of a swarm were activated
 
 Promises
   - one file: no request is made, no font, no image, no framework; the page can be mailed and opened offline;
@@ -60,7 +60,7 @@ NOTE = (
 )
 
 
-def render_html(annotations: Sequence[TableAnnotation]) -> str:
+def render_page(annotations: Sequence[TableAnnotation]) -> str:
     """The whole page."""
     style, script = page_style(STYLE), _script()
     lines = [
@@ -88,8 +88,8 @@ def _overview(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
     yield f"<header><h1>{_text(_title(annotations))}</h1>"
     yield '<ul class="totals">'
     for counted in (amount(len(annotations), "table"), amount(len(columns), "column")):
-        figure, noun = counted.split()
-        yield f"<li><b>{figure}</b>{noun}</li>"
+        total, noun = counted.split()
+        yield f"<li><b>{total}</b>{noun}</li>"
     personal = Counter(shown_level(column) for column in columns if column.personal)
     levels = ", ".join(f"{personal[level]:,} {level}" for level in LEVELS if personal[level])
     levels = f' <span class="soft">({levels})</span>' if levels else ""
@@ -234,7 +234,7 @@ def _explanation(column: ColumnAnnotation) -> Iterator[str]:
 
 
 def _specialists(routing: Sequence[RouterScore]) -> Iterator[str]:
-    """The router's score of every specialist, the woken ones first."""
+    """The router's score of every specialist, the activated ones first."""
     yield '<h3>Specialists, by the router\'s score</h3><dl class="guesses specialists">'
     for each in woken_first(routing):
         note = "" if each.woken else ' <span class="soft">not woken</span>'

@@ -33,6 +33,9 @@ LONGEST_SHAPE = 12
 # Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
 TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 
+Quoted = Callable[[object], str]
+"""Writes a scalar so that YAML reads it back unchanged."""
+
 
 def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
     """A Data Package with one resource and Table Schema per table."""
@@ -58,13 +61,10 @@ def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
 
 def dbt_lines(
     annotations: Sequence[TableAnnotation],
-    quoted: Callable[[object], str],
-    tests: Callable[[TableAnnotation, ColumnAnnotation], Iterable[str]] = lambda *_: (),
+    quoted: Quoted,
+    tests: Callable[[TableAnnotation, ColumnAnnotation, Quoted], Iterable[str]],
 ) -> Iterator[str]:
-    """The lines of a dbt schema.yml; `quoted` writes a scalar so that YAML reads it back unchanged.
-
-    `tests` gives the lines of the tests of a column.
-    """
+    """The lines of a dbt schema.yml; `tests` gives the lines of the tests of a column."""
     yield "version: 2"
     yield "models:" if annotations else "models: []"
     models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
@@ -82,7 +82,7 @@ def dbt_lines(
                 yield f"            aegir_{key}: {quoted(value)}"
             yield f"            aegir_annotator: {quoted(annotation.annotator)}"
             yield f"            contains_pii: {quoted(column.personal)}"
-            yield from tests(annotation, column)
+            yield from tests(annotation, column, quoted)
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -112,15 +112,15 @@ def _shape_of(value: str) -> str:
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
-    """Every name once: missing ones by position, repeated ones numbered, given ones kept first."""
-    given = {name for name in names if name}
+    """Every name once: missing ones by position, repeated ones numbered, own ones unchanged."""
+    headers = {name for name in names if name}
     used: set[str] = set()
     result = []
     for position, name in enumerate(names, start=1):
         stem = name or f"column_{position}"
         candidate, number = stem, 1
         # A made-up name must not take one that a later column was really given.
-        while candidate in used or (candidate in given and candidate != name):
+        while candidate in used or (candidate in headers and candidate != name):
             number += 1
             candidate = f"{stem}_{number}"
         used.add(candidate)

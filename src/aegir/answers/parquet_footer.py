@@ -76,19 +76,14 @@ def join_struct(fields: Sequence[Field]) -> bytes:
     return b"".join([*pieces, b"\0"])
 
 
-def metadata_pairs(fields: Sequence[Field]) -> dict[bytes, bytes]:
-    """The key-value metadata of a footer; a key without a value has an empty one."""
-    return {_text(pair, 1): _text(pair, 2) for pair in _pairs(fields)}
-
-
 def with_metadata(fields: Sequence[Field], added: Mapping[bytes, bytes]) -> list[Field]:
     """The fields of a footer with these keys in its metadata; other keys keep their bytes and order."""
-    kept = [pair for pair in _pairs(fields) if _text(pair, 1) not in added]
+    unchanged = [pair for pair in _pairs(fields) if _text(pair, 1) not in added]
     new = [
         join_struct([Field(1, BINARY, _sized(key)), Field(2, BINARY, _sized(value))])
         for key, value in added.items()
     ]
-    pairs = [*kept, *new]
+    pairs = [*unchanged, *new]
     short = len(pairs) < 15
     size = bytes([(len(pairs) if short else 15) << 4 | STRUCT])
     body = b"".join([size, b"" if short else _varint(len(pairs)), *pairs])

@@ -1,8 +1,7 @@
 """Key-value metadata in Parquet files: where an annotation travels with its table.
 
     aegir annotate lake/ --embed                       # every Parquet file now carries its answer
-    embedded_annotation(Path("lake/sensors.parquet"))  # and here it is again
-    pyarrow.parquet.read_metadata(path).metadata[b"aegir.annotation"]        # or without Aegir
+    pyarrow.parquet.read_metadata(path).metadata[b"aegir.annotation"]        # and here it is again
     SELECT value FROM parquet_kv_metadata('lake/sensors.parquet') …          # or in DuckDB
 
 Promises
@@ -16,7 +15,6 @@ Promises
 Limits: files whose footer is encrypted or signed are refused; hard links to the old file keep it.
 """
 
-import json
 import os
 import struct
 from collections.abc import Mapping
@@ -24,23 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from aegir.answers.annotation import (
-    TableAnnotation,
-    annotation_as_dict,
-    annotation_from_dict,
-)
+from aegir.answers.annotation import TableAnnotation, annotation_as_dict
 from aegir.answers.parquet_footer import (
     ENCRYPTION_ALGORITHM,
     SIGNING_KEY,
     BrokenFooter,
     Field,
     join_struct,
-    metadata_pairs,
     split_struct,
     with_metadata,
 )
 from aegir.answers.writers import quoted_json
-from aegir_rl.base.errors import UnreadableTable, reason_of
+from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.files import NewContent, replacing
 
 ANNOTATION_KEY = "aegir.annotation"
@@ -59,35 +52,6 @@ def embed_annotation(
     """
     text = quoted_json(annotation_as_dict(annotation))
     update_parquet_metadata(path, {ANNOTATION_KEY: text}, unchanged_since=unchanged_since)
-
-
-def embedded_annotation(path: Path) -> TableAnnotation | None:
-    """The annotation that `embed_annotation` left in the file, if any."""
-    text = read_parquet_metadata(path).get(ANNOTATION_KEY)
-    if text is None:
-        return None
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableTable(
-            f"{path} holds an annotation that is not JSON ({reason_of(error)})"
-        ) from error
-    return annotation_from_dict(data, f"the annotation in {path}")
-
-
-def read_parquet_metadata(path: Path) -> dict[str, str]:
-    """The key-value metadata of a Parquet file."""
-    try:
-        with path.open("rb") as file:
-            pairs = metadata_pairs(_read_footer(file, path).fields)
-    except OSError as error:
-        raise UnreadableTable(f"{path} cannot be read ({error.strerror})") from error
-    except BrokenFooter as error:
-        raise _broken(path, error) from error
-    return {
-        key.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-        for key, value in pairs.items()
-    }
 
 
 def update_parquet_metadata(

@@ -40,7 +40,7 @@ class Offer:
 
 
 def reviewing_as_dict(reviewed: Reviewed | None, offers: tuple[Offer, ...]) -> dict[str, object]:
-    """The keys that tell of reviews; none if there are no reviews."""
+    """The keys of reviews; none if there are no reviews."""
     keys: dict[str, object] = {}
     if reviewed is not None:
         confidence = round(reviewed.said_confidence, DECIMALS)
@@ -53,18 +53,18 @@ def reviewing_as_dict(reviewed: Reviewed | None, offers: tuple[Offer, ...]) -> d
 
 
 def reviewed_from_dict(data: Mapping[str, Any]) -> Reviewed | None:
-    """The review of a column that `reviewing_as_dict` was given, up to rounding."""
+    """The review that `reviewing_as_dict` wrote, up to rounding."""
     if "reviewed" not in data:
         return None
-    given = data["reviewed"]
-    if given["verdict"] not in VERDICTS:
-        raise ValueError(f"the verdict {given['verdict']!r}")
-    return Reviewed(**{**given, "said_confidence": float(given["said_confidence"])})
+    entry = data["reviewed"]
+    if entry["verdict"] not in VERDICTS:
+        raise ValueError(f"the verdict {entry['verdict']!r}")
+    return Reviewed(**{**entry, "said_confidence": float(entry["said_confidence"])})
 
 
 def offers_from_dict(data: Mapping[str, Any]) -> tuple[Offer, ...]:
-    """The offers that `reviewing_as_dict` was given, up to rounding."""
+    """The offers that `reviewing_as_dict` wrote, up to rounding."""
     return tuple(
-        Offer(**{**given, "similarity": float(given["similarity"])})
-        for given in data.get("offers", ())
+        Offer(**{**entry, "similarity": float(entry["similarity"])})
+        for entry in data.get("offers", ())
     )

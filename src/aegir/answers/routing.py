@@ -1,4 +1,4 @@
-"""What an answer says about the specialists of a swarm: how many a table might wake, whom the router woke for a column, times.
+"""What an answer says about the specialists of a swarm: those allowed for a table, those activated for a column, times.
 
 All are optional: only the annotator `swarm` has specialists, and times are measured only when asked for, because they
 differ from run to run. docs/answers.md explains every field.
@@ -36,7 +36,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Spawned:
-    """Which specialists a table was allowed to wake; of these the router chose for every column."""
+    """Which specialists a table was allowed to activate; of these the router chose for every column."""
 
     specialists: tuple[str, ...]
     """In the order of the swarm."""
@@ -51,7 +51,7 @@ Routing = tuple[RouterScore, ...]
 
 
 def routing_as_dict(routing: Routing | None) -> dict[str, object]:
-    """The keys that tell of the routing of a column; none if there was no router."""
+    """The keys of the routing of a column; none if there was no router."""
     if routing is None:
         return {}
     scores = {each.specialist: round(each.score, SCORE_DECIMALS) for each in routing}
@@ -64,7 +64,7 @@ def routing_as_dict(routing: Routing | None) -> dict[str, object]:
 
 
 def routing_from_dict(data: Mapping[str, Any]) -> Routing | None:
-    """What `routing_as_dict` was given, up to rounding."""
+    """The routing that `routing_as_dict` wrote, up to rounding."""
     if "routing" not in data and "routing_scores" not in data:
         return None
     woken, scores = {each["specialist"] for each in data["routing"]}, data["routing_scores"]
@@ -74,7 +74,7 @@ def routing_from_dict(data: Mapping[str, Any]) -> Routing | None:
 
 
 def timing_as_dict(timing: Timing | None) -> dict[str, object]:
-    """The key that tells of the times of a table; none if they were not measured."""
+    """The key of the times of a table; none if they were not measured."""
     if timing is None:
         return {}
     return {
@@ -87,16 +87,16 @@ def timing_as_dict(timing: Timing | None) -> dict[str, object]:
 
 
 def timing_from_dict(data: Mapping[str, Any]) -> Timing | None:
-    """What `timing_as_dict` was given, up to rounding."""
+    """The times that `timing_as_dict` wrote, up to rounding."""
     if "timing" not in data:
         return None
-    given = data["timing"]
-    steps = tuple((name, float(seconds)) for name, seconds in given["steps"].items())
-    return Timing(float(given["critical_path"]), float(given["cost"]), steps)
+    entry = data["timing"]
+    steps = tuple((name, float(seconds)) for name, seconds in entry["steps"].items())
+    return Timing(float(entry["critical_path"]), float(entry["cost"]), steps)
 
 
 def spawned_as_dict(spawned: Spawned | None) -> dict[str, object]:
-    """The key that tells which specialists a table was allowed; none if all were."""
+    """The key of the specialists that a table was allowed; none if all were."""
     if spawned is None:
         return {}
     complexity = spawned.complexity
@@ -112,13 +112,13 @@ def spawned_as_dict(spawned: Spawned | None) -> dict[str, object]:
 
 
 def spawned_from_dict(data: Mapping[str, Any]) -> Spawned | None:
-    """What `spawned_as_dict` was given, up to rounding."""
+    """The specialists that `spawned_as_dict` wrote, up to rounding."""
     if "spawned" not in data:
         return None
-    given = data["spawned"]
-    complexity = None if given["complexity"] is None else float(given["complexity"])
-    specialists = tuple(map(str, given["specialists"]))
-    return Spawned(specialists, int(given["of"]), str(given["reason"]), complexity)
+    entry = data["spawned"]
+    complexity = None if entry["complexity"] is None else float(entry["complexity"])
+    specialists = tuple(map(str, entry["specialists"]))
+    return Spawned(specialists, int(entry["of"]), str(entry["reason"]), complexity)
 
 
 def woken_first(routing: Sequence[RouterScore]) -> list[RouterScore]:

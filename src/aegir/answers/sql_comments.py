@@ -44,8 +44,8 @@ def _table_lines(annotation: TableAnnotation) -> Iterator[str]:
         if (shown := escape_controls(column.name)) != column.name:
             yield f"-- the name of column {column.index + 1} has control characters: {shown}"
             continue
-        place = ".".join(quote_name(name) for name in names)
-        yield f"COMMENT ON COLUMN {place} IS {quote_text(_comment(column))};"
+        target = ".".join(quote_name(name) for name in names)
+        yield f"COMMENT ON COLUMN {target} IS {quote_text(_comment(column))};"
 
 
 def _comment(column: ColumnAnnotation) -> str:

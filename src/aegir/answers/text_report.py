@@ -11,7 +11,7 @@
 
 `label` is the most specific name, with the type in brackets where that is another name; `sure` is the probability of the
 label. What is less likely than not begins with `maybe`. With `why`, every reason is printed whole below its column, with
-the next-best labels. Below a table that a swarm has read, a line says which specialists were woken for how many columns.
+the next-best labels. Below a table that a swarm has read, a line says which specialists were activated for how many columns.
 
 Promises
   - no line is wider than `width` (kept between 60 and 120 when it comes from the terminal);
@@ -94,11 +94,11 @@ def _block(annotation: TableAnnotation, colour: bool, width: int, why: bool) -> 
     if rows:
         lines.append(painter.row("  ", [_Cell(text, "bold") for text in HEADINGS], widths))
         lines.append(painter.row("  ", [_Cell("-" * size, "dim") for size in widths], widths))
-    for place, column in enumerate(annotation.columns):
+    for index, column in enumerate(annotation.columns):
         mark = "* " if column.index == annotation.subject else "  "
-        cells = [*rows[place]]
+        cells = [*rows[index]]
         if len(widths) > len(cells):
-            cells.append(_Cell(painter.cut_between_words(reasons[place], widths[-1]), "dim"))
+            cells.append(_Cell(painter.cut_between_words(reasons[index], widths[-1]), "dim"))
         lines.append(painter.row(mark, cells, widths))
         if why:
             lines += chain.from_iterable(starmap(painter.paragraph, _explanation(column)))
@@ -139,7 +139,7 @@ def _in_one_line(column: ColumnAnnotation) -> str:
 
 
 def _explanation(column: ColumnAnnotation) -> Iterator[tuple[str, str]]:
-    """A bullet and a paragraph per reason, why the column is personal, who was woken, what is offered and was likely next."""
+    """A bullet and a paragraph per reason, why the column is personal, who was activated, what is offered and was likely next."""
     yield from (("- ", reason) for reason in column.reasons)
     if column.personal_reason:
         yield "personal: ", column.personal_reason
@@ -177,8 +177,8 @@ def _choose_widths(
 def _natural_widths(rows: Sequence[Sequence[_Cell]]) -> list[int]:
     """How wide each column but the last would be if there were room."""
     return [
-        max([len(HEADINGS[place]), *(min(_length(row[place]), cap) for row in rows)])
-        for place, cap in enumerate(WIDEST)
+        max([len(HEADINGS[index]), *(min(_length(row[index]), cap) for row in rows)])
+        for index, cap in enumerate(WIDEST)
     ]
 
 
@@ -195,7 +195,7 @@ def _narrowed(widths: Sequence[int], room: int) -> list[int]:
         spare = [size - least for size, least in zip(result, NARROWEST, strict=True)]
         if max(spare) <= 0:
             break
-        result[max(range(len(result)), key=lambda place: (spare[place] > 0, result[place]))] -= 1
+        result[max(range(len(result)), key=lambda index: (spare[index] > 0, result[index]))] -= 1
     return result
 
 
@@ -207,7 +207,7 @@ class _Painter:
 
         self.width = width
         self.omission = "…" if colour else "..."
-        # Options are all given, so neither the terminal nor the environment changes the output.
+        # All options are set, so neither the terminal nor the environment changes the output.
         self.console = Console(
             width=10_000,
             force_terminal=colour,

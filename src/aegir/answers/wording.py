@@ -54,7 +54,7 @@ def shown_level(column: ColumnAnnotation) -> str:
 
 
 def shown_routing(annotation: TableAnnotation) -> str:
-    """Which specialists a swarm woke for how many columns, and its times if measured; nothing for other annotators."""
+    """Which specialists a swarm activated for how many columns, and its times if measured; nothing for other annotators."""
     routed = [column.routing for column in annotation.columns if column.routing is not None]
     if not routed:
         return ""
@@ -66,7 +66,7 @@ def shown_routing(annotation: TableAnnotation) -> str:
 
 
 def shown_spawned(spawned: Spawned) -> str:
-    """How many specialists a table was allowed to wake, and why."""
+    """How many specialists a table was allowed to activate, and why."""
     return f"{len(spawned.specialists)} of {amount(spawned.of, 'specialist')} allowed ({spawned.reason})"
 
 
@@ -76,7 +76,7 @@ def shown_timing(timing: Timing) -> str:
 
 
 def shown_specialists(routing: Sequence[RouterScore]) -> str:
-    """Every specialist with the router's score, the woken ones first."""
+    """Every specialist with the router's score, the activated ones first."""
     return ", ".join(
         f"{each.specialist} {each.score:.2f}{'' if each.woken else ' (not woken)'}"
         for each in woken_first(routing)

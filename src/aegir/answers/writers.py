@@ -1,7 +1,6 @@
 """Annotations as text for people and programs: the formats behind `aegir annotate --format`.
 
-    FORMATS["csv"](annotations)                        for spreadsheets and shell pipes
-    render_text(annotations, colour=True, width=100)   for people, in a terminal
+    FORMATS["csv"](annotations)       the text for people in a terminal is text_report.py
 
   json          one array of tables                 jsonl        one table per line
   csv           one line per column, see CSV_HEADER
@@ -14,35 +13,21 @@
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
     file names that are not UTF-8, are written as escapes (printable.py);
-  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations;
-  - `is_earlier_output` recognises what a format makes of any annotations, and an empty file; a table of the
-    user's, which must not be overwritten, is not mistaken for an answer.
+  - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
+
+The module of a format is imported when the format is written.
 """
 
 import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
-from aegir.answers.catalogues import (
-    GLOSSARY,
-    GLOSSARY_MEANING,
-    datahub_proposals,
-    open_metadata_document,
-)
-from aegir.answers.html_page import BEGINNING, render_html
-from aegir.answers.metadata_formats import CSVW_CONTEXT, csvw_document, data_package, dbt_lines
-from aegir.answers.sql_comments import FIRST_LINE, sql_comment_lines
-from aegir.answers.text_report import render_text
-from aegir.answers.value_expectations import dbt_test_lines, expectation_suites
 from aegir.answers.wording import shown_review
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
-
-__all__ = ["CSV_HEADER", "FORMATS", "check_format", "is_earlier_output", "render_text"]
 
 CSV_HEADER = (
     "table",
@@ -106,41 +91,59 @@ def render_csv(annotations: Sequence[TableAnnotation]) -> str:
 
 def render_frictionless(annotations: Sequence[TableAnnotation]) -> str:
     """A Data Package descriptor (datapackage.json)."""
+    from aegir.answers.metadata_formats import data_package
+
     return quoted_json(data_package(annotations), indent=2) + "\n"
 
 
 def render_csvw(annotations: Sequence[TableAnnotation]) -> str:
     """A CSVW table group (csv-metadata.json)."""
+    from aegir.answers.metadata_formats import csvw_document
+
     return quoted_json(csvw_document(annotations), indent=2) + "\n"
 
 
 def render_dbt(annotations: Sequence[TableAnnotation]) -> str:
     """A dbt properties file (schema.yml)."""
+    from aegir.answers.metadata_formats import dbt_lines
+    from aegir.answers.value_expectations import dbt_test_lines
 
-    def tests(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
-        return dbt_test_lines(annotation, column, quoted_json)
-
-    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json, tests))
+    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json, dbt_test_lines))
 
 
 def render_open_metadata(annotations: Sequence[TableAnnotation]) -> str:
     """What OpenMetadata's API takes: a glossary, its terms, and tables."""
+    from aegir.answers.catalogues import open_metadata_document
+
     return quoted_json(open_metadata_document(annotations), indent=2) + "\n"
 
 
 def render_datahub(annotations: Sequence[TableAnnotation]) -> str:
     """A list of metadata change proposals for DataHub's source `file`."""
+    from aegir.answers.catalogues import datahub_proposals
+
     return quoted_json(datahub_proposals(annotations), indent=2) + "\n"
 
 
 def render_sql(annotations: Sequence[TableAnnotation]) -> str:
     """A script of COMMENT ON COLUMN statements."""
+    from aegir.answers.sql_comments import sql_comment_lines
+
     return "".join(line + "\n" for line in sql_comment_lines(annotations))
 
 
 def render_great_expectations(annotations: Sequence[TableAnnotation]) -> str:
     """A list of expectation suites, one per table."""
+    from aegir.answers.value_expectations import expectation_suites
+
     return quoted_json(expectation_suites(annotations), indent=2) + "\n"
+
+
+def render_html(annotations: Sequence[TableAnnotation]) -> str:
+    """One page for people."""
+    from aegir.answers.html_page import render_page
+
+    return render_page(annotations)
 
 
 FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
@@ -157,52 +160,12 @@ FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
     "html": render_html,
 }
 
-LONGEST_BEGINNING = 64 << 10
-_TEXT = r'"(?:[^"\\]|\\.)*"'
-_ANSWER = (
-    rf'\{{\s*(?:"form": \d+,\s*)?"table": {_TEXT},\s*"source": (?:null|{_TEXT}),\s*'
-    r'"subject": (?:null|\d+),\s*"annotator": "'
-)
-BEGINNINGS = {  # of this form and of form 1, so that nobody has to remove old answers by hand
-    "text": r".*\n\n  column +(?:label|type) +sure +relation +personal|[^\n]*   0 columns\n",
-    "json": rf"\[(?:\]\n|\s*{_ANSWER})",
-    "jsonl": _ANSWER,
-    "csv": r"table,source,index,name,subject,(?:label,confidence,kind|type,confidence,fine_type),",
-    "frictionless": r'\{\s*"name": "annotated-tables",\s*"resources": \[',
-    "csvw": (
-        rf'\{{\s*"@context": "{re.escape(CSVW_CONTEXT)}",\s*"tables": \['
-        rf'(?:\]|\s*\{{\s*"url": {_TEXT},\s*"dc:title": )'
-    ),
-    "html": re.escape(BEGINNING),
-    "openmetadata": (
-        rf'\{{\s*"glossary": \{{\s*"name": "{GLOSSARY}",\s*"displayName": "{GLOSSARY}",\s*'
-        rf'"description": "{re.escape(GLOSSARY_MEANING)}"'
-    ),
-    "datahub": (
-        r'\[(?:\]\n|\s*\{\s*"entityType": "(?:tag|glossaryTerm|dataset)",\s*"entityUrn": "urn:li:'
-        rf"(?:tag:personal|glossaryTerm:{GLOSSARY}\.|dataset:\())"
-    ),
-    "sql": re.escape(FIRST_LINE),
-    "great_expectations": (rf'\[(?:\]\n|\s*\{{\s*"name": {_TEXT},\s*"expectations": \[)'),
-    "dbt": rf'version: 2\nmodels:(?: \[\]\n|\n  - name: {_TEXT}\n    description: "Read from )',
-}
-
 
 def check_format(format_name: str) -> None:
     """Raise for an unknown format and list the known ones."""
     known = ("text", *FORMATS)
     if format_name not in known:
         raise UsageError(f"unknown format {format_name!r}; there are {', '.join(known)}")
-
-
-def is_earlier_output(path: Path, format_name: str) -> bool:
-    """Whether this file is empty or begins exactly as answers in this format begin."""
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(LONGEST_BEGINNING).decode("utf-8", "replace")
-    except OSError:
-        return False
-    return not beginning or re.match(BEGINNINGS[format_name], beginning) is not None
 
 
 def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import check_format, is_earlier_output
+from aegir.answers.writers import check_format
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
@@ -268,6 +268,8 @@ def _without_output(
         if out is None or not _same_file(file, out)
     ]
     if out is not None and len(kept) < len(files):
+        from aegir.answers.earlier_output import is_earlier_output
+
         named = any(_same_file(Path(source), out) for source in sources)
         if named or not is_earlier_output(out, format_name):
             raise UsageError(f"--out {out} would write over a table to be read; give another name")

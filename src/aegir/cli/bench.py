@@ -10,7 +10,7 @@ from aegir.cli.options import POLICY_FILE, PathName, annotation_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.bench_tables import read_bench_tables
-from aegir.evaluation.comparing import WAYS, Compared
+from aegir.evaluation.comparing import WAYS, PolicyComparison
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
 from aegir.pipeline.settings import DEFAULTS
 from aegir_rl.base.errors import CheckFailed, UsageError
@@ -37,11 +37,11 @@ HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
     help="A folder of tables, labelled (JSON lines) or plain, or a file [default: those that come with Aegir].",
 )
 @annotation_options("routing")
-@click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
+@click.option("--out", type=PathName(dir_okay=False), help="Write the metrics here, as JSON.")
 @click.option(
     "--run-pack-dir",
     type=PathName(file_okay=False),
-    help="Write figures, decisions, policy, routing table and a manifest of hashes into this new folder.",
+    help="Write metrics, decisions, policy, routing table and a manifest of hashes into this new folder.",
 )
 @click.option(
     "--rows",
@@ -127,7 +127,7 @@ def _verify(pack: Path, tables: Path | None, as_json: bool) -> None:
         raise CheckFailed(f"{pack} does not reproduce: {'; '.join(verified.differences)}")
     if not as_json:
         say(
-            f"{pack} reproduces: {amount(verified.columns, 'column')} routed again, every figure and decision is the same"
+            f"{pack} reproduces: {amount(verified.columns, 'column')} routed again, every metric and decision is the same"
         )
 
 
@@ -137,17 +137,17 @@ def _show(found: Bench) -> None:
         f"{amount(len(found.tables.tables), 'table')}, {amount(found.tables.columns, 'column')}; {found.compared_by}",
         f"{'':<24}" + "".join(f"{HEADINGS[way]:>14}" for way in WAYS),
     )
-    figures = {way: compared.figures(way) for way in WAYS}
+    metrics = {way: compared.metrics(way) for way in WAYS}
     lines: dict[str, list[str]] = {}
     if found.labelled:
-        lines["accuracy"] = [f"{figures[way].accuracy:.4f}" for way in WAYS]
+        lines["accuracy"] = [f"{metrics[way].accuracy:.4f}" for way in WAYS]
     lines |= {
-        "agreement (proxy)": [f"{figures[way].agreement:.4f}" for way in WAYS],
-        "cost per column": [f"{figures[way].cost:.4f}" for way in WAYS],
-        "columns woken": [f"{figures[way].woken:.1%}" for way in WAYS],
-        "decided by the policy": [f"{figures[way].by_policy:.1%}" for way in WAYS],
-        "escalations": [f"{figures[way].escalations:,}" for way in WAYS],
-        "failures": [f"{figures[way].failures:,}" for way in WAYS],
+        "agreement (proxy)": [f"{metrics[way].agreement:.4f}" for way in WAYS],
+        "cost per column": [f"{metrics[way].cost:.4f}" for way in WAYS],
+        "columns read further": [f"{metrics[way].woken:.1%}" for way in WAYS],
+        "decided by the policy": [f"{metrics[way].by_policy:.1%}" for way in WAYS],
+        "escalations": [f"{metrics[way].escalations:,}" for way in WAYS],
+        "failures": [f"{metrics[way].failures:,}" for way in WAYS],
         **_times(compared),
     }
     for name, cells in lines.items():
@@ -157,7 +157,7 @@ def _show(found: Bench) -> None:
         say(f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.show_interval('+.4f')})")
 
 
-def _times(compared: Compared) -> dict[str, list[str]]:
+def _times(compared: PolicyComparison) -> dict[str, list[str]]:
     times = compared.measured()
     cells: dict[str, list[str]] = {}
     for name in ("p50", "p95"):

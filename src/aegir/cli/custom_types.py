@@ -12,8 +12,8 @@ from aegir.cli.terminal import say, tell
 from aegir.memory.examples import ReviewedExamples, reviewed_examples
 from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
 from aegir.pipeline.custom_types.reader import load_reader
-from aegir.pipeline.custom_types.recognising import Validation, validate_type
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
+from aegir.pipeline.custom_types.validating import TypeValidation, validate_type
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import load_reviews
 from aegir.pipeline.settings import AnnotationSettings
@@ -154,12 +154,12 @@ def _with_reviewed(
     return (*examples, *found.examples), (*against, *found.against)
 
 
-def _validate(learnt: Learnt, path: Path) -> Validation:
+def _validate(learnt: Learnt, path: Path) -> TypeValidation:
     tables = list(read_labelled_tables(path))
     return validate_type(learnt.type, tables, load_annotator(), load_reader())
 
 
-def _report_lines(name: str, report: Report, validation: Validation | None) -> list[str]:
+def _report_lines(name: str, report: Report, validation: TypeValidation | None) -> list[str]:
     """The report for a person."""
     columns, files = amount(report.columns, "column"), amount(report.files, "file")
     cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
@@ -207,7 +207,7 @@ def _listed(taken_of: Mapping[str, int]) -> str:
     return f" ({named})" if named else ""
 
 
-def _as_dict(learnt: Learnt, validation: Validation | None, kept: bool) -> dict[str, object]:
+def _as_dict(learnt: Learnt, validation: TypeValidation | None, kept: bool) -> dict[str, object]:
     return {
         **learnt.as_dict(kept=kept),
         "validation": None if validation is None else validation.as_dict(),

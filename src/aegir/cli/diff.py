@@ -15,7 +15,7 @@ from aegir.answers.difference_report import (
 from aegir.answers.differences import (
     CHANGES,
     CONFIDENCE_DROP,
-    Compared,
+    ComparedAnswer,
     compare,
     count_changes,
 )
@@ -100,7 +100,7 @@ def diff(
     def prepared() -> Prepared:
         return prepare(settings, say=tell)
 
-    def read(side: str, places: list[object] | None) -> list[Compared]:
+    def read(side: str, places: list[object] | None) -> list[ComparedAnswer]:
         if places is None:
             return select_tables(read_answers(Path(side)), settings.tables)
         watched = track(places, f"annotating {_shown(side)}")

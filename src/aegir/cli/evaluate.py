@@ -26,7 +26,7 @@ from aegir.cli.options import (
 )
 from aegir.cli.terminal import say, tell
 from aegir.engines.annotating import asking
-from aegir.evaluation.evaluation import AnnotateAll, Evaluation
+from aegir.evaluation.evaluation import AnnotateAll, TaskEvaluation
 from aegir.evaluation.evaluation import evaluate as evaluate_task
 from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
 from aegir.pipeline.run import prepare
@@ -86,7 +86,7 @@ def evaluate(
     settings = settings_from({**options, "custom_types": False, "no_memory": True})
     prepared = prepare(settings, say=tell)
     chosen, thresholds = prepared.annotator, prepared.thresholds
-    result: Evaluation | OpenEvaluation
+    result: TaskEvaluation | OpenEvaluation
     with ExitStack() as ended_after:
         ask: AnnotateAll | None = None
         if engine != LOCAL:
@@ -96,18 +96,18 @@ def evaluate(
             ask = asking(ray, annotating_job(settings))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
-            name, figure = "the share of right types", result.type.right
+            name, metric = "the share of right types", result.type.right
         else:
             task_name: Task = "cta" if wanted == "cta" else "cpa"
             result = evaluate_task(chosen, tables, task_name, thresholds, ask)
-            name, figure = "micro F1", result.f1.micro_f1
+            name, metric = "micro F1", result.f1.micro_f1
     if as_json:
         click.echo(json.dumps(result.as_dict()))
     elif isinstance(result, OpenEvaluation):
         show_open(result)
     else:
         _show(result)
-    _check(name, figure, at_least)
+    _check(name, metric, at_least)
 
 
 def task_of(tables: Sequence[LabelledTable], path: Path) -> Literal["cta", "cpa", "open"]:
@@ -123,13 +123,13 @@ def task_of(tables: Sequence[LabelledTable], path: Path) -> Literal["cta", "cpa"
     return "cpa" if relations else "cta"
 
 
-def _check(name: str, figure: float | None, at_least: float | None) -> None:
-    if at_least is not None and (figure is None or figure < at_least):
-        shown = "not known" if figure is None else f"{figure:.4f}"
+def _check(name: str, metric: float | None, at_least: float | None) -> None:
+    if at_least is not None and (metric is None or metric < at_least):
+        shown = "not known" if metric is None else f"{metric:.4f}"
         raise CheckFailed(f"{name} is {shown}, below {at_least} (--at-least)")
 
 
-def _show(result: Evaluation) -> None:
+def _show(result: TaskEvaluation) -> None:
     console = Console(highlight=False)
     classes = Table("class", "columns", "answered", "precision", "recall", "F1", box=None)
     for column in classes.columns[1:]:

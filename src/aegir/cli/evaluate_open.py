@@ -9,7 +9,7 @@ from rich.text import Text
 from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.cli.terminal import say
 from aegir.evaluation.open_evaluation import OpenEvaluation
-from aegir.evaluation.open_figures import PartFigures, Share
+from aegir.evaluation.open_metrics import PartFigures, Share
 from aegir.pipeline.judged_columns import SAID
 from aegir_rl.base.printable import escape_controls
 from aegir_rl.base.wording import amount
@@ -19,7 +19,7 @@ COLUMNS_WORTH_A_LINE = 30
 
 
 def show_open(result: OpenEvaluation) -> None:
-    """Print the figures: by domain and by kind, when abstaining, then the totals."""
+    """Print the metrics: by domain and by kind, when abstaining, then the totals."""
     console = Console(highlight=False)
     large = [part for part in result.domains if part.columns >= COLUMNS_WORTH_A_LINE]
     for name, parts in (("domain", large), ("kind", result.kinds)):

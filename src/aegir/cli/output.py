@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TextIO
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.text_report import render_text
+from aegir.answers.writers import FORMATS
 from aegir.cli.terminal import tell
 from aegir_rl.base.files import replacing
 from aegir_rl.base.wording import amount

@@ -1,13 +1,13 @@
 """The same tables three times: routed by the static table, routed by a learnt policy, and read in full.
 
     compared = compare_policy(pipeline, policy, tables)
-    compared.figures("on").accuracy, compared.figures("off").cost, compared.by_kind()
+    compared.metrics("on").accuracy, compared.metrics("off").cost, compared.by_kind()
 
     off     the static table decides
     on      the policy decides where it is sure, else the static table; what would be deployed
     full    `combined` beside whole tables: no column is left to the n-grams to save time
 
-| figure | of | meaning |
+| metric | of | meaning |
 |---|---|---|
 | accuracy | labelled columns | share whose type, or that there is none, is acceptable |
 | agreement | all columns | share with the label of the full answer: a proxy, because that may be wrong itself |
@@ -79,7 +79,7 @@ class RoutedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ColumnMetrics:
     """Means over some columns; the same in every run."""
 
     columns: int
@@ -93,8 +93,8 @@ class Figures:
     failures: int
 
     @classmethod
-    def of(cls, rows: Sequence[RoutedColumn]) -> "Figures":
-        """The figures of these columns, at least one."""
+    def of(cls, rows: Sequence[RoutedColumn]) -> "ColumnMetrics":
+        """The metrics of these columns, at least one."""
         known = [row.right for row in rows if row.right is not None]
         return cls(
             len(rows),
@@ -110,7 +110,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PolicyComparison:
     """What became of every column in each way, and how long that took."""
 
     rows: Mapping[Way, tuple[RoutedColumn, ...]]
@@ -119,16 +119,17 @@ class Compared:
     """(tables,) wall time of each table."""
     cpu_seconds: Mapping[Way, float]
 
-    def figures(self, way: Way) -> Figures:
-        """The figures of all columns."""
-        return Figures.of(self.rows[way])
+    def metrics(self, way: Way) -> ColumnMetrics:
+        """The metrics of all columns."""
+        return ColumnMetrics.of(self.rows[way])
 
-    def by_kind(self) -> dict[str, dict[Way, Figures]]:
+    def by_kind(self) -> dict[str, dict[Way, ColumnMetrics]]:
         """The same for every kind of column, the most frequent kind first."""
         kinds = [row.kind for row in self.rows["full"]]
         return {
             kind: {
-                way: Figures.of([row for row in self.rows[way] if row.kind == kind]) for way in WAYS
+                way: ColumnMetrics.of([row for row in self.rows[way] if row.kind == kind])
+                for way in WAYS
             }
             for kind in sorted(set(kinds), key=lambda kind: (-kinds.count(kind), kind))
         }
@@ -154,10 +155,10 @@ class Compared:
     def results(self) -> dict[str, object]:
         """JSON-ready: everything that is the same in every run."""
         return {
-            **{way: asdict(self.figures(way)) for way in WAYS},
+            **{way: asdict(self.metrics(way)) for way in WAYS},
             "difference": {name: each.as_dict() for name, each in self.difference().items()},
             "by_kind": {
-                kind: {way: asdict(figures) for way, figures in ways.items()}
+                kind: {way: asdict(metrics) for way, metrics in ways.items()}
                 for kind, ways in self.by_kind().items()
             },
         }
@@ -188,7 +189,7 @@ def compare_policy(
     policy: LearntPolicy,
     tables: Sequence[LabelledTable],
     track: Track = lambda items, _: items,
-) -> Compared:
+) -> PolicyComparison:
     """Route every table by the pipeline's static table, by the policy, and read it in full, one table at a time."""
     table = TablePlan(pipeline.plan.table, pipeline.plan.workers)
     ways: dict[Way, Pipeline] = {
@@ -217,7 +218,7 @@ def compare_policy(
         for way in ("off", "on"):
             answer, routed = answers[way]
             rows[way] += _rows(labelled, full, answer, routed.episodes())
-    return Compared(
+    return PolicyComparison(
         {way: tuple(found) for way, found in rows.items()},
         {way: np.array(found) for way, found in seconds.items()},
         cpu,
@@ -302,13 +303,13 @@ def _value(row: RoutedColumn, right: bool) -> float:
 
 
 def _paired(
-    pairs: Sequence[tuple[RoutedColumn, RoutedColumn]], figure: Callable[[RoutedColumn], float]
+    pairs: Sequence[tuple[RoutedColumn, RoutedColumn]], metric: Callable[[RoutedColumn], float]
 ) -> Estimate:
     numbers = {
         name: number for number, name in enumerate(dict.fromkeys(on.group for on, _ in pairs))
     }
     groups = np.array([numbers[on.group] for on, _ in pairs], np.int64)
-    return estimate_mean(np.array([figure(on) - figure(off) for on, off in pairs]), groups)
+    return estimate_mean(np.array([metric(on) - metric(off) for on, off in pairs]), groups)
 
 
 def _percentiles(seconds: Floats) -> dict[str, float]:

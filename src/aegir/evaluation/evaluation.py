@@ -36,7 +36,7 @@ ABSTENTION_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class TaskEvaluation:
     """The scores of one annotator on one task."""
 
     task: Task
@@ -76,7 +76,7 @@ def evaluate(
     task: Task,
     thresholds: Thresholds | None = None,
     annotate: AnnotateAll | None = None,
-) -> Evaluation:
+) -> TaskEvaluation:
     """Score an annotator; for relations, column 0 is the subject of a table that names none.
 
     `annotate` gives its answers and their speed; by default it is asked in this process.
@@ -110,7 +110,7 @@ def evaluate(
     right = np.array([g in accepted for g, accepted in zip(guesses, gold, strict=True)])
     answered = np.array([guess is not None for guess in guesses])
     known = COLUMN_TYPES if task == "cta" else RELATIONS
-    return Evaluation(
+    return TaskEvaluation(
         task=task,
         annotator=annotator.name,
         tables=len(tables),

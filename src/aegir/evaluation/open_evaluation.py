@@ -2,7 +2,7 @@
 
     evaluate_open(annotator, tables).type.right
 
-What makes an answer right is in judged_columns.py, the figures are in open_figures.py; docs/labelled-tables.md explains
+What makes an answer right is in judged_columns.py, the metrics are in open_metrics.py; docs/labelled-tables.md explains
 them. Names outside the vocabulary are left out and listed.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.gold_labels import count_unknown_names, within_vocabulary
 from aegir.evaluation.evaluation import AnnotateAll, annotate_timed
-from aegir.evaluation.open_figures import (
+from aegir.evaluation.open_metrics import (
     FineFigures,
     LabelFigures,
     MisleadingFigures,
@@ -134,7 +134,7 @@ def score_answers(
 def _parts(
     columns: Sequence[JudgedColumn], name_of: Callable[[JudgedColumn], str | None]
 ) -> tuple[PartFigures, ...]:
-    """Return the figures by name, the names with the most columns first."""
+    """Return the metrics by name, the names with the most columns first."""
     parts: dict[str | None, list[JudgedColumn]] = {}
     for column in columns:
         parts.setdefault(name_of(column), []).append(column)

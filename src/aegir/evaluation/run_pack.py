@@ -1,6 +1,6 @@
 """A run pack: everything that is needed to repeat a comparison of policies, and to see that nothing was changed.
 
-    PACK/bench.json            the figures
+    PACK/bench.json            the metrics
     PACK/decisions.jsonl       who answered every column, in each way, and why
     PACK/policy.safetensors    the policy
     PACK/routing.yaml          the static table
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir.evaluation.bench_tables import BenchTables, hash_file, read_bench_tables
-from aegir.evaluation.comparing import WAYS, Compared, Track, compare_policy
+from aegir.evaluation.comparing import WAYS, PolicyComparison, Track, compare_policy
 from aegir.pipeline.pipeline import load_pipeline
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.routing.learnt_policy import LearntPolicy
@@ -51,17 +51,17 @@ class Bench:
     tables: BenchTables
     policy: Path
     routing: Path | None
-    compared: Compared
+    compared: PolicyComparison
     version: str
     """Of the policy."""
     floor: float
 
     @property
     def labelled(self) -> int:
-        return self.compared.figures("off").labelled
+        return self.compared.metrics("off").labelled
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready: what was compared, figures, and times."""
+        """JSON-ready: what was compared, metrics, and times."""
         return {
             "bench": "compare-policy",
             "format": FORMAT,
@@ -191,7 +191,7 @@ def _routing(path: Path | None) -> bytes:
     return (files("aegir.routing") / SHIPPED).read_bytes()
 
 
-def _decisions(compared: Compared) -> bytes:
+def _decisions(compared: PolicyComparison) -> bytes:
     lines = (
         json.dumps({"way": way, **row.as_dict()}) for way in WAYS for row in compared.rows[way]
     )

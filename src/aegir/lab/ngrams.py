@@ -110,7 +110,7 @@ def train_ngrams(
         }
         save_answers(linear_file, answers)
     networks = _train_networks(tables, raw, config, say, work)
-    calibration, types_of_fine, figures, open_figures = calibrate_ngrams(work, tables)
+    calibration, types_of_fine, figures, open_metrics = calibrate_ngrams(work, tables)
     for name, judgement in figures.items():
         say(f"{name}: {judgement}")
     return NgramModel(
@@ -123,7 +123,7 @@ def train_ngrams(
         calibration,
         {
             "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
-            "everyday": open_figures.as_dict(),
+            "everyday": open_metrics.as_dict(),
             "training": {
                 **asdict(config),
                 "tables": len(tables),

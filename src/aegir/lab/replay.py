@@ -32,11 +32,10 @@ from aegir.pipeline.correct import (
     type_shares,
 )
 from aegir.pipeline.decide import decide
-from aegir.readers.bytes.annotator import probability_of_web
+from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
 from aegir.readers.mixing import Mixing, RuleTrust, per_column, with_none
 from aegir.readers.pairs import PairModel
-from aegir.readers.rules.annotator import explain_verdict
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -44,6 +43,7 @@ from aegir.readers.scores import (
     Explanation,
     Probabilities,
     TableScores,
+    explain_verdict,
     table_spans,
 )
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
@@ -153,7 +153,7 @@ def mix_parts(
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedMixture:
     """What calibration fits for one annotator."""
 
     half: bool | None
@@ -252,7 +252,7 @@ class Calibrating:
         }
         return other
 
-    def fit(self, half: bool | None = None) -> Fitted:
+    def fit(self, half: bool | None = None) -> FittedMixture:
         """Fit everything on one half of the groups, or on all."""
         chosen = {
             origin: each.columns(np.ones_like(each.half) if half is None else each.half == half)
@@ -279,7 +279,7 @@ class Calibrating:
         web = replace(
             weights["open"], **{p: getattr(weights["web"], p) for p in ("types", "relations")}
         )
-        fitted = Fitted(
+        fitted = FittedMixture(
             half, Mixing(replace(web, via_fine=0.0, sharpness=1.0), weights["open"]), types_of_fine
         )
         if self.with_rules:
@@ -307,7 +307,7 @@ class Calibrating:
             )
         return mixes
 
-    def _fit_rules(self, fitted: Fitted, chosen: Bools) -> Fitted:
+    def _fit_rules(self, fitted: FittedMixture, chosen: Bools) -> FittedMixture:
         """Fit the weights that rules and types have on web tables."""
         held, verdicts = self.held["web"], self.verdicts["web"]
         mixed = self.mixed("web", fitted)
@@ -335,8 +335,8 @@ class Calibrating:
         return fitted if self.pairs is None else self._fit_pairs(fitted, mixed, self.pairs)
 
     def _fit_pairs(
-        self, fitted: Fitted, mixed: Mapping[str, Probabilities], pairs: LabelledPairs
-    ) -> Fitted:
+        self, fitted: FittedMixture, mixed: Mapping[str, Probabilities], pairs: LabelledPairs
+    ) -> FittedMixture:
         """Fit how far the columns of a table are read together, by pairs of tables outside the other half."""
         held, verdicts = self.held["web"], self.verdicts["web"]
         chosen = np.ones_like(held.half) if fitted.half is None else held.half == fitted.half
@@ -369,7 +369,7 @@ class Calibrating:
         of_relations = fit_pairs("relations", tables("relations", weighed), pairs, without)
         return replace(fitted, pairs=PairModel(of_types, of_relations))
 
-    def mixed(self, origin: str, fitted: Fitted) -> dict[str, Probabilities]:
+    def mixed(self, origin: str, fitted: FittedMixture) -> dict[str, Probabilities]:
         """Return the mixture for all columns of an origin; zeros for a column without values, as in the annotators."""
         held, second = self.held[origin], self.second[origin]
         first = self.first(fitted.half)[origin]
@@ -392,7 +392,7 @@ class Calibrating:
             mixed[part][empty] = 0
         return mixed | {"web": web}
 
-    def replay(self, origin: str, fitted: Fitted) -> list[TableAnnotation]:
+    def replay(self, origin: str, fitted: FittedMixture) -> list[TableAnnotation]:
         """Return what the annotator would have answered to the held-out tables."""
         held, mixed = self.held[origin], self.mixed(origin, fitted)
         ends = np.cumsum([len(t.labelled.table.columns) for t in held.tables]).tolist()

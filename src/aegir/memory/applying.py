@@ -23,8 +23,8 @@ def apply_review(column: ColumnAnnotation, review: Review) -> ColumnAnnotation:
         named = replace(column, confidence=1.0, reviewed=reviewed)
         reasons = column.reasons
     else:
-        kept = column.label is not None and is_right(column.label, review.label or "")
-        named = _renamed(column, review, keep_relation=kept)
+        was_right = column.label is not None and is_right(column.label, review.label or "")
+        named = _renamed(column, review, keep_relation=was_right)
         reasons = (_said(column),) if column.label else ()
     marked = _with_personal(named, column, review)
     first = f"reviewed by {review.by} on {review.at[:10]}: {_words(review)}"
@@ -91,8 +91,8 @@ def _with_personal(
 ) -> ColumnAnnotation:
     """Return the answer with what follows for personal data: as the reviewer says, else from the label.
 
-    What is personal only beside persons stays so if the column was: the label does not say whose row it stands in. So does
-    a column that no name fits, or whose type is the user's own.
+    A label that is personal only in tables about persons leaves the mark as it was, because it does not say what the table
+    is about. So does a column that no name fits, or whose type is the user's own.
     """
     says_nothing = named.label not in {*FINE_TYPES, *COLUMN_TYPES, *KINDS}
     if review.personal is None and (named.label == before.label or says_nothing):

@@ -21,8 +21,8 @@ FILE_NAME = "memory.db"
 
 def default_location() -> str | None:
     """Return the store that AEGIR_MEMORY names, else a file in the user's folder; it need not exist."""
-    if given := os.environ.get(ENVIRONMENT):
-        return given
+    if location := os.environ.get(ENVIRONMENT):
+        return location
     folder = user_folder()
     return None if folder is None else str(folder / FILE_NAME)
 

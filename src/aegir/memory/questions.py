@@ -1,7 +1,7 @@
 """What to ask a reviewer: which columns, and in which order.
 
 Unsure columns come first, then those that similar columns were reviewed differently from, then personal ones; of each the least
-sure first. What was reviewed, is empty, or is sure and not personal is asked about only if everything is.
+sure first. What was reviewed, is empty, or is sure and not personal is included only with `everything`.
 """
 
 from collections.abc import Iterable

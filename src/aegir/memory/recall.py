@@ -4,7 +4,7 @@
 
 The same column, so that the review counts without asking: the same header, most of the same headers beside it, and
 similar content. It may have grown, moved, or be in another file. A column without a header must stand at
-the same place. Of several reviews the last one counts.
+the same index. Of several reviews the last one counts.
 
 A similar column: very similar content under another header or in another table, or the same header and similar content.
 Its review is offered with a reason, and changes nothing.
@@ -123,16 +123,16 @@ class ReviewMemory:
         return named + [self.current[i] for i in likely.tolist() if affinity[i] >= LEAST_AFFINITY]
 
     def _apply_column(
-        self, column: ColumnAnnotation, given: Fingerprint, repeated: set[str | None]
+        self, column: ColumnAnnotation, fingerprint: Fingerprint, repeated: set[str | None]
     ) -> ColumnAnnotation:
-        review = self.find(given, repeated=given.spelling in repeated)
+        review = self.find(fingerprint, repeated=fingerprint.spelling in repeated)
         if review is not None:
             return apply_review(column, review)
         offers = tuple(
             Offer(
                 match.review.label, match.similarity, match.reason, match.review.by, match.review.at
             )
-            for match in self.find_similar(given)
+            for match in self.find_similar(fingerprint)
             if match.review.label != column.label
         )
         return replace(column, offers=offers)

@@ -62,7 +62,7 @@ class Review:
 
     @classmethod
     def from_json(cls, line: str, where: str) -> "Review":
-        """Return what `to_json` was given; `where` begins the sentence that refuses anything else."""
+        """Return the review that `to_json` wrote; `where` begins the sentence that refuses anything else."""
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -126,8 +126,8 @@ class ReviewStore:
 
     def _outcome(self, review: Review) -> tuple[str, EpisodeOutcome] | None:
         """Return the id of the last logged decision about the column, and what came of it; None if there is none."""
-        place = review.column
-        episode = self._decisions.last_decision(review.table, place.index, place.name)
+        column = review.column
+        episode = self._decisions.last_decision(review.table, column.index, column.name)
         if episode is None or not episode.decisions:
             return None
         answered = episode.decisions[-1].action.get(LABEL)
@@ -174,17 +174,17 @@ def make_review(
 
 def read_lines(lines: Iterable[str], name: str) -> list[Review]:
     """Return the reviews of JSON lines, each once; a damaged line is refused with its number."""
-    found: dict[str, Review] = {}
+    reviews_by_id: dict[str, Review] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         where = f"{name}, line {number}"
         review = Review.from_json(line, where)
-        if found.setdefault(review.id, review) != review:
+        if reviews_by_id.setdefault(review.id, review) != review:
             raise UsageError(
                 f"{where} has the id of an earlier line, {review.id!r}, with other content"
             )
-    return list(found.values())
+    return list(reviews_by_id.values())
 
 
 def write_lines(reviews: Iterable[Review]) -> Iterator[str]:

@@ -20,18 +20,18 @@ from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import TableScores, table_spans
 from aegir.routing.choices import Choices
 from aegir.routing.features import column_features, confidence_of
-from aegir.routing.routed_table import Step
+from aegir.routing.routed_table import RoutingStep
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats
 
 if TYPE_CHECKING:
-    from aegir.pipeline.within import Clock
+    from aegir.pipeline.within import TableClock
 
 PARTS = ("types", "relations", "fine", "personal")
 
 
 @dataclass(eq=False)
-class Batch:
+class TableBatch:
     """B columns of some tables, what is known about them, and who was called about each."""
 
     tables: Sequence[Table]
@@ -41,9 +41,9 @@ class Batch:
     """What the n-grams say of each table."""
     scores: list[TableScores] = field(init=False)
     """What is known by now."""
-    steps: list[list[Step]] = field(init=False)
+    steps: list[list[RoutingStep]] = field(init=False)
     """(B,) the readers that were called about each column, in order."""
-    clock: "Clock | None" = None
+    clock: "TableClock | None" = None
     """Measures the time of the table; None without a limit."""
     choices: Choices | None = None
     """The first choice for every column, once it is made."""
@@ -81,12 +81,12 @@ class Batch:
         if self.scores[index] is self.first[index]:  # no reader was called about this table before
             self.scores[index] = scores
         else:
-            whole = Part.of(self.tables[index], scores, called, None)
+            whole = TablePart.of(self.tables[index], scores, called, None)
             self.scores[index] = whole.put(scores, into=self.scores[index])
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TablePart:
     """Some columns of a table."""
 
     table: Table

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch, Part
+from aegir.pipeline.batch import TableBatch, TablePart
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.mixing import per_column
 from aegir.readers.scores import (
@@ -37,7 +37,7 @@ class CalledReader(Protocol):
     """Whoever can be called about some columns."""
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the scores of these tables of the batch, in which the rows of the called columns are the reader's.
 
@@ -58,7 +58,7 @@ class FirstReading:
         """Do nothing."""
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores."""
         del called, context
@@ -75,7 +75,7 @@ class AnnotatorReader:
         """Do nothing: an annotator is loaded when it is made."""
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores with the rows that the annotator gives."""
         parts = parts_of(batch, tables, called, context)
@@ -103,7 +103,7 @@ class MixedReader:
         """Do nothing: the byte network is loaded when it is made."""
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the first scores with the rows of the mixture."""
         parts = parts_of(batch, tables, called, context)
@@ -152,11 +152,11 @@ class MixedReader:
 
 
 def parts_of(
-    batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
-) -> list[Part]:
+    batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+) -> list[TablePart]:
     """Return the called columns of each table with their context."""
     return [
-        Part.of(batch.tables[index], batch.first[index], columns, context)
+        TablePart.of(batch.tables[index], batch.first[index], columns, context)
         for index, columns in zip(tables, called, strict=True)
     ]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from aegir.answers.annotation import annotation_from_dict
 from aegir.answers.catalogue_names import catalogue_table
-from aegir.answers.differences import Compared
-from aegir.answers.writers import FORMATS, is_earlier_output
+from aegir.answers.differences import ComparedAnswer
+from aegir.answers.earlier_output import is_earlier_output
+from aegir.answers.writers import FORMATS
 from aegir.pipeline.run import Failure, Prepared, annotate_sources
 from aegir.tables.database_urls import is_selected
 from aegir.tables.fingerprint import fingerprint_table
@@ -35,7 +36,7 @@ def without_answers(places: Sequence[object]) -> list[object]:
     ]
 
 
-def read_answers(path: Path) -> list[Compared]:
+def read_answers(path: Path) -> list[ComparedAnswer]:
     """Return the answers of a JSON or JSON lines file written by `aegir annotate`."""
     format_name = answer_format(path)
     if format_name not in READABLE:
@@ -47,11 +48,11 @@ def read_answers(path: Path) -> list[Compared]:
         text = path.read_text("utf-8")
         if format_name == "json":
             return [
-                Compared(annotation_from_dict(each, f"{path}, table {number}"))
+                ComparedAnswer(annotation_from_dict(each, f"{path}, table {number}"))
                 for number, each in enumerate(json.loads(text), 1)
             ]
         return [
-            Compared(annotation_from_dict(json.loads(line), f"{path}, line {number}"))
+            ComparedAnswer(annotation_from_dict(json.loads(line), f"{path}, line {number}"))
             for number, line in enumerate(text.split("\n"), 1)
             if line.strip()
         ]
@@ -61,7 +62,9 @@ def read_answers(path: Path) -> list[Compared]:
         raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
 
 
-def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[Compared]:
+def select_tables(
+    answers: Sequence[ComparedAnswer], patterns: Sequence[str]
+) -> list[ComparedAnswer]:
     """Return the answers to tables that these patterns choose, as in a database; all of them without a pattern."""
     places = [(each, catalogue_table(each.annotation)) for each in answers]
     return [
@@ -71,10 +74,10 @@ def select_tables(answers: Sequence[Compared], patterns: Sequence[str]) -> list[
     ]
 
 
-def annotate_side(places: Iterable[object], prepared: Prepared) -> Iterator[Compared]:
+def annotate_side(places: Iterable[object], prepared: Prepared) -> Iterator[ComparedAnswer]:
     """Yield the tables at these places with their answers; raise for what cannot be read: half a comparison misleads."""
     for each in annotate_sources(places, prepared):
         if isinstance(each.answer, Failure):
             raise each.answer.kind(each.answer.reason)
         assert each.table is not None, "an answer has a table"
-        yield Compared(each.answer, fingerprint_table(each.table))
+        yield ComparedAnswer(each.answer, fingerprint_table(each.table))

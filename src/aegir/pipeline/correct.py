@@ -17,7 +17,6 @@ import numpy as np
 
 from aegir.readers.calibration import Mixture
 from aegir.readers.ngrams.annotator import trust_fine
-from aegir.readers.rules.annotator import explain_verdict
 from aegir.readers.rules.headers import TELEPHONES
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import (
@@ -26,6 +25,7 @@ from aegir.readers.scores import (
     Explanation,
     Probabilities,
     TableScores,
+    explain_verdict,
     type_places,
 )
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.called_readers import (
     AnnotatorReader,
     CalledReader,
@@ -52,7 +52,7 @@ from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import Annotator, Explanation, TableScores
 from aegir.routing.choices import FREE
-from aegir.routing.routed_table import EFFORT, FALLBACK, RoutedTable, Step
+from aegir.routing.routed_table import EFFORT, FALLBACK, RoutedTable, RoutingStep
 from aegir.routing.tables import load_routing
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32, Bools
@@ -104,7 +104,7 @@ class Pipeline:
         self.name, self.plan = name, plan
         self.ngrams, self.byte_model = ngrams, byte_model
         self.others = dict(readers or {})
-        self.operating_points = OperatingPoints.from_facts(byte_model.model.facts, COMBINED)
+        self.operating_points = OperatingPoints.from_facts(byte_model.facts, COMBINED)
         self.corrections = Corrections(mixed.mixture, ngrams.model.compatibility)
         self.readers: dict[str, CalledReader] = {
             FREE: FirstReading(),
@@ -137,10 +137,10 @@ class Pipeline:
         self._call(batch, Call(reader, np.ones(len(batch.verdicts), bool), context))
         return self._corrected(batch)
 
-    def read_first(self, tables: Sequence[Table]) -> Batch:
+    def read_first(self, tables: Sequence[Table]) -> TableBatch:
         """Return the tables with what rules and n-grams say of every column."""
         verdicts = judge_columns([column for table in tables for column in table.columns])
-        return Batch(tables, verdicts, self.ngrams.score_judged(tables, verdicts))
+        return TableBatch(tables, verdicts, self.ngrams.score_judged(tables, verdicts))
 
     def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:
         """Return the tables that are read at a time: all of them, or under a time limit each by itself."""
@@ -150,7 +150,7 @@ class Pipeline:
             reader.load()  # before the clock runs
         return [[table] for table in tables]
 
-    def _run(self, tables: Sequence[Table]) -> Batch:
+    def _run(self, tables: Sequence[Table]) -> TableBatch:
         if self.plan.clock is not None:
             self.plan.clock.start()
         batch = self.read_first(tables)
@@ -189,13 +189,13 @@ class Pipeline:
             )
         return result
 
-    def _corrected(self, batch: Batch) -> list[TableScores]:
+    def _corrected(self, batch: TableBatch) -> list[TableScores]:
         return [
             self.corrections.apply(scores, batch.verdicts[span])
             for scores, span in zip(batch.scores, batch.spans, strict=True)
         ]
 
-    def _call(self, batch: Batch, call: Call) -> None:
+    def _call(self, batch: TableBatch, call: Call) -> None:
         """Put a reader's answers about some columns into the scores, and record who was called."""
         columns = np.flatnonzero(call.columns).tolist()
         if not columns:
@@ -206,7 +206,7 @@ class Pipeline:
         seconds = (time.perf_counter() - started) / len(columns)
         for column in columns:
             batch.steps[column].append(
-                Step(
+                RoutingStep(
                     worker=call.reader,
                     tries=len(batch.steps[column]),
                     confidence=float(confidence[column]),
@@ -216,7 +216,7 @@ class Pipeline:
                 )
             )
 
-    def _read(self, batch: Batch, call: Call) -> Bools:
+    def _read(self, batch: TableBatch, call: Call) -> Bools:
         """Call the reader; return (B,) the columns on which it failed."""
         reader = self.readers[call.reader]
         failed = np.zeros(len(call.columns), bool)
@@ -239,7 +239,7 @@ class Pipeline:
         return failed
 
 
-def _with_paths(scores: TableScores, batch: Batch, span: slice) -> tuple[Explanation, ...]:
+def _with_paths(scores: TableScores, batch: TableBatch, span: slice) -> tuple[Explanation, ...]:
     """Return the explanations, those of searched columns with the path through the type tree."""
     if not batch.searched:
         return scores.explanations

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.settings import EFFORTS, NORMAL
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
 from aegir.routing.choices import FREE, Choices
 from aegir.routing.features import CONFIDENCE, FEATURES
-from aegir.routing.routed_table import EFFORT, Step
+from aegir.routing.routed_table import EFFORT, RoutingStep
 from aegir_rl.base.arrays import Bools
 from aegir_rl.offline.routing_table import FeatureComparison, Role, RoutingRule, RoutingTable
 
 if TYPE_CHECKING:
-    from aegir.pipeline.within import Clock
+    from aegir.pipeline.within import TableClock
     from aegir.routing.exploration import Exploration
     from aegir.routing.learnt_policy import LearntPolicy
 
@@ -87,7 +87,7 @@ class Plan(Protocol):
     """Says who is called next."""
 
     @property
-    def clock(self) -> "Clock | None":
+    def clock(self) -> "TableClock | None":
         """Measures the time of each table; None without a limit."""
         ...
 
@@ -103,11 +103,11 @@ class Plan(Protocol):
         """The readers that the table or the policy may choose, sorted."""
         ...
 
-    def choose(self, batch: Batch) -> Choices:
+    def choose(self, batch: TableBatch) -> Choices:
         """Return the first choice for every column."""
         ...
 
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
         """Yield calls until nobody is to be called any more."""
         ...
 
@@ -122,9 +122,9 @@ class TablePlan:
     sureness: float = 1.0
     """Confidences are divided by this before the table sees them: 0 makes every column look sure."""
     policy: "LearntPolicy | None" = field(default=None, init=False)
-    clock: "Clock | None" = field(default=None, init=False)
+    clock: "TableClock | None" = field(default=None, init=False)
 
-    def choose(self, batch: Batch) -> Choices:
+    def choose(self, batch: TableBatch) -> Choices:
         """Return what the table's rules say."""
         features = batch.features
         if self.sureness < 1:
@@ -133,7 +133,7 @@ class TablePlan:
             features[:, CONFIDENCE] = sure / self.sureness if self.sureness else math.inf
         return Choices.by_table(self.table, self.workers, features)
 
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
         """Yield the chosen readers, then their fallbacks."""
         return follow_chains(self, batch)
 
@@ -142,7 +142,7 @@ class PlanAround:
     """A plan around another one, which it asks for everything that it does not change."""
 
     plan: Plan
-    clock: "Clock | None" = None
+    clock: "TableClock | None" = None
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -162,11 +162,11 @@ class PlanAround:
         """The readers that may be chosen."""
         return self.plan.workers
 
-    def choose(self, batch: Batch) -> Choices:
+    def choose(self, batch: TableBatch) -> Choices:
         """Return the plan's first choice."""
         return self.plan.choose(batch)
 
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
         """Yield the chosen readers, then their fallbacks."""
         return follow_chains(self, batch)
 
@@ -183,7 +183,7 @@ class PolicyPlan(PlanAround):
         """The policy, which may be unusable."""
         return self._policy
 
-    def choose(self, batch: Batch) -> Choices:
+    def choose(self, batch: TableBatch) -> Choices:
         """Return what the policy says, and the plan's choice where the policy is not sure or cannot be used."""
         return self.plan.choose(batch).with_policy(self._policy)
 
@@ -195,7 +195,7 @@ class Explore(PlanAround):
         super().__init__(plan)
         self.exploration = exploration
 
-    def choose(self, batch: Batch) -> Choices:
+    def choose(self, batch: TableBatch) -> Choices:
         """Return readers that were drawn around the plan's choice."""
         return self.plan.choose(batch).explored_by(self.exploration, batch.tables)
 
@@ -208,7 +208,7 @@ class EffortPlan(PlanAround):
         super().__init__(plan)
         self.search = search
 
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
         """Yield the plan's first round, the search, and the plan's other rounds."""
         rounds = self.plan.rounds(batch)
         yield next(rounds, [])
@@ -223,7 +223,7 @@ def is_ambiguous(types: Probabilities, below: float) -> Bools:
     return np.asarray((sure < below) & types.any(axis=1), bool)
 
 
-def follow_chains(plan: Plan, batch: Batch) -> Iterator[Sequence[Call]]:
+def follow_chains(plan: Plan, batch: TableBatch) -> Iterator[Sequence[Call]]:
     """Yield calls of the chosen readers, then of the fallbacks of their roles, within the budget of the routing table."""
     table = plan.table
     choices = plan.choose(batch).within_budget(table, batch.tables, batch.features)
@@ -249,7 +249,7 @@ def _role(table: RoutingTable, choices: Choices, column: int) -> Role:
 
 
 def _fallbacks(
-    table: RoutingTable, batch: Batch, roles: Sequence[Role], last: set[int]
+    table: RoutingTable, batch: TableBatch, roles: Sequence[Role], last: set[int]
 ) -> dict[int, str]:
     """Return the columns, of those called about last, that are handed on, each with the reader that is next."""
     pending: dict[int, str] = {}
@@ -260,7 +260,7 @@ def _fallbacks(
         spent = sum(table.cost(step.worker) for step in of_table)
         for column in sorted(last.intersection(range(span.start, span.stop))):
             role = roles[column]
-            chain: list[Step] = [s for s in batch.steps[column] if s.decided_by != EFFORT]
+            chain: list[RoutingStep] = [s for s in batch.steps[column] if s.decided_by != EFFORT]
             unsure = confidence[column] < role.confidence
             if not 0 < len(chain) < len(role.chain) or not (chain[-1].failed or unsure):
                 continue

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.answers.writers import FORMATS, check_format, render_text
+from aegir.answers.text_report import render_text
+from aegir.answers.writers import FORMATS, check_format
 from aegir.memory.location import load_memory, memory_exists
 from aegir.pipeline.custom_types.recognising import with_custom_types
 from aegir.pipeline.decide import decide

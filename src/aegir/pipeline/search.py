@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.called_readers import CalledReader
 from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
-from aegir.pipeline.witnesses import FLOOR, Logs, Networks, Readings, read_by_swarm
+from aegir.pipeline.witnesses import FLOOR, FurtherReadings, Logs, Networks, read_by_swarm
 from aegir.readers.mixing import with_none
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import LIKELY, Annotator, Probabilities, TableScores
@@ -90,7 +90,7 @@ class Search:
             self.added.load()
 
     def read(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> list[TableScores]:
         """Return the scores of these tables after the search of their called columns."""
         if self.first is not None:
@@ -109,7 +109,7 @@ class Search:
         return result
 
     def _read_first(
-        self, batch: Batch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
     ) -> None:
         assert self.first is not None
         before = batch.was_called(COMBINED)
@@ -125,16 +125,16 @@ class Search:
         verdicts: Sequence[Verdict],
         start: TableScores,
         called: Bools,
-        batch: Batch,
+        batch: TableBatch,
     ) -> "_Searched":
         """Search the called columns of one table that are ambiguous."""
         searched = _Searched(start, [Trail() for _ in table.columns])
         open_ = called & is_ambiguous(start.types, SEARCHED_BELOW)
-        readings: Readings | None = None
+        readings: FurtherReadings | None = None
         for number in range(1, self.depth.readings + 1):
             if not open_.any() or not batch.may_go_on("reading", int(open_.sum())):
                 break
-            readings = readings or Readings(self.networks, table, verdicts)
+            readings = readings or FurtherReadings(self.networks, table, verdicts)
             unread = open_ & readings.unread(number)
             if not unread.any():
                 break
@@ -156,7 +156,7 @@ class Search:
         searched: "_Searched",
         table: Table,
         called: Bools,
-        batch: Batch,
+        batch: TableBatch,
         added: "AddedSpecialists",
     ) -> None:
         """Call the user's specialists about columns that are still ambiguous between types that they tell apart."""

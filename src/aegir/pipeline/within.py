@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.plan import BYTE_MODEL, COMBINED, Call, Plan, PlanAround
 from aegir.pipeline.settings import LONGEST
 from aegir.routing.choices import FREE
@@ -28,7 +28,7 @@ FORGETTING = 0.1
 
 
 @dataclass(slots=True)
-class Clock:
+class TableClock:
     """Says whether a step would end in time, and learns how long steps take."""
 
     within: float
@@ -82,15 +82,15 @@ class Clock:
 class Within(PlanAround):
     """A plan under a time limit for each table; the pipeline then reads one table at a time."""
 
-    clock: Clock
+    clock: TableClock
 
     def __init__(
         self, plan: Plan, seconds: float, now: Callable[[], float] = time.perf_counter
     ) -> None:
         super().__init__(plan)
-        self.clock = Clock(seconds, now)
+        self.clock = TableClock(seconds, now)
 
-    def rounds(self, batch: Batch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
         """Yield the plan's calls as far as there is time for them, and note what was left out."""
         left_out = 0
         for calls in self.plan.rounds(batch):
@@ -112,7 +112,7 @@ class Within(PlanAround):
         for notes in batch.notes:
             notes.append(note)
 
-    def _fit(self, call: Call, batch: Batch) -> Call:
+    def _fit(self, call: Call, batch: TableBatch) -> Call:
         """Return the call about as many columns as there is time for, the least sure first."""
         if call.reader == FREE or call.by_effort:  # a search measures its own steps
             return call

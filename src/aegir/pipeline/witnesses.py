@@ -43,7 +43,7 @@ class Networks(Protocol):
         ...
 
 
-class Readings:
+class FurtherReadings:
     """Further readings of the columns of one table."""
 
     def __init__(self, networks: Networks, table: Table, verdicts: Sequence[Verdict]) -> None:

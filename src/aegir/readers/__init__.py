@@ -1,1 +1,1 @@
-"""Readers: whoever scores a column, behind one interface (`scores.Annotator`)."""
+"""Readers: the models and rules that score columns, behind one interface (`scores.Annotator`)."""

@@ -3,7 +3,7 @@
     ngrams.safetensors   NgramCalibration    temperatures of the linear stages, and how networks are mixed with them
     bytes.safetensors    ByteCalibration     temperatures, and the Mixture of the `combined` annotator
 
-They are stored as JSON under "calibration" in the metadata of a weights file; thresholds are among the figures under
+They are stored as JSON under "calibration" in the metadata of a weights file; thresholds are among the metrics under
 "held_out". A number that is missing, not finite or out of range raises UsageError at construction, so that no
 annotator starts with one.
 """
@@ -11,20 +11,22 @@ annotator starts with one.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from aegir.readers.mixing import Mixing, RuleTrust
 from aegir.readers.pairs import PairModel
 from aegir.readers.scores import LIKELY
-from aegir.tables.labelled import Task
 from aegir_rl.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from aegir.tables.labelled import Task
 
 NEVER = math.inf
 """The threshold of what is not to be answered."""
-TASKS: tuple[Task, Task] = ("cta", "cpa")
+TASKS: "tuple[Task, Task]" = ("cta", "cpa")
 LABELS = "label@open"
-"""Figures of the labels that are fine types or kinds; only everyday tables tell whether they are right."""
-PerTask = Mapping[Task, float]
+"""Metrics of the labels that are fine types or kinds; only everyday tables have labels to judge them by."""
+PerTask: TypeAlias = "Mapping[Task, float]"
 """One number for column types and one for relations."""
 
 
@@ -63,9 +65,9 @@ class NgramCalibration:
         _check_tasks("ngrams", self.temperature, above=0)
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote."""
-        temperature, mixing, trust = _items(given, "ngrams", "mixing", "rule_trust")
+        temperature, mixing, trust = _items(data, "ngrams", "mixing", "rule_trust")
         return cls(temperature, Mixing.from_json(mixing), RuleTrust.from_json(trust))
 
     def as_json(self) -> dict[str, object]:
@@ -96,17 +98,17 @@ class Mixture:
         _check_number("compatibility_weight", self.compatibility_weight)
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote."""
         mixing, trust, rule_weight, compatibility_weight = _items(
-            given, "mixing", "rule_trust", "rule_weight", "compatibility_weight"
+            data, "mixing", "rule_trust", "rule_weight", "compatibility_weight"
         )
         return cls(
             Mixing.from_json(mixing),
             RuleTrust.from_json(trust),
             rule_weight,
             compatibility_weight,
-            PairModel.from_json(given["pairs"]) if "pairs" in given else None,
+            PairModel.from_json(data["pairs"]) if "pairs" in data else None,
         )
 
     def as_json(self) -> dict[str, object]:
@@ -133,10 +135,10 @@ class ByteCalibration:
         _check_tasks("bytes", self.temperature, above=0)
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote."""
-        (temperature,) = _items(given, "bytes")
-        mixture = Mixture.from_json(given["combined"]) if "combined" in given else None
+        (temperature,) = _items(data, "bytes")
+        mixture = Mixture.from_json(data["combined"]) if "combined" in data else None
         return cls(temperature, mixture)
 
     def as_json(self) -> dict[str, object]:
@@ -155,7 +157,7 @@ class OperatingPoints:
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], annotator: str) -> Self:
-        """Read the held-out figures of an annotator; a task without figures has no points."""
+        """Read the held-out metrics of an annotator; a task without metrics has no points."""
         try:
             held_out = facts.get("held_out", {})
             known = (*_WEB, *_EVERYDAY, *((LABELS,) if f"{annotator}/{LABELS}" in held_out else ()))
@@ -196,11 +198,11 @@ class OperatingPoints:
 _WEB, _EVERYDAY = ("cta", "cpa"), ("cta@open", "cpa@open")
 
 
-def _items(given: Any, *keys: str) -> list[Any]:
+def _items(data: Any, *keys: str) -> list[Any]:
     for key in keys:
-        if not isinstance(given, Mapping) or key not in given:
+        if not isinstance(data, Mapping) or key not in data:
             raise UsageError(f"the calibration has no {key!r}")
-    return [given[key] for key in keys]
+    return [data[key] for key in keys]
 
 
 def _check_tasks(name: str, values: Any, above: float = -math.inf) -> None:

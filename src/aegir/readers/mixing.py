@@ -39,12 +39,12 @@ class Weights:
     """s: the power to which the types' probabilities are then raised."""
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `asdict` made of it; raise UsageError for anything else."""
         try:
-            parts: dict[str, Any] = {head: tuple(map(float, given[head])) for head in NUMBERS}
+            parts: dict[str, Any] = {head: tuple(map(float, data[head])) for head in NUMBERS}
             weights = cls(
-                **parts, via_fine=float(given["via_fine"]), sharpness=float(given["sharpness"])
+                **parts, via_fine=float(data["via_fine"]), sharpness=float(data["sharpness"])
             )
         except (KeyError, TypeError, ValueError):
             raise UsageError("the calibration has no weights of a mixture") from None
@@ -71,11 +71,11 @@ class Mixing:
     everyday: Weights
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `asdict` made of it."""
-        if not isinstance(given, Mapping) or not {"web", "everyday"} <= given.keys():
+        if not isinstance(data, Mapping) or not {"web", "everyday"} <= data.keys():
             raise UsageError("the calibration has no mixture for web and everyday tables")
-        return cls(Weights.from_json(given["web"]), Weights.from_json(given["everyday"]))
+        return cls(Weights.from_json(data["web"]), Weights.from_json(data["everyday"]))
 
     def at(self, head: str, web: F32) -> F32:
         """Return the weights (columns, n) of a head for columns of tables that are web with probability (columns,)."""
@@ -90,8 +90,8 @@ class Mixing:
         """Return the mixture (columns, names) of two such arrays; the rest to 1 is "none of these" in all three."""
         weights = self.at(head, web)
         logits = [
-            weights[:, place, None] * np.log(with_none(part) + FLOOR)
-            for place, part in enumerate((first, second))
+            weights[:, index, None] * np.log(with_none(part) + FLOOR)
+            for index, part in enumerate((first, second))
         ]
         return softmax(logits[0] + logits[1])[:, :-1]
 
@@ -104,7 +104,10 @@ class Mixing:
     def with_fine(
         self, types: Probabilities, fine: Probabilities, types_of_fine: F32, web: F32
     ) -> Probabilities:
-        """Return type probabilities (columns, 82) to which the fine types have been asked too."""
+        """Return type probabilities (columns, 82) mixed with those that the fine types imply, then sharpened.
+
+        `types_of_fine` (fine types + 1, 83) is P(type | fine type), with "none of these" last on both sides.
+        """
         share = self.at("via_fine", web)
         by_fine = rows_times(with_none(fine), types_of_fine)
         by_fine /= by_fine.sum(axis=1, keepdims=True)  # `types_of_fine` was rounded
@@ -130,11 +133,11 @@ class RuleTrust:
                 )
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `asdict` made of it; raise UsageError for anything else."""
-        if not isinstance(given, Mapping) or not isinstance(given.get("shares"), Mapping):
+        if not isinstance(data, Mapping) or not isinstance(data.get("shares"), Mapping):
             raise UsageError("the calibration has no trust in rules")
-        return cls(given["shares"])
+        return cls(data["shares"])
 
     def apply(self, fine: Probabilities, named: Sequence[str | None]) -> Probabilities:
         """Return fine type probabilities (columns, names) in which what rules name is trusted."""

@@ -84,15 +84,15 @@ class Pairs:
         object.__setattr__(self, "_matrix", np.ascontiguousarray(np.vstack([both.T, both])))
 
     @classmethod
-    def from_json(cls, given: Any, names: Sequence[str]) -> Self:
+    def from_json(cls, data: Any, names: Sequence[str]) -> Self:
         """Read what `as_json` wrote; raise UsageError for anything else."""
-        place = {name: i for i, name in enumerate(names)}
+        index_of = {name: i for i, name in enumerate(names)}
         counts = np.zeros((len(names), len(names)), np.float32)
         try:
-            weights = PairWeights(**given["weights"])
-            for before, row in given["counts"].items():
+            weights = PairWeights(**data["weights"])
+            for before, row in data["counts"].items():
                 for after, count in row.items():
-                    counts[place[before], place[after]] = count
+                    counts[index_of[before], index_of[after]] = count
         except UsageError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -142,13 +142,13 @@ class PairModel:
     relations: Pairs
 
     @classmethod
-    def from_json(cls, given: Any) -> Self:
+    def from_json(cls, data: Any) -> Self:
         """Read what `as_json` wrote; raise UsageError for anything else."""
-        if not isinstance(given, Mapping) or not {"types", "relations"} <= given.keys():
+        if not isinstance(data, Mapping) or not {"types", "relations"} <= data.keys():
             raise UsageError("the pairs in the calibration are not those of types and relations")
         return cls(
-            Pairs.from_json(given["types"], TYPE_NAMES),
-            Pairs.from_json(given["relations"], RELATION_NAMES),
+            Pairs.from_json(data["types"], TYPE_NAMES),
+            Pairs.from_json(data["relations"], RELATION_NAMES),
         )
 
     def as_json(self) -> dict[str, object]:

@@ -24,6 +24,7 @@ from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64
 
 if TYPE_CHECKING:
+    from aegir.readers.rules.judge import Verdict
     from aegir.routing.routed_table import RoutedTable
 
 Probabilities = npt.NDArray[np.float32]
@@ -84,11 +85,11 @@ class TableScores:
     web: float = 1.0
     """The probability that the table is one of the web's markup rather than an everyday one."""
     routing: tuple[Routing, ...] | None = None
-    """Per column whom a swarm's router woke; None from an annotator without a router."""
+    """Per column what a swarm's router decided; None from an annotator without a router."""
     timing: Timing | None = None
     """How long the table took; None where it was not measured."""
     spawned: Spawned | None = None
-    """Which specialists the table was allowed to wake; None where that was not limited."""
+    """Which specialists the table was allowed to activate; None where that was not limited."""
     routed: "RoutedTable | None" = None
     """How the pipeline routed the columns; None from a single reader."""
     notes: tuple[str, ...] = ()
@@ -114,10 +115,10 @@ def table_spans(tables: Sequence[Table]) -> list[slice]:
 
 @lru_cache(maxsize=4096)
 def type_places(names: frozenset[str]) -> I64:
-    """Return the places of column types among the 82, ascending."""
-    places = np.array(sorted(TYPE_INDEX[name] for name in names), np.int64)
-    places.flags.writeable = False  # it is shared
-    return places
+    """Return the indices of column types among the 82, ascending."""
+    indices = np.array(sorted(TYPE_INDEX[name] for name in names), np.int64)
+    indices.flags.writeable = False  # it is shared
+    return indices
 
 
 def choose_subject(table: Table, likeness: F32, scale: float = 1.0) -> int:
@@ -162,6 +163,11 @@ def explain_networks(
         Explanation(evidence=_read_together(*rows))
         for rows in zip(columns, types, fine, strict=True)
     )
+
+
+def explain_verdict(verdict: "Verdict") -> Explanation:
+    """Return the fine type and the evidence of the rules' verdict on a column."""
+    return Explanation(verdict.fine_type, verdict.evidence)
 
 
 def _read_together(column: Column, types: Probabilities, fine: Probabilities) -> tuple[str, ...]:

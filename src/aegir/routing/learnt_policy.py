@@ -26,7 +26,7 @@ SECONDS = 0.5
 """How long the decisions about a batch of columns may take; measured, they take about a millisecond."""
 
 
-class Policy(Protocol):
+class PolicyModel(Protocol):
     """What a policy must have; `aegir_rl.offline.policy.RoutingPolicy` has it."""
 
     @property
@@ -41,7 +41,7 @@ class Policy(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Proposal:
+class PolicyProposal:
     """Who a policy would ask."""
 
     probabilities: Floats | None
@@ -54,7 +54,7 @@ class Proposal:
 class LearntPolicy:
     """A policy that may be unusable; then `problem` says why."""
 
-    policy: Policy | None
+    policy: PolicyModel | None
     problem: str = ""
     seconds: float = SECONDS
     _columns: list[int] = field(default_factory=list)
@@ -86,13 +86,13 @@ class LearntPolicy:
     def floor(self) -> float:
         return self.policy.floor if self.policy else 0.0
 
-    def propose(self, features: Floats, workers: Sequence[str]) -> Proposal:
+    def propose(self, features: Floats, workers: Sequence[str]) -> PolicyProposal:
         """(B, FEATURES) -> a probability for every worker, or the reason that there is none."""
         policy = self.policy
         if policy is None:
-            return Proposal(None, self.problem)
+            return PolicyProposal(None, self.problem)
         if unknown := self.unknown_worker(workers):
-            return Proposal(None, unknown)
+            return PolicyProposal(None, unknown)
         answer: list[Any] = []
 
         def ask() -> None:
@@ -106,9 +106,9 @@ class LearntPolicy:
         thread.join(self.seconds)
         if not answer:
             self._refuse(f"it took longer than {self.seconds:g} seconds")
-            return Proposal(None, self.problem)
+            return PolicyProposal(None, self.problem)
         if isinstance(answer[0], Exception):
-            return Proposal(None, f"it failed ({type(answer[0]).__name__}: {answer[0]})")
+            return PolicyProposal(None, f"it failed ({type(answer[0]).__name__}: {answer[0]})")
         return _checked(answer[0], policy.actions, workers, len(features))
 
     def unknown_worker(self, workers: Sequence[str]) -> str:
@@ -122,15 +122,19 @@ class LearntPolicy:
         self.policy, self.problem = None, problem
 
 
-def _checked(answer: Any, actions: Sequence[str], workers: Sequence[str], rows: int) -> Proposal:
+def _checked(
+    answer: Any, actions: Sequence[str], workers: Sequence[str], rows: int
+) -> PolicyProposal:
     """Return the answer spread over all workers, unless it is nonsense."""
     found = np.asarray(answer, np.float64)
     if found.shape != (rows, len(actions)):
-        return Proposal(None, f"it answered an array of {found.shape}, not {(rows, len(actions))}")
+        return PolicyProposal(
+            None, f"it answered an array of {found.shape}, not {(rows, len(actions))}"
+        )
     if not (np.isfinite(found).all() and (found >= 0).all() and (found.sum(axis=1) > 0).all()):
-        return Proposal(None, "it answered numbers that are no probabilities")
+        return PolicyProposal(None, "it answered numbers that are no probabilities")
     spread = np.zeros((rows, len(workers)))
     spread[:, [list(workers).index(name) for name in actions]] = found / found.sum(
         axis=1, keepdims=True
     )
-    return Proposal(spread)
+    return PolicyProposal(spread)

@@ -17,7 +17,7 @@ EFFORT, FALLBACK = "effort", "fallback"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RoutingStep:
     """One worker called about one column."""
 
     worker: str
@@ -35,7 +35,7 @@ class RoutedTable:
     """A table, and how every column was routed."""
 
     table: Table
-    steps: tuple[tuple[Step, ...], ...]
+    steps: tuple[tuple[RoutingStep, ...], ...]
     """Per column the workers that were called, in order."""
     features: Floats
     """(columns, FEATURES)"""

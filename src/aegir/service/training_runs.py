@@ -43,7 +43,7 @@ class TrainingRuns:
             raise Refused(404, f"there is no run {name!r}; {where}")
         if (paths[name] / METRICS).stat().st_size > LARGEST:
             raise UsageError(
-                f"the metrics of {name} are larger than {LARGEST >> 20} MB; use aegir runs show"
+                f"the metrics of {name} are larger than {LARGEST >> 20} MB; use python -m aegir.lab.figures run"
             )
         return json_reply(read_run(RunFolder(paths[name])).as_dict())
 

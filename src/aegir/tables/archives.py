@@ -5,7 +5,7 @@ Promises
     archive at most `MEMBERS` members and `ARCHIVE_LIMIT` bytes (or `ARCHIVE_RATIO` times its own size): a
     compression bomb costs seconds and no memory;
   - a table in an archive that is left out is named in a warning; hidden files are no tables;
-  - members that share a name are all read, and told apart by a number: `a.csv`, `a.csv (2)`;
+  - members that share a name are all read, and distinguished by a number: `a.csv`, `a.csv (2)`;
   - a stream that breaks off gives what came before the break, with a warning.
 
 Limits: archives and compressed files in archives are not opened. Members that are not text are written to a
@@ -18,7 +18,7 @@ import lzma
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -61,8 +61,10 @@ def is_workbook(path: Path) -> bool:
     return bool(names & {"xl/workbook.xml", "xl/workbook.bin"}) or "content.xml" in names
 
 
-def read_zip(path: Path, request: Request) -> Iterator[Table]:
-    """Yield the tables in the members of a zip archive, in the order of their names."""
+def read_zip(
+    path: Path, request: Request, read_stream: Callable[..., Iterator[Table]]
+) -> Iterator[Table]:
+    """Yield the tables that `read_stream` finds in the members of a zip archive, in the order of their names."""
     try:
         archive = zipfile.ZipFile(path)
     except BROKEN_ZIP as error:
@@ -80,7 +82,8 @@ def read_zip(path: Path, request: Request) -> Iterator[Table]:
                 f"{request.label} holds {len(members):,} files; archives are read up to {MEMBERS}; "
                 "unpack it and give the folder"
             )
-        reader = _MemberReader(archive, max(ARCHIVE_LIMIT, ARCHIVE_RATIO * path.stat().st_size))
+        limit = max(ARCHIVE_LIMIT, ARCHIVE_RATIO * path.stat().st_size)
+        reader = _MemberReader(archive, limit, read_stream)
         yield from read_each(
             list(members),
             lambda title: reader.read(members[title], request.part(title, title)),
@@ -92,14 +95,15 @@ def read_zip(path: Path, request: Request) -> Iterator[Table]:
 class _MemberReader:
     """Reads members of an archive until they have unpacked to `limit` bytes together."""
 
-    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, limit: int, read_stream: Callable[..., Iterator[Table]]
+    ) -> None:
         self._archive = archive
+        self._read_stream = read_stream
         self._limit = limit
         self._left = limit
 
     def read(self, member: zipfile.ZipInfo, request: Request) -> Iterator[Table]:
-        from aegir.tables.readers import read_stream
-
         if ".." in Path(member.filename).parts:
             raise UnreadableTable(f"{request.label} has a path that leads out of its archive")
         if member.flag_bits & 1:
@@ -116,13 +120,13 @@ class _MemberReader:
         with opened:
             stream = ByteStream(cast(BinaryIO, opened))
             try:
-                yield from read_stream(stream, request, MEMBER_LIMIT, inside_archive=True)
+                yield from self._read_stream(stream, request, MEMBER_LIMIT, inside_archive=True)
             finally:
                 self._left -= stream.taken
 
 
 def _members_by_title(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The members worth reading, sorted by name; one that repeats a name has a number behind it."""
+    """The members that may hold tables, by title in the order of names; a repeated name has a number behind it."""
     wanted = [member for member in archive.infolist() if _is_wanted(member.filename)]
     seen: Counter[str] = Counter()
     titled = {}

@@ -33,11 +33,11 @@ def assemble_table(
         notes.append(f"only the first {COLUMN_LIMIT:,} of {len(header):,} columns are kept")
     names = [_clean_name(name) for name in header[:COLUMN_LIMIT]]
     cut = 0
-    kept = []
+    cleaned = []
     for name, values in zip(names, columns[:COLUMN_LIMIT], strict=True):
         cells = [value if len(value) <= CELL_LIMIT else value[:CELL_LIMIT] for value in values]
         cut += sum(len(value) > CELL_LIMIT for value in values)
-        kept.append(Column(name, _writable(cells)))
+        cleaned.append(Column(name, _writable(cells)))
     if cut:
         notes.append(f"cut {amount(cut, 'cell')} longer than {CELL_LIMIT:,} characters")
     notes += _header_warnings(names)
@@ -45,7 +45,7 @@ def assemble_table(
         notes.append("the table has no rows")
     return Table(
         request.name,
-        tuple(kept),
+        tuple(cleaned),
         request.source,
         total_rows=total_rows,
         warnings=tuple(notes),

@@ -161,19 +161,19 @@ def sample_stream(stream: ByteStream, limit: int = STREAM_LIMIT) -> ByteSample:
     head = _whole_lines_head(beginning[:WHOLE])
     length, count = _block_plan(head)
     stream.read(len(head))
-    kept: list[bytes] = []
+    stored: list[bytes] = []
     every, index, seen = 1, 0, len(head)
     while seen < limit and (block := stream.read(length)):
         seen += len(block)
         if index % every == 0:
-            kept.append(block)
-            if len(kept) == 2 * count:
-                kept, every = kept[::2], every * 2
+            stored.append(block)
+            if len(stored) == 2 * count:
+                stored, every = stored[::2], every * 2
         index += 1
     warnings = _damage_warnings(stream)
     if seen >= limit:
         warnings += (f"only the first {limit >> 20} MB of the unpacked data were sampled",)
-    return ByteSample(head, tuple(kept), whole=False, warnings=warnings)
+    return ByteSample(head, tuple(stored), whole=False, warnings=warnings)
 
 
 def _damage_warnings(stream: ByteStream) -> tuple[str, ...]:

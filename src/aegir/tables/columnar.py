@@ -148,8 +148,8 @@ def _reason(error: BaseException) -> str:
     """What was wrong, without the traces that libraries wrap around it."""
     sentence = first_sentence(error).partition(". Detail: Python exception")[0]
     _, _, reason = sentence.rpartition("failed (")
-    place, _, reason = reason.partition("): ")
-    return reason or place
+    location, _, reason = reason.partition("): ")
+    return reason or location
 
 
 def _open_nanoarrow(stack: ExitStack, path: Path, format_: Format) -> Any:
@@ -214,6 +214,6 @@ def _missing_frame(start: bytes) -> bytes:
     """The eight bytes before the first message, which Polars leaves out in files."""
     if start.startswith(CONTINUATION):
         return b""
-    places = (at for at in range(8, len(start), 8) if start.startswith(CONTINUATION, at))
-    length = next(places, 0)
+    offsets = (at for at in range(8, len(start), 8) if start.startswith(CONTINUATION, at))
+    length = next(offsets, 0)
     return CONTINUATION + struct.pack("<i", length) if length else b""

@@ -93,36 +93,33 @@ def parse_database_url(text: str) -> DatabaseUrl:
     try:
         parts = urlsplit(text)
         port = parts.port
-        given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:  # whose text may quote a part of the password
         raise _unreadable(scheme) from None
     if (
         parts.fragment or "@" in parts.path
     ):  # most likely the rest of a password with a # or / in it
         raise _unreadable(scheme)
-    schemas = tuple(value for key, value in given if key == "schema")
-    tables = tuple(value for key, value in given if key == "table")
-    parameters = tuple(pair for pair in given if pair[0] not in ("schema", "table"))
+    schemas = tuple(value for key, value in query if key == "schema")
+    tables = tuple(value for key, value in query if key == "table")
+    parameters = tuple(pair for pair in query if pair[0] not in ("schema", "table"))
     if scheme in FILES:
         return _file_url(
             scheme, parts.netloc, unquote(parts.path), schemas, tables, dict(parameters)
         )
-    user = unquote(parts.username) if parts.username else None
-    database = unquote(parts.path.removeprefix("/")) or None
-    place = parts.netloc.rpartition("@")[2]
+    server = parts.netloc.rpartition("@")[2]
     account = f"{parts.username}@" if parts.username else ""
     return DatabaseUrl(
         scheme,
-        f"{scheme}://{account}{place}{parts.path}",
-        unquote(parts.hostname) if parts.hostname else None,
-        port,
-        user,
-        unquote(parts.password) if parts.password else None,
-        database,
-        None,
-        schemas,
-        tables,
-        parameters,
+        f"{scheme}://{account}{server}{parts.path}",
+        host=unquote(parts.hostname) if parts.hostname else None,
+        port=port,
+        user=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password) if parts.password else None,
+        database=unquote(parts.path.removeprefix("/")) or None,
+        schemas=schemas,
+        tables=tables,
+        parameters=parameters,
     )
 
 
@@ -171,15 +168,15 @@ def split_relation(shown: str) -> tuple[str | None, str]:
 
 def _file_url(
     scheme: str,
-    place: str,
+    server: str,
     path: str,
     schemas: tuple[str, ...],
     tables: tuple[str, ...],
     parameters: Mapping[str, str],
 ) -> DatabaseUrl:
-    if place or not path.removeprefix("/"):
+    if server or not path.removeprefix("/"):
         raise UsageError(
-            f"{scheme}://{place} names no file; write {scheme}:///file.db for a file here "
+            f"{scheme}://{server} names no file; write {scheme}:///file.db for a file here "
             f"and {scheme}:////folder/file.db for one by its whole path"
         )
     if parameters:

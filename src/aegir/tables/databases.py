@@ -294,14 +294,14 @@ def _scan_rows(
     generator = request.generator("rows")
     query = _cut_cells(f"SELECT * FROM {table} LIMIT {SCANNED_ROWS}", width)  # noqa: S608
     cursor = connection.execute(query)
-    kept: list[tuple[int, Row]] = list(enumerate(cursor.fetchmany(request.rows)))
-    seen = len(kept)
+    sampled: list[tuple[int, Row]] = list(enumerate(cursor.fetchmany(request.rows)))
+    seen = len(sampled)
     while block := cursor.fetchmany(SCANNED_BLOCK):
-        places = generator.integers(np.arange(seen + 1, seen + len(block) + 1))
-        for index in np.flatnonzero(places < request.rows):
-            kept[places[index]] = (seen + int(index), block[index])
+        slots = generator.integers(np.arange(seen + 1, seen + len(block) + 1))
+        for index in np.flatnonzero(slots < request.rows):
+            sampled[slots[index]] = (seen + int(index), block[index])
         seen += len(block)
-    return [row for _, row in sorted(kept, key=lambda pair: pair[0])]
+    return [row for _, row in sorted(sampled, key=lambda pair: pair[0])]
 
 
 def _cut_cells(query: str, width: int) -> str:

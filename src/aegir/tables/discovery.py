@@ -25,16 +25,16 @@ from aegir_rl.base.errors import UsageError, reason_of
 def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
     """Expand files, folders and patterns; `UsageError` for what leads to no table."""
     files: dict[Path, None] = {}
-    for given in paths:
-        files.update(dict.fromkeys(_expand(given)))
+    for argument in paths:
+        files.update(dict.fromkeys(_expand(argument)))
     return list(files)
 
 
-def _expand(given: str | Path) -> list[Path]:
-    path = Path(given)
-    if given == "":  # Path("") would be this folder; most likely a variable that is not set
+def _expand(argument: str | Path) -> list[Path]:
+    path = Path(argument)
+    if argument == "":  # Path("") would be this folder; most likely a variable that is not set
         raise UsageError("the name of a table is empty; give a file, a folder or a pattern")
-    if str(given) == "-":
+    if str(argument) == "-":
         return [path]
     try:
         if path.is_dir():
@@ -44,10 +44,10 @@ def _expand(given: str | Path) -> list[Path]:
     except UsageError:
         raise
     except (OSError, ValueError) as error:
-        raise UsageError(f"{str(given)!r} cannot be looked at ({reason_of(error)})") from error
-    if glob.has_magic(str(given)):
-        return _matching(str(given))
-    raise UsageError(f"there is no file or folder {given}")
+        raise UsageError(f"{str(argument)!r} cannot be looked at ({reason_of(error)})") from error
+    if glob.has_magic(str(argument)):
+        return _matching(str(argument))
+    raise UsageError(f"there is no file or folder {argument}")
 
 
 def _in_folder(folder: Path) -> list[Path]:

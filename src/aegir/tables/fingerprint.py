@@ -3,7 +3,7 @@
     fingerprint_table(table)                one `Fingerprint` per column: name, form, values, and the headers beside it
     compute_similarity(first, second)       how alike the contents of two columns are, from 0 to 1, names aside
 
-What is kept of the values: their datatype and number, the shapes of the most frequent ones (`Aa@a.a`), quantiles of
+What is stored of the values: their datatype and number, the shapes of the most frequent ones (`Aa@a.a`), quantiles of
 lengths and numbers, how frequent groups of three characters are (hashed into 128 buckets), and a sketch of the distinct
 values: 64 bins, of each four bits of its least hash. From two sketches follows which share of the values is shared.
 
@@ -12,8 +12,8 @@ Promises
   - a column that gets more rows of the same sort keeps a similarity near 1;
   - no value is written down, and none can be computed from a fingerprint.
 
-Limits: columns with very few cells are hard to tell apart. Numbers are compared by their size alone. Whoever guesses a value
-can tell whether the column may hold it: one value in 15 fits the sketch of a long column by chance, one in 50 that of 20
+Limits: columns with very few cells are hard to distinguish. Numbers are compared by their size alone. Whoever guesses a value
+can check whether the column may hold it: one value in 15 fits the sketch of a long column by chance, one in 50 that of 20
 values. `without_values` leaves the sketch out.
 """
 
@@ -49,12 +49,12 @@ HALVED = 1.0
 FEWEST_EQUAL = 3
 """Fewer equal bins may be chance, unless they are half of all."""
 KNOWN_SHAPES = 0.5
-"""Shapes are compared if the kept ones cover this share of the cells; lengths otherwise."""
+"""Shapes are compared if the stored ones cover this share of the cells; lengths otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What is remembered of a column's content and place."""
+    """What is remembered of a column's content and position."""
 
     name: str | None
     """The header as it stands in the table."""
@@ -63,7 +63,7 @@ class Fingerprint:
     """The spellings of the other headers of the table, sorted."""
     datatype: str
     cells: int
-    """Cells that are not missing, of those that were looked at."""
+    """Cells that are not missing, of those that were sampled."""
     distinct: int
     shapes: tuple[tuple[str, float], ...]
     """The most frequent shapes with their shares."""
@@ -90,32 +90,37 @@ class Fingerprint:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "Fingerprint":
-        """Return what `as_dict` was given; raises ValueError, KeyError or TypeError for anything else."""
-        if unknown := set(given) - {field.name for field in fields(cls)}:
+    def from_dict(cls, data: Mapping[str, Any]) -> "Fingerprint":
+        """Return the fingerprint that `as_dict` wrote; raises ValueError, KeyError or TypeError for anything else."""
+        if unknown := set(data) - {field.name for field in fields(cls)}:
             raise ValueError(f"unknown key {min(unknown)!r}")
-        made = cls(
-            name=None if given["name"] is None else _text(given["name"]),
-            index=_count(given["index"]),
-            others=tuple(_text(name) for name in given["others"]),
-            datatype=_text(given["datatype"]),
-            cells=_count(given["cells"]),
-            distinct=_count(given["distinct"]),
-            shapes=tuple((_text(shape), float(share)) for shape, share in given["shapes"]),
-            lengths=tuple(map(float, given["lengths"])),
-            numbers=tuple(map(float, given["numbers"])),
-            texture=_text(given["texture"]),
-            values=_text(given["values"]),
+        fingerprint = cls(
+            name=None if data["name"] is None else _text(data["name"]),
+            index=_count(data["index"]),
+            others=tuple(_text(name) for name in data["others"]),
+            datatype=_text(data["datatype"]),
+            cells=_count(data["cells"]),
+            distinct=_count(data["distinct"]),
+            shapes=tuple((_text(shape), float(share)) for shape, share in data["shapes"]),
+            lengths=tuple(map(float, data["lengths"])),
+            numbers=tuple(map(float, data["numbers"])),
+            texture=_text(data["texture"]),
+            values=_text(data["values"]),
         )
-        if len(bytes.fromhex(made.texture)) != BUCKETS or not re.fullmatch(
-            f"[0-9a-f]{{{BINS}}}", made.values
+        if len(bytes.fromhex(fingerprint.texture)) != BUCKETS or not re.fullmatch(
+            f"[0-9a-f]{{{BINS}}}", fingerprint.values
         ):
             raise ValueError("a sketch of the wrong length")
-        if not np.isfinite([*made.lengths, *made.numbers, *dict(made.shapes).values()]).all():
+        if not np.isfinite(
+            [*fingerprint.lengths, *fingerprint.numbers, *dict(fingerprint.shapes).values()]
+        ).all():
             raise ValueError("a number that is not finite")
-        if any(len(each) not in (0, len(QUANTILES)) for each in (made.lengths, made.numbers)):
+        if any(
+            len(each) not in (0, len(QUANTILES))
+            for each in (fingerprint.lengths, fingerprint.numbers)
+        ):
             raise ValueError("quantiles of the wrong number")
-        return made
+        return fingerprint
 
 
 def fingerprint_table(table: Table) -> tuple[Fingerprint, ...]:
@@ -128,7 +133,7 @@ def fingerprint_table(table: Table) -> tuple[Fingerprint, ...]:
 
 
 def fingerprint_column(column: Column, index: int = 0, others: Sequence[str] = ()) -> Fingerprint:
-    """Return the fingerprint of a column that stands at this place beside these headers."""
+    """Return the fingerprint of a column that stands at this index beside these headers."""
     cells = [clean_cell(cell, LONGEST_CELL) for cell in column.present]
     counts = Counter(cells)
     datatype = infer_datatype(column.values)
@@ -243,7 +248,7 @@ def _shapes(counts: Counter[str]) -> tuple[tuple[str, float], ...]:
 
 
 def _shape(cell: str) -> str:
-    """Return a cell with A, a, x or 0 for runs of capital, small and other letters and digits; the rest is kept."""
+    """Return a cell with A, a, x or 0 for runs of capital, small and other letters and digits; the rest is unchanged."""
     classes = "".join(
         "0" if char.isdigit()
         else "A" if char.isupper()

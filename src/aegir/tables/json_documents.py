@@ -33,7 +33,7 @@ from aegir_rl.base.wording import amount
 SEARCH_DEPTH = 3
 """How deep below the top a list of records is looked for."""
 FAILED_STARTS = 20
-"""Places that begin like a record and cannot be decoded, after which a text is given up.
+"""Positions that begin like a record and cannot be decoded, after which no more are tried.
 
 Each failure costs up to the rest of the text. In a document that breaks off, only the records around the
 break fail, so this is how deep they may be nested.
@@ -276,10 +276,8 @@ def _why_unreadable(sample: TextSample, request: Request) -> str:
     try:
         json.loads(sample.head)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        return (
-            f"{request.label} is not valid JSON ({error.msg} at {place}) and holds no whole record"
-        )
+        location = f"line {error.lineno} column {error.colno}"
+        return f"{request.label} is not valid JSON ({error.msg} at {location}) and holds no whole record"
     except (ValueError, RecursionError):
         pass
     return f"{request.label} is JSON too deep or too odd to be a table; expected a list of objects"

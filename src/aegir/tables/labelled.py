@@ -154,9 +154,9 @@ def _parse(line: str, where: str) -> LabelledTable:
         Table(str(record.get("id", where)), filled, subject=subject),
         tuple(_labels(column, f"{where}, column {i}") for i, column in enumerate(columns)),
         {key: value for key, value in record.items() if key not in _TABLE_KEYS},
-        _text_or_none(record, "group", where),
-        _text_or_none(record, "domain", where),
-        _text_or_none(record, "language", where),
+        group=_text_or_none(record, "group", where),
+        domain=_text_or_none(record, "domain", where),
+        language=_text_or_none(record, "language", where),
     )
 
 
@@ -185,17 +185,17 @@ def _labels(column: Mapping[str, Any], where: str) -> ColumnLabels:
 
 
 def _accepted(column: Mapping[str, Any], key: str, where: str) -> Accepted | None:
-    given = column.get(key)
-    if given is None:
+    value = column.get(key)
+    if value is None:
         return None
-    accepted = given if isinstance(given, list) else [given]
+    accepted = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) for name in accepted):
-        raise UsageError(f"{where}: {key} is {given!r}; expected text, a list of texts or null")
+        raise UsageError(f"{where}: {key} is {value!r}; expected text, a list of texts or null")
     return tuple(accepted)
 
 
 def _text_or_none(record: Mapping[str, Any], key: str, where: str) -> str | None:
-    given = record.get(key)
-    if given is not None and not isinstance(given, str):
-        raise UsageError(f"{where}: {key} is {given!r}; expected text or null")
-    return given
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{where}: {key} is {value!r}; expected text or null")
+    return value

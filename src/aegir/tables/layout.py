@@ -100,10 +100,10 @@ def find_layout(rows: Sequence[Sequence[str]]) -> Layout:
         return Layout((None,) * width, above, width, tuple(warnings))
     header = _fit_header(list(table[0]), table[1:], width)
     if len(header) > len(table[0]):
-        place = "first" if header[0] is None else "last"
+        which = "first" if header[0] is None else "last"
         warnings.append(
             f"the header has {amount(len(table[0]), 'name')} for {amount(len(header), 'column')}; "
-            f"the {place} one is left unnamed"
+            f"the {which} one is left unnamed"
         )
     return Layout(tuple(header), above + 1, max(width, len(header)), tuple(warnings))
 

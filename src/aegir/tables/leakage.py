@@ -93,7 +93,7 @@ class HeldOutGroups:
 
 
 class SameTables:
-    """Tells which other tables are one of these: they have the same name and say that they are from the same place."""
+    """Decides whether another table is one of these: it has the same name and states the same origin."""
 
     def __init__(self, tables: Iterable[LabelledTable]) -> None:
         self._known = {_identity(labelled) for labelled in tables}

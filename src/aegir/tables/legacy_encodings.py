@@ -120,7 +120,7 @@ _POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf\x9f](?=[a-z])")
 
 
 def guess_encoding(raw: bytes) -> Encoding | None:
-    """Return the encoding of text that is not UTF-8; None if it is Western or cannot be told."""
+    """Return the encoding of text that is not UTF-8; None if it is Western or not clear."""
     for candidate in TWO_BYTES:
         if _fits(raw, candidate):
             return candidate.encoding
@@ -179,8 +179,8 @@ def _plausibility(words: Sequence[bytes], encoding: Encoding, letters: str) -> f
     for word in words:
         text = word.decode(encoding.codec, "replace")
         all_capitals = text.isupper()
-        for place, sign in enumerate(text):
-            misplaced = place > 0 and sign.isupper() and not all_capitals
+        for position, sign in enumerate(text):
+            misplaced = position > 0 and sign.isupper() and not all_capitals
             total += UNKNOWN_LETTER if misplaced else known.get(sign.lower(), UNKNOWN_LETTER)
             count += 1
     return total / max(1.0, count)

@@ -14,7 +14,7 @@ from typing import Any
 
 from aegir.tables.assembling import CELL_LIMIT
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.sampling import Request, choose_rows
+from aegir.tables.sampling import Request, Watch, choose_rows
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
     LOCK_SECONDS,
@@ -26,6 +26,7 @@ from aegir.tables.server_tables import (
     build_table,
     import_driver,
     in_batches,
+    read_server,
 )
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import TooSlow
@@ -57,12 +58,17 @@ LOCKED = 1205
 GONE = (2006, 2013, 2055, 1053, 1927, 4031)
 
 
+def read_mysql(url: DatabaseUrl, *, rows: int, seed: int, watch: Watch) -> Iterator[Table]:
+    """Yield the tables of a server that its address selects."""
+    return read_server(open_mysql, url, rows=rows, seed=seed, watch=watch)
+
+
 @contextmanager
 def open_mysql(url: DatabaseUrl) -> Iterator["_MySql"]:
     """Connect; the session is read-only, in UTC, and ends with the block."""
     driver = import_driver("pymysql", url, "mysql")
-    given = dict(url.parameters)
-    for name in given:
+    parameters = dict(url.parameters)
+    for name in parameters:
         if name not in PARAMETERS:
             raise UsageError(
                 f"unknown parameter {name!r} of {url}; there are schema, table, {', '.join(PARAMETERS)}"
@@ -71,7 +77,7 @@ def open_mysql(url: DatabaseUrl) -> Iterator["_MySql"]:
     try:
         connection = driver.connect(
             **{key: value for key, value in account.items() if value is not None},
-            **given,
+            **parameters,
             database=url.database,
             charset="utf8mb4",
             connect_timeout=CONNECT_SECONDS,
@@ -149,11 +155,11 @@ class _MySql:
                 f"only the first {most:,} rows were looked at, because the table has no integer key"
             )
         # The cells are cut before rows are sorted: the server keeps what it sorts in memory.
-        places = [f"c{index}" for index in range(len(names))]
-        cells = ", ".join(f"{text} AS {place}" for text, place in zip(texts, places, strict=True))
+        aliases = [f"c{index}" for index in range(len(names))]
+        cells = ", ".join(f"{text} AS {alias}" for text, alias in zip(texts, aliases, strict=True))
         seed = int(request.generator("rows").integers(2**31))
         query = (
-            f"SELECT {', '.join(places)}, n FROM (SELECT head.*, row_number() OVER () AS n FROM "  # noqa: S608
+            f"SELECT {', '.join(aliases)}, n FROM (SELECT head.*, row_number() OVER () AS n FROM "  # noqa: S608
             f"(SELECT {cells} FROM {relation} LIMIT {most}) AS head) AS numbered "
             f"ORDER BY crc32(concat(n, ':', {seed})), n LIMIT {request.rows}"
         )

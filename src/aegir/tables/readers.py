@@ -7,7 +7,7 @@
                                                   -> gz, bz2, xz, zst, zip: unpacked, then again
                                                   -> the rest: a reader process  (reader_process.py)
     dict, list of dicts, DataFrame, Arrow         -> in_memory.py
-    postgresql://…, mysql://…                     -> server_tables.py; sqlite:///… and duckdb:///… are files
+    postgresql://…, mysql://…                     -> postgres.py, mysql.py; sqlite:///… and duckdb:///… are files
 
 Promises
   - what cannot be read raises `UnreadableTable` with a sentence that names it; nothing else is
@@ -60,14 +60,14 @@ def read_tables(
     if isinstance(source, Table):
         yield source
     elif isinstance(source, str) and source == "-":
-        request = Request(name or "stdin", "stdin", "standard input", "-", rows, seed)
+        request = Request(name or "stdin", "stdin", "standard input", "-", rows=rows, seed=seed)
         yield from read_stream(ByteStream(sys.stdin.buffer), request)
     elif isinstance(source, DatabaseUrl) or is_url(source):
         url = source if isinstance(source, DatabaseUrl) else parse_database_url(str(source))
         yield from read_database(url, rows=rows, seed=seed)
     elif isinstance(source, str | Path):
         path = Path(source)
-        request = Request(name or path.name, path.name, str(path), str(path), rows, seed)
+        request = Request(name or path.name, path.name, str(path), str(path), rows=rows, seed=seed)
         if _is_open_pipe(path):
             with path.open("rb") as pipe:
                 yield from read_stream(ByteStream(pipe), request)
@@ -75,26 +75,41 @@ def read_tables(
             yield from _read_path(path, request)
     elif hasattr(source, "read"):
         title = Path(str(getattr(source, "name", "stream"))).name
-        request = Request(name or title, title, name or title, None, rows, seed)
+        request = Request(name or title, title, name or title, None, rows=rows, seed=seed)
         yield from read_stream(ByteStream(cast(BinaryIO, source)), request)
     else:
         from aegir.tables.in_memory import read_in_memory
 
         title = name or "table"
-        yield read_in_memory(source, Request(title, title, title, None, rows, seed))
+        yield read_in_memory(source, Request(title, title, title, None, rows=rows, seed=seed))
 
 
 def read_database(
     url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
-    if url.path is None:
-        from aegir.tables.server_tables import read_server
+    if url.driver == "postgresql":
+        from aegir.tables.postgres import read_postgres
 
-        yield from read_server(url, rows=rows, seed=seed, watch=watch)
+        yield from read_postgres(url, rows=rows, seed=seed, watch=watch)
         return
+    if url.driver == "mysql":
+        from aegir.tables.mysql import read_mysql
+
+        yield from read_mysql(url, rows=rows, seed=seed, watch=watch)
+        return
+    assert url.path is not None, "only servers have no file"
     path, name = url.path, url.path.name
-    request = Request(name, name, str(path), str(path), rows, seed, url.schemas, url.tables)
+    request = Request(
+        name,
+        name,
+        str(path),
+        str(path),
+        rows=rows,
+        seed=seed,
+        schemas=url.schemas,
+        tables=url.tables,
+    )
     _regular_file_size(path)
     try:
         with path.open("rb") as file:
@@ -194,7 +209,7 @@ def _read_container(
                 raise UnreadableTable(
                     f"{request.label} is an archive inside an archive; unpack it first"
                 )
-            yield from read_zip(path, request)
+            yield from read_zip(path, request, read_stream)
             return
         format_ = Format.WORKBOOK
     from aegir.tables.reader_process import DATABASES, read_in_process

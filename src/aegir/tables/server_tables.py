@@ -1,6 +1,6 @@
 """Sample the tables of a database server: PostgreSQL and MySQL.
 
-    with open_server(url) as server:                 # postgres.py, mysql.py: what differs between them
+    with connect(url) as server:                     # `open_postgres`, `open_mysql`: what differs between them
         server.list_tables()                         # name, and what is needed to sample it
         server.sample(table, request, seconds)       # a read-only transaction of its own
 
@@ -84,11 +84,16 @@ class Server(Protocol):
 
 
 def read_server(
-    url: DatabaseUrl, *, rows: int, seed: int, watch: Watch = lambda names: names
+    connect: Callable[[DatabaseUrl], AbstractContextManager[Server]],
+    url: DatabaseUrl,
+    *,
+    rows: int,
+    seed: int,
+    watch: Watch = lambda names: names,
 ) -> Iterator[Table]:
-    """Yield the tables asked for, then raise `UnreadableTable` if some failed or the server went away."""
+    """Yield the selected tables, then raise `UnreadableTable` if some failed or the server went away."""
     try:
-        with _open_server(url) as server:
+        with connect(url) as server:
             tables = {
                 show_relation(each.schema, each.name, server.default_schema): each
                 for each in server.list_tables()
@@ -97,7 +102,7 @@ def read_server(
             if not tables:
                 wanted = describe_selection(url.schemas, url.tables)
                 raise UnreadableTable(f"{url} has no {wanted} that this user can see")
-            request = Request("", "", str(url), str(url), rows, seed)
+            request = Request("", "", str(url), str(url), rows=rows, seed=seed)
             yield from _read_all(server, tables, request, watch)
     except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
         reason = url.hide_secrets(str(error))
@@ -140,16 +145,6 @@ def _read_all(
         )
 
 
-def _open_server(url: DatabaseUrl) -> AbstractContextManager[Server]:
-    if url.driver == "postgresql":
-        from aegir.tables.postgres import open_postgres
-
-        return open_postgres(url)
-    from aegir.tables.mysql import open_mysql
-
-    return open_mysql(url)
-
-
 def import_driver(module: str, url: DatabaseUrl, extra: str) -> Any:
     """Import the driver of a server, or raise with the command that installs it."""
     try:
@@ -168,7 +163,7 @@ def build_table(
     *,
     scanned_all: bool,
 ) -> Table:
-    """The table of sampled rows, which end with their place in the source; they may come in any order.
+    """The table of sampled rows, which end with their position in the source; they may come in any order.
 
     `scanned_all` says that all rows of the source were candidates, so that a sample with room left holds all of them.
     """

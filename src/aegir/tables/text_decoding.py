@@ -13,10 +13,13 @@ Promises
 import codecs
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from aegir.tables.byte_stream import ByteSample
-from aegir.tables.legacy_encodings import WESTERN, Encoding, guess_encoding
 from aegir_rl.base.errors import UnreadableTable
+
+if TYPE_CHECKING:
+    from aegir.tables.legacy_encodings import Encoding
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -115,7 +118,7 @@ def _decode_bytes(parts: list[bytes]) -> tuple[list[str], list[str]]:
     lines = [_lines(part) for part in parts]
     beyond_ascii = [line for part in lines for line in part if not line.isascii()]
     foreign = [line for line in beyond_ascii if not _is_utf8(line)]
-    encoding = guess_encoding(_first(foreign)) or WESTERN
+    encoding = _guess_encoding(foreign)
     # Now and then a line in another encoding is valid UTF-8 by chance.
     mixed = len(beyond_ascii) - len(foreign) > CHANCE_SHARE * len(beyond_ascii)
     texts = ["".join(_decode_line(line, encoding, mixed) for line in part) for part in lines]
@@ -129,14 +132,20 @@ def _decode_pieces(parts: list[bytes]) -> tuple[list[str], list[str]]:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(parts[0])  # a cut last character is fine
     except UnicodeDecodeError:
-        encoding = guess_encoding(_first(_lines(parts[0]))) or WESTERN
+        encoding = _guess_encoding(_lines(parts[0]))
         return [part.decode(encoding.codec, "replace") for part in parts], [
             _guess_warning(encoding)
         ]
     return [part.decode("utf-8", "replace") for part in parts], []
 
 
-def _guess_warning(encoding: Encoding) -> str:
+def _guess_encoding(lines: list[bytes]) -> "Encoding":
+    from aegir.tables.legacy_encodings import WESTERN, guess_encoding
+
+    return guess_encoding(_first(lines)) or WESTERN
+
+
+def _guess_warning(encoding: "Encoding") -> str:
     return f"read as {encoding.name}; if that is wrong, convert it to UTF-8"
 
 
@@ -162,13 +171,13 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _decode_line(line: bytes, encoding: Encoding, mixed: bool) -> str:
+def _decode_line(line: bytes, encoding: "Encoding", mixed: bool) -> str:
     if line.isascii() or (mixed and _is_utf8(line)):
         return line.decode()
     try:
         return line.decode(encoding.codec)
     except UnicodeDecodeError:  # five bytes mean nothing in Windows-1252
-        return line.decode("latin-1" if encoding is WESTERN else encoding.codec, "replace")
+        return line.decode("latin-1" if encoding.codec == "cp1252" else encoding.codec, "replace")
 
 
 def _lines(part: bytes) -> list[bytes]:

@@ -70,23 +70,23 @@ def tree_path_of(name: str) -> TermPath:
 
 
 def tree_below(path: TermPath) -> tuple[str, ...]:
-    """Return the names directly below this place of the tree, column types first; () stands above the kinds.
+    """Return the names directly below this node of the tree, column types first; () stands above the kinds.
 
-    A place is given by its path, because a kind and a column type are both called `category`.
+    A node is named by its path, because a kind and a column type are both called `category`.
     """
     return _tree().get(path, ())
 
 
 def places_of(name: str) -> tuple[TermPath, ...]:
     """Return where this kind, column type, fine type or class is, in the tree and among the classes."""
-    places: list[TermPath] = [(name,)] if name in KINDS else []
+    paths: list[TermPath] = [(name,)] if name in KINDS else []
     if name in COLUMN_TYPES or name in FINE_TYPES:
-        places += [tree_path_of(name), {**COLUMN_TYPES, **FINE_TYPES}[name].path]
+        paths += [tree_path_of(name), {**COLUMN_TYPES, **FINE_TYPES}[name].path]
     if name in CLASS_PATHS:
-        places.append(CLASS_PATHS[name])
-    if not places:
+        paths.append(CLASS_PATHS[name])
+    if not paths:
         raise _unknown(name, [*COLUMN_TYPES, *FINE_TYPES, *KINDS, *CLASS_PATHS])
-    return tuple(places)
+    return tuple(paths)
 
 
 def meanings_of(name: str) -> tuple[Kind | Term, ...]:

@@ -173,27 +173,27 @@ AnyTerm = TypeVar("AnyTerm", bound=Term)
 def load_kinds(path: Path) -> dict[str, Kind]:
     """Return the kinds of a file by name."""
     kinds: dict[str, Kind] = {}
-    for place, fields in read_tsv(path, "name personal definition example"):
+    for location, fields in read_tsv(path, "name personal definition example"):
         name, word, definition, example = fields
-        _check_order(place, name, kinds)
-        kinds[name] = Kind(name, _if_personal(place, name, word), definition, example)
+        _check_order(location, name, kinds)
+        kinds[name] = Kind(name, _if_personal(location, name, word), definition, example)
     return kinds
 
 
 def load_classes(path: Path) -> dict[str, TermPath]:
     """Return the path from a root to every class of a file."""
     parents: dict[str, str] = {}
-    places: dict[str, str] = {}
-    for place, (name, parent) in read_tsv(path, "name parent"):
-        _check_order(place, name, parents)
-        parents[name], places[name] = parent, place
+    locations: dict[str, str] = {}
+    for location, (name, parent) in read_tsv(path, "name parent"):
+        _check_order(location, name, parents)
+        parents[name], locations[name] = parent, location
     paths = {}
-    for name, place in places.items():
+    for name, location in locations.items():
         upwards = [name]
         while parent := parents[upwards[-1]]:
             if parent not in parents or parent in upwards:
                 raise AegirError(
-                    f"{place}: {name!r} lies under {parent!r}, an unknown class or a loop"
+                    f"{location}: {name!r} lies under {parent!r}, an unknown class or a loop"
                 )
             upwards.append(parent)
         paths[name] = tuple(reversed(upwards))
@@ -205,65 +205,67 @@ def load_terms(
 ) -> dict[str, AnyTerm]:
     """Return the terms of a file by name; `above` holds the paths of the parents they may have."""
     terms: dict[str, AnyTerm] = {}
-    for place, fields in read_tsv(path, term_class.columns):
-        given = dict(zip(term_class.columns.split(), fields, strict=True))
-        _check_order(place, given["name"], terms)
-        terms[given["name"]] = term_class(**_parsed(place, given, above))
+    for location, fields in read_tsv(path, term_class.columns):
+        row = dict(zip(term_class.columns.split(), fields, strict=True))
+        _check_order(location, row["name"], terms)
+        terms[row["name"]] = term_class(**_parsed(location, row, above))
     return terms
 
 
 def load_renamed(path: Path) -> dict[str, str]:
     """Return the names of today by the names that a file says they had before."""
     renamed: dict[str, str] = {}
-    for place, (old, name) in read_tsv(path, "old_name name"):
-        _check_order(place, old, renamed)
+    for location, (old, name) in read_tsv(path, "old_name name"):
+        _check_order(location, old, renamed)
         if old in FINE_TYPES or name not in FINE_TYPES:
-            raise AegirError(f"{place}: {old!r} is a fine type still, or {name!r} is none")
+            raise AegirError(f"{location}: {old!r} is a fine type still, or {name!r} is none")
         renamed[old] = name
     return renamed
 
 
-def _parsed(place: str, given: Mapping[str, str], above: Mapping[str, TermPath]) -> dict[str, Any]:
+def _parsed(location: str, row: Mapping[str, str], above: Mapping[str, TermPath]) -> dict[str, Any]:
     """Return the fields of a term from the cells of its line."""
-    name, parents, word = given["name"], tuple(given["parents"].split("|")), given["personal"]
-    if "kind" in given and given["kind"] not in KINDS:
+    name, parents, word = row["name"], tuple(row["parents"].split("|")), row["personal"]
+    if "kind" in row and row["kind"] not in KINDS:
         raise AegirError(
-            f"{place}: kind is {given['kind']!r} for {name!r}; expected {', '.join(KINDS)}"
+            f"{location}: kind is {row['kind']!r} for {name!r}; expected {', '.join(KINDS)}"
         )
     for parent in parents:
         if parent not in above:
             raise AegirError(
-                f"{place}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
+                f"{location}: unknown parent {parent!r} of {name!r}; parents of fine types are in "
                 "types.tsv, of types and relations in classes.tsv"
             )
     top = above[parents[0]]
     return {
-        **given,
+        **row,
         "parents": parents,
         "personal": word in PERSONAL,
-        "if_personal": _if_personal(place, name, word),
-        "iri": given["iri"] or None,
+        "if_personal": _if_personal(location, name, word),
+        "iri": row["iri"] or None,
         # A class that is a type itself (CreativeWork) is filed under its own name once, not twice.
         "path": top if parents[0] == name else (*top, name.rpartition("/")[2]),
     }
 
 
-def _if_personal(place: str, name: str, word: str) -> PersonalMeaning:
+def _if_personal(location: str, name: str, word: str) -> PersonalMeaning:
     """Return what the word of the column `personal` means; what is not personal by itself describes at most."""
     if word != "no" and word.removesuffix("?") not in PERSONAL:
         raise AegirError(
-            f"{place}: personal is {word!r} for {name!r}; expected no, {', '.join(PERSONAL)}, "
+            f"{location}: personal is {word!r} for {name!r}; expected no, {', '.join(PERSONAL)}, "
             "or one of these with a question mark"
         )
     return PERSONAL["describes" if word == "no" else word.removesuffix("?")]
 
 
-def _check_order(place: str, name: str, before: dict[str, Any]) -> None:
+def _check_order(location: str, name: str, before: dict[str, Any]) -> None:
     """Raise for an empty name, a name that occurred before and a line that is not sorted."""
     if not name or name in before:
-        raise AegirError(f"{place}: empty or duplicate name {name!r}")
+        raise AegirError(f"{location}: empty or duplicate name {name!r}")
     if before and name < (last := next(reversed(before))):
-        raise AegirError(f"{place}: {name!r} stands after {last!r}; sort the lines by code point")
+        raise AegirError(
+            f"{location}: {name!r} stands after {last!r}; sort the lines by code point"
+        )
 
 
 KINDS = load_kinds(HERE / "kinds.tsv")

@@ -108,7 +108,7 @@ class _TryAgain(Exception):
 
 
 class ChatClient:
-    """Asks one model."""
+    """Calls one model."""
 
     def __init__(self, settings: LlmSettings, sleep: Callable[[float], None] = time.sleep) -> None:
         self.settings, self.usage = settings, LlmUsage()

@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs nothing beside it: `aegir runs show RUN --out page.html`.
+"""A run as one HTML page that needs nothing beside it: `python -m aegir.lab.figures run RUN --out page.html`.
 
     health at the top; checks on held-out tables; heat maps; every curve, grouped by the first part of its name;
     settings and environment folded away
@@ -37,7 +37,7 @@ def render_run_page(run: RunSummary) -> str:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        '<meta name="generator" content="aegir runs show">',
+        '<meta name="generator" content="python -m aegir.lab.figures run">',
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
@@ -55,7 +55,7 @@ def render_run_page(run: RunSummary) -> str:
         *_curves(run.curves),
         *_folded(run),
         "</main>",
-        '<footer class="soft"><p>Made by <code>aegir runs show</code>.</p></footer>',
+        '<footer class="soft"><p>Made by <code>python -m aegir.lab.figures run</code>.</p></footer>',
         "</body>",
         "</html>",
     ]

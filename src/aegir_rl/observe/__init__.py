@@ -5,7 +5,7 @@ latency_sketch       quantiles with an error bound
 drift_watch          alarms for sudden lasting changes of a stream, with a stated rate of false ones
 moments              mean and variance that do not depend on how a stream is cut
 plots                SVG without a library
-heat_map             values by row and column, as a file that `aegir runs show` draws
+heat_map             values by row and column, as a file that `python -m aegir.lab.figures run` draws
 """
 
 from typing import TYPE_CHECKING

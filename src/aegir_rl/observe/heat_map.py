@@ -1,4 +1,4 @@
-"""Heat maps of a run: a number for every row and column, as a file that `aegir runs show` draws.
+"""Heat maps of a run: a number for every row and column, as a file that `python -m aegir.lab.figures run` draws.
 
     save_heat_map(folder, HeatMap("activation", rows=types, columns=specialists, values=shares))
         -> folder/heat_map-activation.json   {"rows": [...], "columns": [...], "values": [[...], ...], ...}

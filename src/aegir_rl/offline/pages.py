@@ -1,6 +1,6 @@
 """Plots of offline RL, as SVG files or as one HTML page: values with intervals, risk against coverage, rewards.
 
-trial_plots(chosen)            what competed for being the policy, by `aegir rl train-cql`
+trial_plots(chosen)            what competed for being the policy, by `aegir rl choose`
 evaluation_plots(evaluation)   one policy beside the static table
 reward_plots(report)           distribution and parts of the reward
 """

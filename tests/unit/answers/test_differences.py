@@ -7,7 +7,7 @@ import pytest
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.difference_report import render_differences
-from aegir.answers.differences import Compared, compare, count_changes
+from aegir.answers.differences import ComparedAnswer, compare, count_changes
 from aegir.tables.fingerprint import fingerprint_table
 from aegir_rl.base.errors import UsageError
 from reviewed_tables import an_answer, answer_for, made_up_table
@@ -29,7 +29,7 @@ def column(name: str | None, label: str | None = "status", **fields: object) -> 
 def changes(old: TableAnnotation, new: TableAnnotation) -> list[tuple[str, str, str, str]]:
     return [
         (each.change, each.column, each.before, each.after)
-        for difference in compare([Compared(old)], [Compared(new)])
+        for difference in compare([ComparedAnswer(old)], [ComparedAnswer(new)])
         for each in difference.changes
     ]
 
@@ -90,7 +90,7 @@ def test_in_tables_a_column_is_renamed_wherever_its_content_went():
     )
     new_table = replace(moved, columns=tuple(replace(each) for each in moved.columns))
     old, new = (
-        Compared(answer_for(table, labels), fingerprint_table(table))
+        ComparedAnswer(answer_for(table, labels), fingerprint_table(table))
         for table, labels in ((old_table, LABELS), (new_table, (*LABELS[1:], LABELS[0])))
     )
     (difference,) = compare([old], [new])
@@ -99,7 +99,7 @@ def test_in_tables_a_column_is_renamed_wherever_its_content_went():
     ]
     other = replace(new_table.columns[0], values=tuple(f"{n} Long Street" for n in range(40)))
     replaced = replace(new_table, columns=(other, *new_table.columns[1:]))
-    (difference,) = compare([old], [Compared(new.annotation, fingerprint_table(replaced))])
+    (difference,) = compare([old], [ComparedAnswer(new.annotation, fingerprint_table(replaced))])
     assert {each.change for each in difference.changes} == {"added", "removed"}
 
 
@@ -114,9 +114,11 @@ def test_columns_without_headers_are_paired_by_place_and_repeated_headers_in_ord
 
 
 def test_tables_are_paired_by_the_ends_of_their_paths_and_one_table_each_always_is():
-    def lake(root: str, *labels: str) -> list[Compared]:
+    def lake(root: str, *labels: str) -> list[ComparedAnswer]:
         return [
-            Compared(a_table(column("x", label), name="t.csv", source=f"{root}/{folder}/t.csv"))
+            ComparedAnswer(
+                a_table(column("x", label), name="t.csv", source=f"{root}/{folder}/t.csv")
+            )
             for folder, label in zip("ab", labels, strict=False)
         ]
 
@@ -134,7 +136,7 @@ def test_differences_are_written_for_people_pull_requests_and_programs():
         a_table(column("a|b"), name="x_1.csv"),
         a_table(column("a|b", "email"), name="x_1.csv"),
     )
-    differences = compare([Compared(old)], [Compared(new)])
+    differences = compare([ComparedAnswer(old)], [ComparedAnswer(new)])
     assert render_differences(differences, "text") == (
         "x_1.csv\n  another type  a|b: status -> email\n1 change: 1 another type\n"
     )
@@ -152,9 +154,10 @@ def test_differences_are_written_for_people_pull_requests_and_programs():
 
 
 def test_tables_of_two_databases_are_paired_by_their_own_names():
-    def database(file: str, *tables: str) -> list[Compared]:
+    def database(file: str, *tables: str) -> list[ComparedAnswer]:
         return [
-            Compared(a_table(column(name), name=f"{file}#{name}", source=file)) for name in tables
+            ComparedAnswer(a_table(column(name), name=f"{file}#{name}", source=file))
+            for name in tables
         ]
 
     assert compare(database("monday.db", "a", "b"), database("tuesday.db", "b", "a")) == ()

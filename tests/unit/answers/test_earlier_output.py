@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.writers import BEGINNINGS, FORMATS, is_earlier_output, render_text
+from aegir.answers.earlier_output import BEGINNINGS, is_earlier_output
+from aegir.answers.text_report import render_text
+from aegir.answers.writers import FORMATS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 COLUMN = ColumnAnnotation(

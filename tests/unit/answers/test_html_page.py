@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.html_page import render_html
+from aegir.answers.html_page import render_page
 from aegir.vocabulary.terms import FINE_TYPES
 from answer_columns import annotations
 
@@ -88,7 +88,7 @@ class Page(HTMLParser):
 
 
 def test_a_page_says_what_the_annotation_says():
-    text = Page(render_html([TABLE])).text
+    text = Page(render_page([TABLE])).text
     for words in (
         "What the columns of people.csv are",
         "1 table 2 columns 1 with personal data (1 direct) 1 unsure",
@@ -109,17 +109,17 @@ def test_a_page_says_what_the_annotation_says():
 
 
 def test_chips_have_the_colour_of_their_kind_and_the_unsure_look_unsure():
-    classes = [known.get("class") or "" for _, known in Page(render_html([TABLE])).elements]
+    classes = [known.get("class") or "" for _, known in Page(render_page([TABLE])).elements]
     chips = [names for names in classes if names.startswith("chip")]
     assert chips.count("chip kind-person") == 3  # in the legend, over the rows and in the list
     assert chips.count("chip kind-category unsure") == 2
     odd = replace(STATE, kind='x" onclick="', confidence=0.9)
-    taught = Page(render_html([replace(TABLE, columns=(odd,))])).elements
+    taught = Page(render_page([replace(TABLE, columns=(odd,))])).elements
     assert ("span", {"class": "chip", "title": 'x" onclick="'}) in taught
 
 
 def test_the_policy_allows_this_style_and_this_script_alone():
-    html = render_html([TABLE])
+    html = render_page([TABLE])
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', html)
     for tag in ("style", "script"):
         (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
@@ -131,21 +131,21 @@ def test_the_policy_allows_this_style_and_this_script_alone():
 
 def test_only_web_addresses_become_links():
     for iri in ("javascript:alert(1)", "data:text/html,x", "//example.org", "file:///etc/passwd"):
-        page = Page(render_html([replace(TABLE, columns=(replace(MAIL, iri=iri),))]))
+        page = Page(render_page([replace(TABLE, columns=(replace(MAIL, iri=iri),))]))
         links = [known.get("href") for tag, known in page.elements if tag == "a"]
         assert links == ["https://schema.org/email"]
 
 
 def test_a_table_without_its_values_or_columns_and_no_table_make_a_page():
-    assert '<div class="preview"' not in render_html([replace(TABLE, preview=())])
-    assert "0 columns" in Page(render_html([replace(TABLE, columns=(), preview=())])).text
-    empty = Page(render_html([]))
+    assert '<div class="preview"' not in render_page([replace(TABLE, preview=())])
+    assert "0 columns" in Page(render_page([replace(TABLE, columns=(), preview=())])).text
+    empty = Page(render_page([]))
     assert "0 tables 0 columns 0 with personal data 0 unsure" in empty.text
     assert "input" not in [tag for tag, _ in empty.elements]
 
 
 def test_several_tables_are_listed_at_the_top():
-    page = Page(render_html([TABLE, replace(TABLE, table="orders.csv")]))
+    page = Page(render_page([TABLE, replace(TABLE, table="orders.csv")]))
     links = [known["href"] for tag, known in page.elements if tag == "a"]
     assert links[:2] == ["#table-1", "#table-2"]
     ids = [known["id"] for _, known in page.elements if "id" in known]
@@ -189,7 +189,7 @@ def test_whatever_a_table_holds_the_page_has_no_other_elements(tables: list[Tabl
         replace(each, preview=tuple((each.table, "<b onclick=x>") for _ in each.columns))
         for each in tables
     ]
-    page = Page(render_html(with_cells))
+    page = Page(render_page(with_cells))
     assert page.open == []
     assert [tag for tag, _ in page.elements].count("script") == 1
     for tag, attributes in page.elements:
@@ -207,6 +207,6 @@ def test_markup_in_a_header_a_cell_and_a_name_is_shown_as_it_stands(hostile: str
         MAIL, name=hostile, label=hostile, reasons=(hostile,), relation=Guess(hostile, 1)
     )
     text = Page(
-        render_html([replace(TABLE, table=hostile, columns=(column,), preview=((hostile,),))])
+        render_page([replace(TABLE, table=hostile, columns=(column,), preview=((hostile,),))])
     ).text
     assert text.count(hostile) >= 8

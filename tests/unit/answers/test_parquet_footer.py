@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 from aegir.answers.parquet_footer import (
     BrokenFooter,
     Field,
+    _pairs,
+    _text,
     join_struct,
-    metadata_pairs,
     split_struct,
     with_metadata,
 )
+
+
+def metadata_pairs(fields: list[Field]) -> dict[bytes, bytes]:
+    return {_text(pair, 1): _text(pair, 2) for pair in _pairs(fields)}
+
 
 # Field 1 (i32 varint 300), field 2 (true, no body), field 20 (long form: number zigzag 40; "hi").
 BY_HAND = b"\x15\xac\x02" + b"\x11" + b"\x08\x28\x02hi" + b"\0"

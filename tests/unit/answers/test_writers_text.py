@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.routing import RouterScore, Timing
-from aegir.answers.writers import render_text
+from aegir.answers.text_report import render_text
 
 NAME = ColumnAnnotation(
     index=0,

@@ -11,11 +11,12 @@ from unittest.mock import patch
 import pytest
 
 from aegir.answers.annotation import annotation_as_dict
-from aegir.answers.parquet_metadata import embed_annotation, embedded_annotation
+from aegir.answers.parquet_metadata import embed_annotation
 from aegir.answers.writers import FORMATS
 from aegir.pipeline.run import annotate
 from command_line import run
 from nasty_files import REFUSED
+from parquet_answers import embedded_annotation
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BOOKS = EXAMPLES / "books.csv"

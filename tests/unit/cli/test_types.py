@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import command_line
-from aegir.pipeline.custom_types.head import Head
+from aegir.pipeline.custom_types.head import TypeHead
 from aegir.pipeline.custom_types.store import CustomType
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KIND_NAMES
 from command_line import Finished
@@ -130,7 +130,7 @@ def test_an_unknown_name_is_refused_with_a_suggestion(arguments: tuple[str, ...]
 
 
 def taught(**fields: object) -> CustomType:
-    head = Head(random_evidence(0), np.ones(4), 0.0, 1.0)
+    head = TypeHead(random_evidence(0), np.ones(4), 0.0, 1.0)
     given: dict[str, object] = {"name": "Ward/bed", "head": head, "fingerprint": "", "columns": 1}
     given |= {"examples": ("wards.csv:bed",), "counter_examples": ()}
     return CustomType(**{**given, **fields})

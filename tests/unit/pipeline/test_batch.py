@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import Part
+from aegir.pipeline.batch import TablePart
 from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 
@@ -43,7 +43,7 @@ def called_of(columns: int, *called: int) -> np.ndarray:
 def test_the_context_is_the_subject_and_the_nearest_columns(
     called: tuple[int, ...], subject: int | None, context: int | None, columns: tuple[int, ...]
 ):
-    part = Part.of(table_of(9), scores_of(9, 0, subject), called_of(9, *called), context)
+    part = TablePart.of(table_of(9), scores_of(9, 0, subject), called_of(9, *called), context)
     assert part.columns == columns
     assert [name for name, awake in zip(part.columns, part.called, strict=True) if awake] == [
         *called
@@ -53,17 +53,17 @@ def test_the_context_is_the_subject_and_the_nearest_columns(
 
 
 def test_the_subject_that_a_table_names_is_found_in_its_part():
-    part = Part.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 1)
+    part = TablePart.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 1)
     assert part.columns == (3, 5)
     assert part.table.subject == 0
     assert (
-        Part.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 0).table.subject
+        TablePart.of(table_of(9, subject=3), scores_of(9, 0, 3), called_of(9, 5), 0).table.subject
         is None
     )
 
 
 def test_scores_of_called_columns_alone_are_replaced():
-    part = Part.of(table_of(4), scores_of(4, 0.0, 0), called_of(4, 2), 1)
+    part = TablePart.of(table_of(4), scores_of(4, 0.0, 0), called_of(4, 2), 1)
     whole = part.put(scores_of(2, 1.0), into=scores_of(4, 0.0, 0))
     assert whole.types[:, 0].tolist() == [0, 0, 1, 0]
     assert whole.relations[:, 0].tolist() == [0, 0, 1, 0]

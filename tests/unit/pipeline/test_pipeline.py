@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.called_readers import AnnotatorReader
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import (
@@ -295,7 +295,7 @@ def test_deciding_takes_less_than_fifty_microseconds_of_cpu_per_column(shipped: 
     plan = PolicyPlan(shipped.plan, LearntPolicy(Always("ngrams", 0.9, 0.5)))
     spent = []
     for _ in range(5):
-        batch = Batch(tables, first.verdicts, first.first)
+        batch = TableBatch(tables, first.verdicts, first.first)
         started = time.process_time()
         plan.choose(batch)
         spent.append((time.process_time() - started) / len(first.verdicts))

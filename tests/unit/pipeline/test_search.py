@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import Batch
+from aegir.pipeline.batch import TableBatch
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, Call, SearchDepth, TablePlan
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
 from aegir.pipeline.search import Search, describe_path
 from aegir.pipeline.settings import AnnotationSettings
-from aegir.pipeline.within import Clock, Within
-from aegir.pipeline.witnesses import Readings, unread_cells
+from aegir.pipeline.within import TableClock, Within
+from aegir.pipeline.witnesses import FurtherReadings, unread_cells
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.tables import load_routing
@@ -110,7 +110,7 @@ def test_with_enough_time_a_limit_changes_nothing(tables):
 
 def test_the_clock_learns_how_long_steps_take():
     seconds = iter([0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0])
-    clock = Clock(10.0, lambda: next(seconds))
+    clock = TableClock(10.0, lambda: next(seconds))
     clock.start()
     clock.needs["reading"] = 1.0
     assert clock.may_go_on("reading", 2)  # began at 0
@@ -145,7 +145,7 @@ def test_a_search_ends_when_a_step_tells_nothing_new():
     types = np.full((1, 82), 0.01, np.float32)
     fine = np.full((1, 3), 0.1, np.float32)
     start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
-    batch = Batch([table], [Verdict()], [start])
+    batch = TableBatch([table], [Verdict()], [start])
     search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
     (scores,) = search.read(batch, [0], [np.array([True])], None)
     assert batch.searched == {0: "1 further reading"}
@@ -174,7 +174,7 @@ def test_a_column_counts_only_its_own_readings():
             return {part: np.full((2, 1), sure, np.float32) for part in ("types", "fine")}
 
     table = Table("t", tuple(Column(name, tuple(map(str, range(100)))) for name in "ab"))
-    readings = Readings(Counting(), table, [])
+    readings = FurtherReadings(Counting(), table, [])
     first = readings.read(1, np.array([True, True]))["types"][0, 0]
     # log((0.5 + 0.9) / 2) - log(0.5), times 0.6
     assert first == pytest.approx(0.6 * math.log(0.7 / 0.5), abs=1e-4)

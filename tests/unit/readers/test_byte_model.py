@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from aegir.readers.bytes.annotator import (
-    ByteModelAnnotator,
-    batches_by_length,
-    load_byte_model,
-    probability_of_web,
-)
+from aegir.readers.bytes.annotator import ByteModelAnnotator, load_byte_model
 from aegir.readers.bytes.byte_encoding import encode_column, pad
 from aegir.readers.bytes.checkpoint import Checkpoint, save_checkpoint
 from aegir.readers.bytes.network import ByteModel
+from aegir.readers.bytes.scoring import batches_by_length, probability_of_web
 from aegir.readers.bytes.table_mixer import UNKNOWN
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES
@@ -54,7 +50,7 @@ def test_every_part_leaves_room_for_none_of_its_names(annotator: ByteModelAnnota
     model = annotator.model
     symbols = [encode_column(one, model.architecture.reading) for one in TABLES[0].columns]
     alone = model.vectors(model.read(pad(symbols)[0]))
-    embeddings = model.mix_table(alone, np.full(2, UNKNOWN), symbols)
+    embeddings = model.mix_tables(alone, np.full(2, UNKNOWN), [symbols])
     for part, head in (("types", "cta"), ("fine", "fine")):
         expected = softmax(model.head(head, embeddings))
         np.testing.assert_allclose(getattr(scores[0], part), expected[:, :-1], rtol=1e-5)

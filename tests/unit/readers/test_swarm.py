@@ -10,9 +10,10 @@ import pytest
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import annotate
-from aegir.readers.bytes.annotator import ByteModelAnnotator, encode_tables
+from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.bytes.byte_encoding import Symbols, pad
 from aegir.readers.bytes.checkpoint import Checkpoint
+from aegir.readers.bytes.scoring import encode_tables
 from aegir.readers.swarm.annotator import (
     SwarmAnnotator,
     load_swarm_annotator,

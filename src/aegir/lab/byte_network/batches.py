@@ -22,7 +22,6 @@ from aegir.lab.byte_network.examples import (
     soft_target,
 )
 from aegir.lab.nets.annotator import TableBatch
-from aegir.readers.bytes.annotator import CELLS_READ
 from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import (
     Symbols,
@@ -30,6 +29,7 @@ from aegir.readers.bytes.byte_encoding import (
     pad,
 )
 from aegir.readers.bytes.gram_index import GramIndex
+from aegir.readers.bytes.scoring import CELLS_READ
 from aegir.readers.bytes.table_mixer import OTHER, SUBJECT, UNKNOWN
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32

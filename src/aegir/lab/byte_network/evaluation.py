@@ -19,9 +19,9 @@ from aegir.lab.byte_network.batches import batch_of, draw_as_is, mark_subject
 from aegir.lab.byte_network.examples import Example, Heads
 from aegir.lab.byte_network.losses import ReadColumns
 from aegir.lab.nets.annotator import ByteNetwork, TableBatch
-from aegir.readers.bytes.annotator import SUBJECT_SCALE
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
+from aegir.readers.bytes.scoring import SUBJECT_SCALE
 from aegir.readers.scores import choose_subject
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.errors import CheckFailed

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from aegir.lab.nets.chunking import Boundaries, BoundaryRouter, chunk, dechunk
 from aegir.lab.nets.rwkv7 import Block, BlockState
-from aegir.readers.bytes.architecture import Architecture, Stage
+from aegir.readers.bytes.architecture import Architecture, StageLayout
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class StageOutput:
 class StageNet(nn.Module):  # type: ignore[misc]
     """One level of the hierarchy."""
 
-    def __init__(self, stage: Stage, architecture: Architecture) -> None:
+    def __init__(self, stage: StageLayout, architecture: Architecture) -> None:
         super().__init__()
         width = stage.width
         self.width = width

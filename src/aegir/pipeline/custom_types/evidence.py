@@ -5,7 +5,7 @@
     vectors   on which side of a line it lies between examples and known columns, by all that the networks read
     values    the same, by the values alone
 
-Which of them tells a type depends on the type: names for one that is close to a fine type of the vocabulary, headers
+Which of them identifies a type depends on the type: names for one that is close to a fine type of the vocabulary, headers
 for a narrower one (population among counts), values for codes of a pattern of their own. head.py weighs them.
 
 Promises
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir_rl.base.arrays import F32, Floats
 
 KINDS = ("names", "headers", "vectors", "values")
@@ -98,7 +98,7 @@ class Evidence:
     vectors: Line
     values: Line
 
-    def measure(self, readings: Readings) -> Floats:
+    def measure(self, readings: ColumnReadings) -> Floats:
         """Return (N, 4), in the order of KINDS."""
         return np.stack(
             [
@@ -114,8 +114,12 @@ class Evidence:
 class EvidenceFitter:
     """Fits evidence to examples, against other columns that stay the same."""
 
-    def __init__(self, others: Readings, weights: Floats, known: int, fold_of: Sequence[int]):
-        """`known` of the other columns, the first, are known columns; `fold_of` says when each is held out."""
+    def __init__(self, others: ColumnReadings, weights: Floats, known: int, fold_of: Sequence[int]):
+        """Prepare to fit examples against these columns with these weights.
+
+        The first `known` of them are the known columns that ship, from which frequencies and scales are estimated; the rest
+        are columns beside the examples. `fold_of` gives the fold in which each is held out.
+        """
         usual = others.names[:known].mean(axis=0, dtype=np.float64)
         self._usual = usual + UNKNOWN_SHARE / len(usual)
         headers = [header for header in others.headers[:known] if header]
@@ -124,7 +128,9 @@ class EvidenceFitter:
         self._vectors = _LineFitter(others.vectors, weights, known, fold_of)
         self._values = _LineFitter(others.values, weights, known, fold_of)
 
-    def fit(self, examples: Readings, alone: Readings, without_fold: int | None = None) -> Evidence:
+    def fit(
+        self, examples: ColumnReadings, alone: ColumnReadings, without_fold: int | None = None
+    ) -> Evidence:
         """Fit to examples in their tables and alone, without the other columns of one fold."""
         return Evidence(
             self._fit_names(examples.names),

@@ -26,7 +26,7 @@ LABELLED = (".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleColumn:
     """A column and its table."""
 
     table: Table
@@ -40,20 +40,22 @@ class Example:
         return self.table.columns[self.index]
 
 
-def read_examples(places: Sequence[str], name: str, *, of_type: bool = True) -> list[Example]:
-    """Return the columns at these places; with `of_type` False, of labelled tables those of other types."""
-    examples: list[Example] = []
+def read_examples(
+    column_paths: Sequence[str], name: str, *, of_type: bool = True
+) -> list[ExampleColumn]:
+    """Return the columns at these paths; with `of_type` False, of labelled tables those of other types."""
+    examples: list[ExampleColumn] = []
     seen: set[tuple[str, str | None, int]] = set()
-    for place in places:
-        for table, index in _columns_at(place, name, of_type):
+    for column_path in column_paths:
+        for table, index in _columns_at(column_path, name, of_type):
             key = (table.name, table.source, index)
             if key not in seen and table.columns[index].present:
                 seen.add(key)
-                examples.append(Example(table, index, len(examples)))
+                examples.append(ExampleColumn(table, index, len(examples)))
     return examples
 
 
-def cut_examples(examples: Sequence[Example], wanted: int) -> list[Example]:
+def cut_examples(examples: Sequence[ExampleColumn], wanted: int) -> list[ExampleColumn]:
     """Return at least `wanted` examples, cutting long ones if needed; fewer if they are too short."""
     if not examples or len(examples) >= wanted:
         return list(examples)
@@ -66,19 +68,19 @@ def names_of(labels: ColumnLabels) -> Accepted:
     return (*labels.accepted("cta"), *(labels.fine or ()))
 
 
-def alone(example: Example) -> Table:
+def alone(example: ExampleColumn) -> Table:
     """Return the example's column as a table by itself."""
     return replace(example.table, columns=(example.column,), subject=None)
 
 
-def without_header(example: Example) -> Table:
+def without_header(example: ExampleColumn) -> Table:
     """Return the example's table without the header of its column."""
     columns = list(example.table.columns)
     columns[example.index] = replace(example.column, name=None)
     return replace(example.table, columns=tuple(columns))
 
 
-def _parts(example: Example, wanted: int) -> Iterator[Example]:
+def _parts(example: ExampleColumn, wanted: int) -> Iterator[ExampleColumn]:
     """Yield the example cut by rows into up to `wanted` parts, each with enough cells of its column."""
     rows = [row for row, cell in enumerate(example.column.values) if cell.strip()]
     pieces = max(1, min(wanted, len(rows) // LEAST_CELLS))
@@ -91,8 +93,8 @@ def _parts(example: Example, wanted: int) -> Iterator[Example]:
         yield replace(example, table=replace(example.table, columns=columns))
 
 
-def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
-    file, title, wanted = _split(place)
+def _columns_at(column_path: str, name: str, of_type: bool) -> Iterator[tuple[Table, int]]:
+    file, title, wanted = _split(column_path)
     if wanted is None:
         if not file.lower().endswith(LABELLED):
             raise UsageError(_names_no_column(file, title))
@@ -105,19 +107,19 @@ def _columns_at(place: str, name: str, of_type: bool) -> Iterator[tuple[Table, i
     yield from matches
 
 
-def _split(place: str) -> tuple[str, str | None, str | None]:
+def _split(column_path: str) -> tuple[str, str | None, str | None]:
     """Return file, table and column; the file is the longest prefix that is one, so all may have colons."""
-    if Path(place).is_file():
-        return place, None, None
-    ends = [at for at in range(len(place) - 1, 0, -1) if place[at] == ":"]
-    for end in [*ends, len(place)]:
-        file, wanted = place[:end], place[end + 1 :] or None
+    if Path(column_path).is_file():
+        return column_path, None, None
+    ends = [at for at in range(len(column_path) - 1, 0, -1) if column_path[at] == ":"]
+    for end in [*ends, len(column_path)]:
+        file, wanted = column_path[:end], column_path[end + 1 :] or None
         if Path(file).is_file():
             return file, None, wanted
         file, _, title = file.rpartition("#")
         if Path(file).is_file():
             return file, title, wanted
-    file = place.rpartition(":")[0] or place
+    file = column_path.rpartition(":")[0] or column_path
     raise UsageError(f"there is no file {file}; expected FILE:COLUMN or labelled.jsonl")
 
 

@@ -2,9 +2,9 @@
 
     readings --evidence--> (N, 4) --weights, bias--> log odds --sigmoid--> P(this type)
 
-Fitted in three steps: the evidence; the weights of its four kinds, by how well each tells held-out examples from other
+Fitted in three steps: the evidence; the weights of its four kinds, by how well each separates held-out examples from other
 columns, drawn to weights that are good for most types; slope and offset (Platt scaling) that turn the sum into log odds.
-The second and third step, and every figure reported, see a column only through evidence that was fitted without it.
+The second and third step, and every metric reported, see a column only through evidence that was fitted without it.
 
 Promises
   - few examples never give high confidence: n examples support odds of at most n + 1 to 1, by Laplace's rule;
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegir.pipeline.custom_types.evidence import KINDS, LEAST_SPREAD, Evidence, EvidenceFitter
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir_rl.base.arrays import I64, Floats
 
 USUAL_WEIGHTS = np.array([1.0, 3.0, 1.0, 1.0])
@@ -34,7 +34,7 @@ NEWTON_STEPS, LONGEST_STEP = 50, 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class TypeHead:
     """Gives the log odds that a column is of one type."""
 
     evidence: Evidence
@@ -44,7 +44,7 @@ class Head:
     ceiling: float
     """The highest log odds it gives."""
 
-    def log_odds(self, readings: Readings) -> Floats:
+    def log_odds(self, readings: ColumnReadings) -> Floats:
         """Return the log odds (columns,) of being of the type."""
         measured = self.evidence.measure(readings)
         log_odds = (measured * self.weights).sum(axis=1) + self.bias
@@ -52,13 +52,13 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class ExampleReadings:
     """Columns of the type, each read three times."""
 
-    in_table: Readings
-    alone: Readings
+    in_table: ColumnReadings
+    alone: ColumnReadings
     """As a table by itself, so that the type is not recognised by its neighbours."""
-    headless: Readings
+    headless: ColumnReadings
     """In its table without its header; no evidence is fitted to these, but they count a little when it is weighed."""
     groups: Sequence[int]
     """Examples of one group, parts of one column, are held out together."""
@@ -68,7 +68,7 @@ class Examples:
 class Others:
     """Columns of other types, their weights, and the groups that are held out together."""
 
-    readings: Readings
+    readings: ColumnReadings
     weights: Floats
     groups: Sequence[int]
     known: int
@@ -76,16 +76,16 @@ class Others:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedHead:
     """A head, and the log odds of every column by a head that was fitted without it."""
 
-    head: Head
+    head: TypeHead
     examples: Floats
     headless: Floats
     others: Floats
 
 
-def fit_head(examples: Examples, others: Others) -> Fitted:
+def fit_head(examples: ExampleReadings, others: Others) -> FittedHead:
     """Fit a head to examples and other columns."""
     folds, other_folds = _folds(examples.groups), _folds(others.groups)
     fitter = EvidenceFitter(others.readings, others.weights, others.known, other_folds.tolist())
@@ -102,7 +102,7 @@ def fit_head(examples: Examples, others: Others) -> Fitted:
     shares = np.repeat([1 - HIDDEN, HIDDEN], len(inside)) / len(inside)
     weights = _weigh(both, shares, outside, others.weights)
     slope, offset = _platt(both @ weights, shares, outside @ weights, others.weights)
-    head = Head(
+    head = TypeHead(
         fitter.fit(examples.in_table, examples.alone),
         slope * weights,
         offset,
@@ -112,7 +112,7 @@ def fit_head(examples: Examples, others: Others) -> Fitted:
         np.minimum(slope * (measured @ weights) + offset, head.ceiling)
         for measured in (inside, headless, outside)
     )
-    return Fitted(head, *held_out)
+    return FittedHead(head, *held_out)
 
 
 def probability(log_odds: Floats) -> Floats:
@@ -122,7 +122,7 @@ def probability(log_odds: Floats) -> Floats:
 
 def _folds(groups: Sequence[int]) -> I64:
     """Return the fold in which each column is held out; a group is held out as one."""
-    order = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    order = {group: index for index, group in enumerate(dict.fromkeys(groups))}
     return np.array([order[group] % FOLDS for group in groups], np.int64)
 
 
@@ -165,7 +165,7 @@ def _fit_logistic(
     outside_shares: Floats,
     penalty: Floats,
 ) -> tuple[Floats, float]:
-    """Return weights (D,) and offset that tell examples from others (N, D), with Platt's softened targets (1999).
+    """Return weights (D,) and offset that separate examples from others (N, D), with Platt's softened targets (1999).
 
     Newton's method on the cross entropy, in which the examples have the share PRIOR, and a ridge (D,).
     """

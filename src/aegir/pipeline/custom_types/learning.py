@@ -6,7 +6,7 @@
     neighbours of the examples, --not      --read-->  -
 
 Neighbours count as other types: they are the user's own data, and a new type is most often confused with them.
-All figures are held out: an example is measured with a head that was fitted without its column.
+All metrics are held out: an example is measured with a head that was fitted without its column.
 """
 
 from collections import Counter
@@ -17,17 +17,17 @@ import numpy as np
 
 from aegir.pipeline.custom_types.examples import (
     LEAST_CELLS,
-    Example,
+    ExampleColumn,
     alone,
     cut_examples,
     read_examples,
     without_header,
 )
-from aegir.pipeline.custom_types.head import Examples, Fitted, Others, fit_head
+from aegir.pipeline.custom_types.head import ExampleReadings, FittedHead, Others, fit_head
 from aegir.pipeline.custom_types.reader import Background, Reader, read_known_columns
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, CustomType, check_kind, check_name
 from aegir.pipeline.decide import best_guesses
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir.readers.scores import Annotator
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
@@ -56,7 +56,7 @@ NO_COLUMNS = Table("", ())
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The number of examples, and held-out figures of the new type."""
+    """The number of examples, and held-out metrics of the new type."""
 
     columns: int
     files: int
@@ -135,16 +135,16 @@ def learn_type(
     """
     check_name(name)
     check_kind(kind)
-    given = read_examples(examples, name)
+    columns = read_examples(examples, name)
     counter = read_examples(against, name, of_type=False)
-    fitted, report = learn_from_columns(name, given, counter, reader, annotator)
+    fitted, report = learn_from_columns(name, columns, counter, reader, annotator)
     learnt = CustomType(
         name=name,
         head=fitted.head,
         fingerprint=reader.fingerprint,
         examples=tuple(examples),
         counter_examples=tuple(against),
-        columns=len(given),
+        columns=len(columns),
         personal=personal,
         about=about,
         kind=kind,
@@ -155,11 +155,11 @@ def learn_type(
 
 def learn_from_columns(
     name: str,
-    examples: Sequence[Example],
-    counter: Sequence[Example],
+    examples: Sequence[ExampleColumn],
+    counter: Sequence[ExampleColumn],
     reader: Reader,
     annotator: Annotator,
-) -> tuple[Fitted, Report]:
+) -> tuple[FittedHead, Report]:
     """Fit a head to columns that are of the type and others that are not, and measure it; the name is only shown."""
     parts = _check_count(name, cut_examples(examples, FEWEST))
     if clash := _in_both(examples, counter):
@@ -182,20 +182,20 @@ def learn_from_columns(
 
 
 def fit_type(
-    examples: Examples,
+    examples: ExampleReadings,
     background: Background,
-    beside: Readings,
-    beside_alone: Readings,
+    beside: ColumnReadings,
+    beside_alone: ColumnReadings,
     closeness: Floats,
-) -> Fitted:
-    """Tell examples from known columns and from columns beside them, which are read in their tables and alone.
+) -> FittedHead:
+    """Separate examples from known columns and from columns beside them, which are read in their tables and alone.
 
     `closeness` (columns beside,) says how many known columns each counts for.
     """
     known = [*background.groups, *range(len(background.disguised))]
     own = list(range(len(beside)))
     others = Others(
-        Readings.join([background.readings, background.disguised, beside, beside_alone]),
+        ColumnReadings.join([background.readings, background.disguised, beside, beside_alone]),
         np.concatenate(
             [
                 np.ones(len(background.readings)),
@@ -211,7 +211,7 @@ def fit_type(
 
 
 def make_report(
-    fitted: Fitted,
+    fitted: FittedHead,
     background: Background,
     *,
     neighbours: int,
@@ -244,7 +244,7 @@ def make_report(
     )
 
 
-def _check_count(name: str, parts: list[Example]) -> list[Example]:
+def _check_count(name: str, parts: list[ExampleColumn]) -> list[ExampleColumn]:
     if len(parts) < FEWEST:
         raise UsageError(
             f"{name} has {amount(len(parts), 'example')}, and {FEWEST} are needed; give more columns, or "
@@ -253,36 +253,38 @@ def _check_count(name: str, parts: list[Example]) -> list[Example]:
     return parts
 
 
-def _in_both(examples: Sequence[Example], counter: Sequence[Example]) -> str | None:
-    places = {(example.table.source, example.table.name, example.index) for example in examples}
+def _in_both(examples: Sequence[ExampleColumn], counter: Sequence[ExampleColumn]) -> str | None:
+    keys = {(example.table.source, example.table.name, example.index) for example in examples}
     for example in counter:
-        if (example.table.source, example.table.name, example.index) in places:
+        if (example.table.source, example.table.name, example.index) in keys:
             return f"{example.table.name}:{example.column.name or example.index + 1}"
     return None
 
 
-def _neighbours(examples: Sequence[Example]) -> list[Example]:
+def _neighbours(examples: Sequence[ExampleColumn]) -> list[ExampleColumn]:
     """Return the other columns of the examples' tables."""
     tables = {(example.table.source, example.table.name): example.table for example in examples}
     chosen = {(example.table.source, example.table.name, example.index) for example in examples}
     return [
-        Example(table, i, number)
-        for number, (place, table) in enumerate(tables.items())
+        ExampleColumn(table, i, number)
+        for number, (table_key, table) in enumerate(tables.items())
         for i, column in enumerate(table.columns)
-        if (*place, i) not in chosen and column.present
+        if (*table_key, i) not in chosen and column.present
     ]
 
 
-def _read_parts(parts: Sequence[Example], reader: Reader) -> Examples:
+def _read_parts(parts: Sequence[ExampleColumn], reader: Reader) -> ExampleReadings:
     groups = [example.group for example in parts]
     if len(set(groups)) == 1:  # of a single column, parts are held out one by one
         groups = list(range(len(parts)))
     in_table, by_itself = _read_twice(parts, reader)
     headless = _read([(without_header(example), example.index) for example in parts], reader)
-    return Examples(in_table, by_itself, headless, groups)
+    return ExampleReadings(in_table, by_itself, headless, groups)
 
 
-def _read_twice(examples: Sequence[Example], reader: Reader) -> tuple[Readings, Readings]:
+def _read_twice(
+    examples: Sequence[ExampleColumn], reader: Reader
+) -> tuple[ColumnReadings, ColumnReadings]:
     """Return the readings of columns in their tables, and alone."""
     return (
         _read([(example.table, example.index) for example in examples], reader),
@@ -290,16 +292,16 @@ def _read_twice(examples: Sequence[Example], reader: Reader) -> tuple[Readings, 
     )
 
 
-def _read(places: Sequence[tuple[Table, int]], reader: Reader) -> Readings:
+def _read(columns: Sequence[tuple[Table, int]], reader: Reader) -> ColumnReadings:
     """Return the readings of columns, given by table and number; each table is read once."""
-    tables = {id(table): table for table, _ in places}
-    together = Readings.join(reader.read([NO_COLUMNS, *tables.values()]))
+    tables = {id(table): table for table, _ in columns}
+    together = ColumnReadings.join(reader.read([NO_COLUMNS, *tables.values()]))
     ends = np.cumsum([len(table.columns) for table in tables.values()])
     starts = dict(zip(tables, [0, *ends.tolist()], strict=False))
-    return together.at([starts[id(table)] + index for table, index in places])
+    return together.at([starts[id(table)] + index for table, index in columns])
 
 
-def _answers(examples: Sequence[Example], annotator: Annotator) -> dict[str, int]:
+def _answers(examples: Sequence[ExampleColumn], annotator: Annotator) -> dict[str, int]:
     """Return the annotator's best guesses for the examples, and how often it gave each."""
     scored = annotator.score([example.table for example in examples])
     best = (

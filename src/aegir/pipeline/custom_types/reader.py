@@ -1,6 +1,6 @@
-"""How columns are read for custom types, and the known columns that a new type is told apart from.
+"""How columns are read for custom types, and the known columns that a new type is separated from.
 
-The networks of the n-gram model read the columns (ngrams/readings.py). A reading depends on the column and its table
+The networks of the n-gram model read the columns (`ColumnReadings`). A reading depends on the column and its table
 only. The fingerprint identifies the networks and the names they know: a type learnt with others does not fit these
 readings and is not used.
 
@@ -16,7 +16,7 @@ from importlib.resources import as_file, files
 from typing import Protocol
 
 from aegir.readers.ngrams.model import NgramModel
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_NAMES
@@ -31,7 +31,7 @@ TABLES_AT_ONCE = 128
 class ReadsColumns(Protocol):
     """A model that says what it makes of columns."""
 
-    def read(self, tables: Sequence[Table]) -> list[Readings]:
+    def read(self, tables: Sequence[Table]) -> list[ColumnReadings]:
         """Return the readings of each table's columns."""
         ...
 
@@ -43,7 +43,7 @@ class Reader:
     model: ReadsColumns
     fingerprint: str
 
-    def read(self, tables: Sequence[Table]) -> list[Readings]:
+    def read(self, tables: Sequence[Table]) -> list[ColumnReadings]:
         """Return the readings of each table's columns; a table's do not depend on the others."""
         return [
             reading
@@ -75,12 +75,12 @@ def fingerprint_of(model: NgramModel) -> str:
 class Background:
     """Known columns."""
 
-    readings: Readings
+    readings: ColumnReadings
     labels: Sequence[str | None]
     """The type or fine type of each column, if it has one."""
     groups: Sequence[int]
     """Columns of one table share a group."""
-    disguised: Readings
+    disguised: ColumnReadings
     """Some of the columns again, each alone under a header of the examples; may be empty."""
 
 
@@ -101,14 +101,14 @@ def read_known_columns(reader: Reader, headers: Sequence[str | None]) -> Backgro
             for labels in labelled.labels
         ],
         [number for number, labelled in enumerate(tables) for _ in labelled.table.columns],
-        Readings.join([readings.at([]), *reader.read(disguise(tables, headers))]),
+        ColumnReadings.join([readings.at([]), *reader.read(disguise(tables, headers))]),
     )
 
 
 @lru_cache(maxsize=1)
-def _read_made_up(reader: Reader) -> tuple[list[LabelledTable], Readings]:
+def _read_made_up(reader: Reader) -> tuple[list[LabelledTable], ColumnReadings]:
     tables = read_background()
-    return tables, Readings.join(reader.read([labelled.table for labelled in tables]))
+    return tables, ColumnReadings.join(reader.read([labelled.table for labelled in tables]))
 
 
 def disguise(tables: Sequence[LabelledTable], headers: Sequence[str | None]) -> list[Table]:
@@ -117,6 +117,6 @@ def disguise(tables: Sequence[LabelledTable], headers: Sequence[str | None]) -> 
     names = [header for header in dict.fromkeys(headers) if header]
     step = max(1, len(columns) // DISGUISED)
     return [
-        Table("disguised", (replace(column, name=names[place % len(names)]),))
-        for place, column in enumerate(columns[::step] if names else ())
+        Table("disguised", (replace(column, name=names[index % len(names)]),))
+        for index, column in enumerate(columns[::step] if names else ())
     ]

@@ -12,38 +12,31 @@ Promises
 """
 
 import warnings
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aegir.answers.annotation import ColumnAnnotation
-from aegir.pipeline.custom_types.examples import names_of
-from aegir.pipeline.custom_types.reader import Reader, load_reader
 from aegir.pipeline.custom_types.store import CustomType, load_types, types_folder
-from aegir.pipeline.decide import decide
-from aegir.pipeline.judged_columns import JudgedColumn
-from aegir.readers.ngrams.readings import Readings
 from aegir.readers.scores import Annotator, CustomGuess, Explanation, TableScores
-from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Floats
-from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
+
+if TYPE_CHECKING:
+    from aegir.pipeline.custom_types.reader import Reader
+    from aegir.readers.ngrams.network import ColumnReadings
 
 MOST_LOG_ODDS = 50.0
 """Log odds are cut here, so that their exponential stays finite."""
-TABLES_AT_ONCE = 128
-NO_NAME = "no type"
-"""Stands for the labels of a column that none of the vocabulary's names fits."""
 
 
 class WithCustomTypes:
     """Another annotator's scores, with the claims of custom types."""
 
-    def __init__(self, annotator: Annotator, types: Sequence[CustomType], reader: Reader):
+    def __init__(self, annotator: Annotator, types: Sequence[CustomType], reader: "Reader"):
         self.name = annotator.name
         self.operating_points = getattr(annotator, "operating_points", None)
         self.types = types
@@ -56,7 +49,7 @@ class WithCustomTypes:
         readings = self._reader.read(tables)
         return [self.claim(*parts) for parts in zip(tables, scores, readings, strict=True)]
 
-    def claim(self, table: Table, scores: TableScores, readings: Readings) -> TableScores:
+    def claim(self, table: Table, scores: TableScores, readings: "ColumnReadings") -> TableScores:
         """Return the scores of one table with claims, given the readings of its columns."""
         log_odds = np.stack([known.head.log_odds(readings) for known in self.types], axis=1)
         odds = np.where(log_odds >= 0, np.exp(np.clip(log_odds, 0, MOST_LOG_ODDS)), 0.0)
@@ -94,17 +87,19 @@ def with_custom_types(
     annotator: Annotator,
     folder: Path | None = None,
     say: Callable[[str], None] = warnings.warn,
-    load: Callable[[], Reader] = load_reader,
+    load: "Callable[[], Reader] | None" = None,
 ) -> Annotator:
     """Return the annotator with the custom types in `folder`, by default the user's own.
 
-    `say` is called with a sentence for each type that cannot be used. Without a usable type the annotator itself
-    is returned.
+    `say` is called with a sentence for each type that cannot be used, and `load` for the reader, by default that of the
+    model that ships. Without a usable type the annotator itself is returned.
     """
     known = load_types(types_folder() if folder is None else folder, say)
     if not known:
         return annotator
-    reader = load()
+    from aegir.pipeline.custom_types.reader import load_reader
+
+    reader = (load or load_reader)()
     types = [custom_type for custom_type in known if custom_type.fingerprint == reader.fingerprint]
     for custom_type in known:
         if custom_type.fingerprint != reader.fingerprint:
@@ -116,74 +111,4 @@ def _of_other_weights(name: str) -> str:
     return (
         f"the taught type {name} is not used: it was learnt with other weights; learn it again "
         f"from its examples (aegir types show {name!r} lists them), or forget it"
-    )
-
-
-def _is_right(labels: ColumnLabels, answer: ColumnAnnotation) -> bool:
-    """Return whether the type is acceptable; of a column that is labelled with fine types alone, whether that is."""
-    right = JudgedColumn(labels, answer).type_right
-    return answer.fine_type in (labels.fine or ()) if right is None else right
-
-
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """Answers to labelled columns before and after a type was learnt."""
-
-    columns: int
-    """Columns that are labelled with another type or fine type, or with none."""
-    right_before: int
-    right_after: int
-    of_type: int
-    """Columns that are labelled with the type."""
-    recognised: int
-    """Of these, the columns it claimed."""
-    taken_of: Mapping[str, int]
-    """Columns it claimed although labelled with another type, by label."""
-
-    @property
-    def taken(self) -> int:
-        """The number of columns it claimed wrongly."""
-        return sum(self.taken_of.values())
-
-    def as_dict(self) -> dict[str, object]:
-        """Return a JSON-ready object."""
-        return asdict(self) | {"taken": self.taken}
-
-
-def validate_type(
-    custom_type: CustomType,
-    tables: Sequence[LabelledTable],
-    annotator: Annotator,
-    reader: Reader,
-) -> Validation:
-    """Annotate labelled tables with and without the type."""
-    both = WithCustomTypes(annotator, [custom_type], reader)
-    counts: Counter[str] = Counter()
-    taken: Counter[str] = Counter()
-    for at in range(0, len(tables), TABLES_AT_ONCE):
-        batch = tables[at : at + TABLES_AT_ONCE]
-        scored = annotator.score([labelled.table for labelled in batch])
-        read = reader.read([labelled.table for labelled in batch])
-        for labelled, scores, readings in zip(batch, scored, read, strict=True):
-            claimed = both.claim(labelled.table, scores, readings)
-            before, after = (decide(labelled.table, s, "") for s in (scores, claimed))
-            answers = zip(labelled.labels, before.columns, after.columns, strict=True)
-            for labels, was, now in answers:
-                names = names_of(labels)
-                if custom_type.name in names:
-                    counts.update(of_type=1, recognised=int(now.type == custom_type.name))
-                elif labels.types is not None or names:
-                    counts.update(columns=1, before=_is_right(labels, was))
-                    counts.update(after=_is_right(labels, now))
-                    wrong = now.type == custom_type.name
-                    taken.update((names or (NO_NAME,))[:1] if wrong else ())
-    if not counts["columns"]:
-        raise UsageError("no column of the validation tables is labelled with another name")
-    return Validation(
-        columns=counts["columns"],
-        right_before=counts["before"],
-        right_after=counts["after"],
-        of_type=counts["of_type"],
-        recognised=counts["recognised"],
-        taken_of=dict(taken.most_common()),
     )

@@ -30,7 +30,7 @@ from aegir_rl.base.files import replace_file, user_folder
 
 if TYPE_CHECKING:
     from aegir.pipeline.custom_types.evidence import Line
-    from aegir.pipeline.custom_types.head import Head
+    from aegir.pipeline.custom_types.head import TypeHead
     from aegir_rl.base.arrays import Floats
 
 FORMAT = "aegir-custom-type-2"
@@ -45,7 +45,7 @@ class CustomType:
 
     level: ClassVar[str] = "custom type"
     name: str
-    head: "Head"
+    head: "TypeHead"
     fingerprint: str
     """Identifies the networks that read the examples."""
     examples: tuple[str, ...]
@@ -123,13 +123,13 @@ def save_type(folder: Path | None, custom_type: CustomType) -> Path:
 def load_type(path: Path) -> CustomType:
     """Read a file written by `save_type`."""
     try:
-        given = json.loads(path.read_bytes())
-        if given["format"] != FORMAT:
+        data = json.loads(path.read_bytes())
+        if data["format"] != FORMAT:
             raise UsageError(
-                f"{path} is no type of this version (format {given['format']!r}, expected {FORMAT!r}); "
+                f"{path} is no type of this version (format {data['format']!r}, expected {FORMAT!r}); "
                 "learn it again or remove the file"
             )
-        custom_type = _from_dict(given)
+        custom_type = _from_dict(data)
         if meaning := _meaning_of(custom_type.name):
             raise UsageError(
                 f"{path} holds the type {custom_type.name!r}, which is {meaning} now; "
@@ -212,62 +212,62 @@ def _line_as_dict(line: "Line") -> dict[str, object]:
     }
 
 
-def _from_dict(given: dict[str, Any]) -> CustomType:
-    kind = given.get("kind", DEFAULT_KIND)
+def _from_dict(data: dict[str, Any]) -> CustomType:
+    kind = data.get("kind", DEFAULT_KIND)
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r}")
     return CustomType(
-        name=str(given["name"]),
-        head=_head_from_dict(given["head"]),
-        fingerprint=str(given["fingerprint"]),
-        examples=tuple(map(str, given["examples"])),
-        counter_examples=tuple(map(str, given["counter_examples"])),
-        columns=int(given["columns"]),
-        personal=bool(given["personal"]),
-        about=str(given["about"]),
+        name=str(data["name"]),
+        head=_head_from_dict(data["head"]),
+        fingerprint=str(data["fingerprint"]),
+        examples=tuple(map(str, data["examples"])),
+        counter_examples=tuple(map(str, data["counter_examples"])),
+        columns=int(data["columns"]),
+        personal=bool(data["personal"]),
+        about=str(data["about"]),
         kind=kind,
-        figures=dict(given["figures"]),
+        figures=dict(data["figures"]),
     )
 
 
-def _head_from_dict(given: dict[str, Any]) -> "Head":
+def _head_from_dict(data: dict[str, Any]) -> "TypeHead":
     from aegir.pipeline.custom_types.evidence import (
         KINDS,
         Evidence,
         HeaderSpelling,
         NameRatios,
     )
-    from aegir.pipeline.custom_types.head import Head
+    from aegir.pipeline.custom_types.head import TypeHead
     from aegir.vocabulary.terms import FINE_NAMES
 
-    pieces = {str(piece): _finite(pair, (2,)) for piece, pair in given["headers"].items()}
+    pieces = {str(piece): _finite(pair, (2,)) for piece, pair in data["headers"].items()}
     evidence = Evidence(
-        NameRatios(_finite(given["names"], (len(FINE_NAMES) + 1,))),
+        NameRatios(_finite(data["names"], (len(FINE_NAMES) + 1,))),
         HeaderSpelling(
             {piece: float(pair[0]) for piece, pair in pieces.items()},
             {piece: float(pair[1]) for piece, pair in pieces.items()},
         ),
-        _line_from_dict(given["vectors"]),
-        _line_from_dict(given["values"]),
+        _line_from_dict(data["vectors"]),
+        _line_from_dict(data["values"]),
     )
-    bias, ceiling = (float(_finite(given[key], ())) for key in ("bias", "ceiling"))
-    return Head(evidence, _finite(given["weights"], (len(KINDS),)), bias, ceiling)
+    bias, ceiling = (float(_finite(data[key], ())) for key in ("bias", "ceiling"))
+    return TypeHead(evidence, _finite(data["weights"], (len(KINDS),)), bias, ceiling)
 
 
-def _line_from_dict(given: dict[str, Any]) -> "Line":
+def _line_from_dict(data: dict[str, Any]) -> "Line":
     from aegir.pipeline.custom_types.evidence import Line
 
-    width = (len(given["centre"]),)
-    line = Line(*(_finite(given[key], width) for key in ("centre", "scale", "weights")))
+    width = (len(data["centre"]),)
+    line = Line(*(_finite(data[key], width) for key in ("centre", "scale", "weights")))
     if not (line.scale > 0).all():
         raise ValueError("a scale of its head is not positive")
     return line
 
 
-def _finite(given: object, shape: tuple[int, ...]) -> "Floats":
+def _finite(data: object, shape: tuple[int, ...]) -> "Floats":
     import numpy as np
 
-    array = np.array(given, np.float64)
+    array = np.array(data, np.float64)
     if array.shape != shape:
         raise ValueError(f"a part of its head has the shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():

@@ -22,17 +22,17 @@ _EXAMPLE = '["w1", ["w3"], "w1"]'
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageLayout:
     """The blocks of one level, and the stage between them that runs over chunks."""
 
     width: int
     encoder: int
     """Blocks before chunking; all of them in the innermost stage."""
-    inner: "Stage | None" = None
+    inner: "StageLayout | None" = None
     decoder: int = 0
     """Blocks after the chunks have been spread back."""
 
-    def levels(self) -> "Iterator[Stage]":
+    def levels(self) -> "Iterator[StageLayout]":
         """Yield this stage, then the stages inside it."""
         yield self
         if self.inner is not None:
@@ -89,7 +89,7 @@ class Architecture:
                 )
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> StageLayout:
         """The outermost stage."""
         levels = _depth(self.layout)
         if len(self.widths) != levels:
@@ -117,10 +117,10 @@ class Architecture:
         return asdict(self) | {"widths": list(self.widths)}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "Architecture":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Architecture":
         """Read what `as_dict` wrote; settings that are absent keep their defaults."""
-        _check_keys(given, cls, "architecture")
-        settings = dict(given)
+        _check_keys(data, cls, "architecture")
+        settings = dict(data)
         if "widths" in settings:
             if not isinstance(settings["widths"], list | tuple):
                 raise UsageError(f"widths are {settings['widths']!r}; expected a list of numbers")
@@ -131,11 +131,11 @@ class Architecture:
         return cls(**settings)
 
 
-def _check_keys(given: Any, kind: type, where: str) -> None:
+def _check_keys(data: Any, kind: type, where: str) -> None:
     names = [field.name for field in fields(kind)]
-    if not isinstance(given, Mapping):
-        raise UsageError(f"{where} is {given!r}; expected settings among {', '.join(names)}")
-    for key in given:
+    if not isinstance(data, Mapping):
+        raise UsageError(f"{where} is {data!r}; expected settings among {', '.join(names)}")
+    for key in data:
         if key not in names:
             raise UsageError(f"{where} has no setting {key!r}; expected {', '.join(names)}")
 
@@ -149,12 +149,12 @@ def _depth(layout: Any) -> int:
     return 1 + (_depth(layout[1]) if isinstance(layout, list | tuple) and len(layout) == 3 else 0)
 
 
-def _parse(layout: Any, widths: tuple[int, ...]) -> Stage:
+def _parse(layout: Any, widths: tuple[int, ...]) -> StageLayout:
     if isinstance(layout, list | tuple) and len(layout) == 1:
-        return Stage(widths[0], _blocks(layout[0]))
+        return StageLayout(widths[0], _blocks(layout[0]))
     if isinstance(layout, list | tuple) and len(layout) == 3:
         inner = _parse(layout[1], widths[1:])
-        return Stage(widths[0], _blocks(layout[0]), inner, _blocks(layout[2]))
+        return StageLayout(widths[0], _blocks(layout[0]), inner, _blocks(layout[2]))
     raise UsageError(f"layout {layout!r} is not valid; expected stages such as {_EXAMPLE}")
 
 

@@ -243,21 +243,21 @@ class GramReader:
         read, end = lengths > 0, last_end[rows, last]
         ended = read & (end >= 0)
 
-        def kept(values: npt.NDArray[Any], otherwise: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        def last_of(values: npt.NDArray[Any], otherwise: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return np.where(read, values[rows, last], otherwise)
 
         recent = lengths[:, None] + np.arange(RUNS[-1])[::-1]
         recent_shapes = lengths[:, None] + np.arange(SHAPE_RUN)[::-1]
         return GramReader(
-            np.take_along_axis(past, recent, axis=1),
-            np.take_along_axis(past_shapes, recent_shapes, axis=1),
-            kept(word, self.word),
-            kept(cell, self.cell),
-            kept(cell_shape, self.cell_shape),
-            np.where(ended, before[rows, np.maximum(end, 0)], self.previous_word),
-            self.has_previous | ended,
-            kept(in_word, self.was_word),
-            self.started | read,
+            recent=np.take_along_axis(past, recent, axis=1),
+            recent_shapes=np.take_along_axis(past_shapes, recent_shapes, axis=1),
+            word=last_of(word, self.word),
+            cell=last_of(cell, self.cell),
+            cell_shape=last_of(cell_shape, self.cell_shape),
+            previous_word=np.where(ended, before[rows, np.maximum(end, 0)], self.previous_word),
+            has_previous=self.has_previous | ended,
+            was_word=last_of(in_word, self.was_word),
+            started=self.started | read,
         )
 
     def step(self, symbols: Symbols) -> Grams:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.readers.bytes.architecture import Architecture, Stage
+from aegir.readers.bytes.architecture import Architecture, StageLayout
 from aegir.readers.bytes.byte_encoding import GRAM_SPACE, SYMBOLS
 from aegir.readers.bytes.heads import HEAD_SIZES
 from aegir_rl.base.errors import UsageError, reason_of
@@ -48,7 +48,7 @@ class Checkpoint:
     tensors: Mapping[str, npt.NDArray[Any]]
     """Float32, and `grams.hashes`, int32."""
     facts: Mapping[str, Any]
-    """Calibration, training and figures; JSON."""
+    """Calibration, training and metrics; JSON."""
 
     def __post_init__(self) -> None:
         sizes = {head: len(self.tensors[f"heads.{head}.weight"]) for head in self.heads}
@@ -220,7 +220,7 @@ def _linear(name: str, inputs: int, outputs: int) -> Shapes:
 Named = Iterator[tuple[str, tuple[int, ...]]]
 
 
-def _stage(name: str, stage: Stage, architecture: Architecture) -> Named:
+def _stage(name: str, stage: StageLayout, architecture: Architecture) -> Named:
     width = stage.width
     for part, count in (("encoder", stage.encoder), ("decoder", stage.decoder)):
         for i in range(count):

@@ -61,11 +61,11 @@ def moving_average(z: F32, p: F32, chunks: Ragged, before: F32) -> tuple[F32, F3
     """Return zbar (M, D) of every chunk, and the last (B, D); `before` (B, D) is the average so far."""
     share = np.clip(p, P_MARGIN, 1 - P_MARGIN)[:, None]
     walk = chunks.walk()
-    new, kept = (share * z)[walk.positions], (1 - share)[walk.positions]
+    new, old = (share * z)[walk.positions], (1 - share)[walk.positions]
     averages = before[walk.rows]
     for now in walk.steps():
         current = averages[: now.stop - now.start]
-        current *= kept[now]
+        current *= old[now]
         current += new[now]
         new[now] = current
     smooth, last = np.empty_like(z), np.empty_like(before)

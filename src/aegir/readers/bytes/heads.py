@@ -53,11 +53,11 @@ def all_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 def join_answer(logits: Mapping[str, F32], columns: int) -> F32:
     """Return the answer (columns, ANSWER_WIDTH) with these outputs of heads; heads that are not there say nothing."""
     answer = np.zeros((columns, ANSWER_WIDTH), np.float32)
-    for head, place in ANSWER_PLACES.items():
+    for head, span in ANSWER_PLACES.items():
         if head in logits and HEAD_SIZES[head] == 1:
-            answer[:, place] = np.clip(logits[head], LEAST, -LEAST)
+            answer[:, span] = np.clip(logits[head], LEAST, -LEAST)
         elif head in logits:
             low = logits[head] - logits[head].max(axis=1, keepdims=True)
             logs = low - np.log(np.exp(low).sum(axis=1, keepdims=True))
-            answer[:, place] = np.maximum(logs, np.float32(LEAST)) - np.float32(LEAST)
+            answer[:, span] = np.maximum(logs, np.float32(LEAST)) - np.float32(LEAST)
     return answer

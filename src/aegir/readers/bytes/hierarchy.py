@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir.readers.bytes.architecture import Architecture, Stage
+from aegir.readers.bytes.architecture import Architecture, StageLayout
 from aegir.readers.bytes.byte_encoding import GramReader
 from aegir.readers.bytes.chunking import Boundaries, BoundaryRouter, dechunk
 from aegir.readers.bytes.ragged import Flags, Ragged
@@ -43,7 +43,7 @@ class StageState:
     inner: "StageState | None" = None
 
     @classmethod
-    def start(cls, stage: Stage, head_size: int, batch: int) -> "StageState":
+    def start(cls, stage: StageLayout, head_size: int, batch: int) -> "StageState":
         """Return the state before the first symbol."""
         shift = np.zeros((batch, stage.width), np.float32)
         return cls(
@@ -130,7 +130,7 @@ class StageNet:
     passage: Passage | None
 
     @classmethod
-    def of(cls, tensors: Tensors, name: str, stage: Stage) -> "StageNet":
+    def of(cls, tensors: Tensors, name: str, stage: StageLayout) -> "StageNet":
         """Return the stage of this name."""
         passage = None
         if stage.inner:

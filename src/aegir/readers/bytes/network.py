@@ -81,8 +81,8 @@ class Embedding:
         total = self.symbols[symbols]
         rows = self.index.of_hashes(grams)
         for kind in range(grams.shape[1]):
-            kept = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
-            total[kept] += self.grams[rows[kept, kind]]
+            known = np.flatnonzero(rows[:, kind] < len(self.grams) - 1)
+            total[known] += self.grams[rows[known, kind]]
         return self.norm(total)
 
 
@@ -168,10 +168,6 @@ class ByteModel:
         answers = vectors[:, self.architecture.column_width :]
         return np.hstack([mixed, answers]) if answers.shape[1] else mixed
 
-    def mix_table(self, vectors: F32, roles: I64, columns: Sequence[Symbols]) -> F32:
-        """Return `mix_tables` of a single table, however wide."""
-        return self.mix_tables(vectors, roles, [columns])
-
     def mix_tables(self, vectors: F32, roles: I64, tables: Sequence[Sequence[Symbols]]) -> F32:
         """Return each column in the context of its table, (columns, width); `tables` has the symbols per table.
 
@@ -180,11 +176,11 @@ class ByteModel:
         """
         chosen: list[int] = []
         counts: list[int] = []
-        places: list[int] = []
+        positions: list[int] = []
         for columns in tables:
-            start = len(places)
+            start = len(positions)
             for part, targets in self._parts(columns, roles[start : start + len(columns)]):
-                places += [len(chosen) + part.index(target) for target in targets]
+                positions += [len(chosen) + part.index(target) for target in targets]
                 chosen += [start + column for column in part]
                 counts.append(len(part))
         mixed = np.empty((len(chosen), vectors.shape[1]), np.float32)
@@ -194,7 +190,7 @@ class ByteModel:
             numbers = np.array(chosen[span], np.int64)
             mixed[span] = self.mix(vectors[numbers], roles[numbers], np.array(group, np.int64))
             start = span.stop
-        return mixed.take(places, axis=0)
+        return mixed.take(positions, axis=0)
 
     def _parts(
         self, columns: Sequence[Symbols], roles: I64

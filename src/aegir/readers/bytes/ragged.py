@@ -72,15 +72,15 @@ class Ragged:
         return self.lengths > 0
 
     @property
-    def places(self) -> I64:
-        """(N,) the place of each position in its row, from 0."""
+    def offsets(self) -> I64:
+        """(N,) the offset of each position in its row, from 0."""
         return np.arange(self.total) - self.starts[self.row_of]
 
     @property
     def mirrored(self) -> I64:
         """(N,) the position of each one's mirror image in its row."""
         ends = self.starts + self.lengths - 1
-        return ends[self.row_of] - self.places
+        return ends[self.row_of] - self.offsets
 
     def groups(self, limit: int) -> list[Group]:
         """Return groups of neighbouring rows within `limit` positions; a longer row is cut into parts.
@@ -151,12 +151,12 @@ class Ragged:
         rank = np.empty_like(rows)
         rank[rows] = np.arange(len(rows))
         positions = np.empty(self.total, np.int64)
-        positions[bounds[self.places] + rank[self.row_of]] = np.arange(self.total)
+        positions[bounds[self.offsets] + rank[self.row_of]] = np.arange(self.total)
         return Walk(rows, positions, bounds)
 
     def padded(self, x: F32) -> F32:
         """Return x as (B, T, D), with zeros on the right."""
         longest = int(self.lengths.max(initial=0))
         result = np.zeros((len(self.lengths), longest, *x.shape[1:]), x.dtype)
-        result[self.row_of, self.places] = x
+        result[self.row_of, self.offsets] = x
         return result

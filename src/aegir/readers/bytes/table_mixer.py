@@ -167,9 +167,9 @@ class TableContext:
             nearest = np.maximum(nearest, self._to_pool(best))
         return sorted(chosen)
 
-    def _to_pool(self, place: int) -> F32:
-        """Return the similarity (pool,) of the pool to the column at this place of it."""
-        row: F32 = self.likeness[self.pool[place]]
+    def _to_pool(self, index: int) -> F32:
+        """Return the similarity (pool,) of the pool to the column at this index of it."""
+        row: F32 = self.likeness[self.pool[index]]
         return row
 
 

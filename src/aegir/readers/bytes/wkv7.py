@@ -93,10 +93,10 @@ def wkv7_short(steps: Steps, state: F32, rows: Ragged) -> tuple[F32, F32]:
     output, after = np.empty_like(steps.v), np.empty_like(state)
     for size in np.unique(sizes).tolist():
         chosen = sizes == size
-        places = np.flatnonzero(chosen[rows.row_of])
-        some = Steps(*(getattr(steps, field.name)[places] for field in fields(Steps)))
+        positions = np.flatnonzero(chosen[rows.row_of])
+        some = Steps(*(getattr(steps, field.name)[positions] for field in fields(Steps)))
         part = Ragged.of(rows.lengths[chosen])
-        output[places], after[chosen] = _in_chunks(some, state[chosen], part, size)
+        output[positions], after[chosen] = _in_chunks(some, state[chosen], part, size)
     return output, after
 
 
@@ -135,7 +135,7 @@ def _slots(rows: Ragged, chunks: Ragged, order: I64, size: int) -> I64:
     """Return the slot (N,) of each position: its chunk, in the order of the walk, times C plus its step within it."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    number, step = np.divmod(rows.places, size)
+    number, step = np.divmod(rows.offsets, size)
     slots: I64 = rank[chunks.starts[rows.row_of] + number] * size + step
     return slots
 

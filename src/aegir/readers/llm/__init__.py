@@ -2,5 +2,6 @@
 
 annotator   tables in, scores out
 prompt      what is asked, and the strict reading of the answer
-client      the HTTP call: time limits, retries, token and cost accounting
+
+The HTTP call, with time limits, retries, token and cost accounting, is aegir_rl/base/llm_client.py.
 """

@@ -1,10 +1,10 @@
-"""The `llm` annotator: asks a language model at an endpoint that the user named.
+"""The `llm` annotator: calls a language model at an endpoint that the user named.
 
     LlmAnnotator(LlmSettings("http://127.0.0.1:8000/v1", "my-model")).score(tables)
 
 A model states its confidence itself; nobody has calibrated it, so it counts for at most `MOST_CONFIDENCE`. What is left
-is spread over the other types. Wide tables are asked about `COLUMNS_AT_ONCE` columns at a time. A table without an answer that
-can be used raises `LlmError`: the dispatcher then asks the next worker.
+is spread over the other types. Of wide tables, `COLUMNS_AT_ONCE` columns are sent at a time. A table without an answer that
+can be used raises `LlmError`: the dispatcher then calls the next worker.
 """
 
 from collections.abc import Sequence
@@ -52,17 +52,17 @@ class LlmAnnotator:
         types = np.zeros((len(answers), len(TYPE_NAMES)), np.float32)
         relations = np.zeros((len(answers), len(RELATION_NAMES)), np.float32)
         explanations = []
-        for place, (column, answer) in enumerate(zip(table.columns, answers, strict=True)):
+        for index, (column, answer) in enumerate(zip(table.columns, answers, strict=True)):
             if not column.present:
                 explanations.append(Explanation(evidence=("there are no values to judge by",)))
                 continue
             sure = min(answer.confidence, MOST_CONFIDENCE)
             others = len(TYPE_NAMES) - (answer.type is not None)
-            types[place] = (1 - sure) / others
+            types[index] = (1 - sure) / others
             if answer.type is not None:
-                types[place, TYPE_INDEX[answer.type]] = sure
+                types[index, TYPE_INDEX[answer.type]] = sure
             if answer.relation is not None:
-                relations[place, RELATION_INDEX[answer.relation]] = sure
+                relations[index, RELATION_INDEX[answer.relation]] = sure
             says = answer.type or "none of the 82 types"
             explanations.append(
                 Explanation(evidence=(f"the language model {self.settings.model} says {says}",))

@@ -54,11 +54,11 @@ def user_text(table: Table) -> str:
     """Return the table as JSON: its name, and of every column number, header and some cells."""
     columns = [
         {
-            "column": place,
+            "column": index,
             "header": None if column.name is None else column.name[:LONGEST_HEADER],
             "cells": [clean_cell(cell, LONGEST_CELL) for cell in column.spread(CELLS)],
         }
-        for place, column in enumerate(table.columns)
+        for index, column in enumerate(table.columns)
     ]
     return json.dumps({"table": table.name, "columns": columns})
 
@@ -73,29 +73,29 @@ def read_answer(text: str, columns: int) -> list[ColumnAnswer]:
     entries = answer.get("columns") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
         raise ValueError("it has no list `columns`")
-    found: dict[int, ColumnAnswer] = {}
+    answers: dict[int, ColumnAnswer] = {}
     for entry in entries:
-        place = entry.get("column") if isinstance(entry, dict) else None
-        if type(place) is not int or not 0 <= place < columns:
+        index = entry.get("column") if isinstance(entry, dict) else None
+        if type(index) is not int or not 0 <= index < columns:
             raise ValueError(
-                f"it answers for the column {str(place)[:SHOWN]!r}, which was not asked"
+                f"it answers for the column {str(index)[:SHOWN]!r}, which was not asked"
             )
-        if place in found:
-            raise ValueError(f"it answers twice for column {place}")
-        found[place] = _column_answer(entry, place)
-    if len(found) < columns:
-        missing = next(place for place in range(columns) if place not in found)
+        if index in answers:
+            raise ValueError(f"it answers twice for column {index}")
+        answers[index] = _column_answer(entry, index)
+    if len(answers) < columns:
+        missing = next(index for index in range(columns) if index not in answers)
         raise ValueError(f"it has no answer for column {missing}")
-    return [found[place] for place in range(columns)]
+    return [answers[index] for index in range(columns)]
 
 
-def _column_answer(entry: dict[str, Any], place: int) -> ColumnAnswer:
+def _column_answer(entry: dict[str, Any], index: int) -> ColumnAnswer:
     for key, known in (("type", TYPE_INDEX), ("relation", RELATION_INDEX)):
         name = entry.get(key)
         if name is not None and not (isinstance(name, str) and name in known):
-            raise ValueError(f"it calls column {place} {str(name)[:SHOWN]!r}, which is no {key}")
+            raise ValueError(f"it calls column {index} {str(name)[:SHOWN]!r}, which is no {key}")
     confidence = entry.get("confidence")
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if confidence is None or not is_number or not 0 <= confidence <= 1:
-        raise ValueError(f"the confidence of column {place} is {str(confidence)[:SHOWN]!r}")
+        raise ValueError(f"the confidence of column {index} is {str(confidence)[:SHOWN]!r}")
     return ColumnAnswer(entry.get("type"), entry.get("relation"), float(confidence))

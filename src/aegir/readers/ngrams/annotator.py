@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +35,7 @@ from aegir.readers.ngrams.model import (
     context_features,
     mean_over_views,
 )
-from aegir.readers.ngrams.network import NgramNetwork
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings, NgramNetwork
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
@@ -45,21 +45,23 @@ from aegir.readers.scores import (
     explain_scores,
     table_spans,
 )
-from aegir.tables.labelled import Task
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32, I32, softmax
 from aegir_rl.base.dense import sigmoid
 
+if TYPE_CHECKING:
+    from aegir.tables.labelled import Task
+
 MODEL_FILE = "ngrams.safetensors"
 EVERYDAY = 0.05
-"""Probability of a web table below which the linear stages, which were fitted to such tables, are not asked."""
+"""Probability of a web table below which the linear stages, which were fitted to such tables, are not called."""
 
 
 class NgramNetworks:
     """Networks that answer together, and the hashes of values that they and others read."""
 
     def __init__(self, networks: Sequence[NgramNetwork], *others: I32) -> None:
-        """`others` are indices of those that read the same values; their place in `joint.own` comes first."""
+        """`others` are indices of those that read the same values; they come first in `joint.own`."""
         self._readers, self._count = group_by_reading(networks), len(networks)
         self.joint = JointIndex.of((*others, *(values for _, (values, _) in self._readers)))
         self._own = self.joint.own[len(others) :]
@@ -75,7 +77,7 @@ class NgramNetworks:
         for (networks, index), numbers in zip(self._readers, self._own, strict=True):
             yield networks, read_columns(tables, verdicts, *index, rows.renumbered(numbers))
 
-    def ask(
+    def call(
         self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
     ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
@@ -93,7 +95,7 @@ class NgramNetworks:
     def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
         """Return the same for tables whose values were not hashed yet."""
         columns = [column for table in tables for column in table.columns]
-        return self.ask(tables, verdicts, self.hash_values(columns))
+        return self.call(tables, verdicts, self.hash_values(columns))
 
 
 class NgramsAnnotator:
@@ -124,11 +126,11 @@ class NgramsAnnotator:
         """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
         columns = [column for table in tables for column in table.columns]
         rows = self._networks.hash_values(columns)
-        by_network = self._networks.ask(tables, verdicts, rows)
+        by_network = self._networks.call(tables, verdicts, rows)
         spans = table_spans(tables)
         web = [_mean_probability(by_network["web"][span]) for span in spans]
         mixing, of_column = self.model.calibration.mixing, per_column(web, [*map(_width, spans)])
-        linear, own, subjects = self._ask_linear(tables, web, by_network, rows)
+        linear, own, subjects = self._call_linear(tables, web, by_network, rows)
         mixed = {
             head: mixing.mix(head, linear[head], by_network[head], of_column)
             for head in ("types", "relations")
@@ -159,7 +161,7 @@ class NgramsAnnotator:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         return self._networks.ask_networks(tables, verdicts)
 
-    def read(self, tables: Sequence[Table]) -> list[Readings]:
+    def read(self, tables: Sequence[Table]) -> list[ColumnReadings]:
         """Return what the networks make of the columns of each table; a subject that a table names is ignored."""
         plain = [replace(table, subject=None) for table in tables]
         columns = [column for table in plain for column in table.columns]
@@ -171,7 +173,7 @@ class NgramsAnnotator:
                 names.append(softmax(network.head("fine", read)))
                 vectors.append(read)
                 values.append(embedded)
-        together = Readings(
+        together = ColumnReadings(
             np.mean(names, axis=0),
             np.hstack(vectors),
             np.hstack(values),
@@ -179,7 +181,7 @@ class NgramsAnnotator:
         )
         return [together.at(span) for span in table_spans(tables)]
 
-    def _ask_linear(
+    def _call_linear(
         self,
         tables: Sequence[Table],
         web: Sequence[float],
@@ -189,19 +191,19 @@ class NgramsAnnotator:
         """Return what the linear stages answer, each column's own scores (columns, SCORES), and each table's subject.
 
         What the networks leave for "none of these" is theirs, too. Everyday tables are not read: there the networks'
-        answers stand in for theirs, the own scores are 0, and the subject is the one that the table names.
+        answers replace theirs, the own scores are 0, and the subject is the one that the table names.
         """
-        asked = [place for place, share in enumerate(web) if share >= EVERYDAY]
+        web_tables = [index for index, share in enumerate(web) if share >= EVERYDAY]
         columns = np.arange(len(by_network["types"]))
         spans = table_spans(tables)
-        where = np.concatenate([columns[:0], *(columns[spans[place]] for place in asked)])
+        where = np.concatenate([columns[:0], *(columns[spans[index]] for index in web_tables)])
         own = np.zeros((len(columns), SCORES), np.float32)
         own[where], context, chosen = self._read_linear(
-            [tables[place] for place in asked], rows.at(where)
+            [tables[index] for index in web_tables], rows.at(where)
         )
         subjects = [table.subject for table in tables]
-        for place, subject in zip(asked, chosen, strict=True):
-            subjects[place] = subject
+        for index, subject in zip(web_tables, chosen, strict=True):
+            subjects[index] = subject
         linear = {head: by_network[head].copy() for head in ("types", "relations")}
         parts: tuple[tuple[str, Task, F32], ...] = (
             ("types", "cta", context[:, :TYPES]),

@@ -60,16 +60,16 @@ class SparseRows:
     def renumbered(self, numbers: I32) -> "SparseRows":
         """Return the rows with other numbers for their features, ascending like them; those of -1 are left out."""
         features = numbers[self.features]
-        kept = features >= 0
-        ends = np.append(0, np.cumsum(kept))
-        return SparseRows(ends[self.starts], features[kept], self.shares[kept])
+        known = features >= 0
+        ends = np.append(0, np.cumsum(known))
+        return SparseRows(ends[self.starts], features[known], self.shares[known])
 
     def at(self, rows: I64) -> "SparseRows":
         """Return some of the rows."""
         lengths = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(lengths))
-        places = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return SparseRows(starts, self.features[places], self.shares[places])
+        indices = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return SparseRows(starts, self.features[indices], self.shares[indices])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def hashed_features(views: Sequence[View], index: I32 | None = None) -> SparseRo
     feature = np.concatenate([buckets for _, buckets in tokens]).astype(np.int64)
     if index is not None:
         feature = index[feature].astype(np.int64)
-        kept = feature >= 0
-        cell, feature = cell[kept], feature[kept]
+        known = feature >= 0
+        cell, feature = cell[known], feature[known]
     return _count(buffer, cell, feature, len(views))
 
 

@@ -58,7 +58,7 @@ class NgramModel:
     """(fine types + 1, TYPES + 1) the share of a fine type's columns that is of each type, or of none."""
     calibration: NgramCalibration
     facts: Mapping[str, Any]
-    """Figures on held-out tables and settings of the training, as JSON."""
+    """Metrics on held-out tables and settings of the training, as JSON."""
 
     def save(self, path: Path) -> None:
         """Write one safetensors file; the same model always gives the same bytes."""
@@ -117,7 +117,7 @@ class NgramModel:
         if not isinstance(facts, dict) or "calibration" not in facts:
             raise UsageError("its facts have no calibration")
         calibration = NgramCalibration.from_json(facts.pop("calibration"))
-        OperatingPoints.from_facts(facts, "ngrams")  # raises for figures that cannot be read
+        OperatingPoints.from_facts(facts, "ngrams")  # raises for metrics that cannot be read
         return cls(
             **layers,
             compatibility=tensors["compatibility"],

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from aegir.readers.ngrams.column_inputs import FACTS, ColumnInputs
 from aegir.readers.ngrams.layers import HashedLinear
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32
+from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.dense import LayerNorm, Linear
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors
@@ -46,6 +46,41 @@ SHARED = tuple(
 """Tensors that networks may have in common; a file then has those of the first network only."""
 HEADER_VECTORS = 5
 """Vectors of headers that a column is read with: its own, left, right, the others, the table's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReadings:
+    """Columns as the networks read them, one row per column, for others to learn from (custom types)."""
+
+    names: F32
+    """(N, fine types + 1) the probability of every fine type, and last that of none of them."""
+    vectors: F32
+    """(N, D) what the networks' heads read: header, values, statistics, rules and table together."""
+    values: F32
+    """(N, V) the values alone."""
+    headers: tuple[str, ...]
+    """The words of each header, separated by spaces; empty for a column without a header."""
+
+    def __len__(self) -> int:
+        return len(self.headers)
+
+    def at(self, indices: slice | Sequence[int] | I64) -> "ColumnReadings":
+        """Return the columns at these indices, in this order."""
+        if isinstance(indices, slice):
+            indices = range(len(self))[indices]
+        rows = np.asarray(indices, np.int64)
+        headers = tuple(self.headers[i] for i in rows.tolist())
+        return ColumnReadings(self.names[rows], self.vectors[rows], self.values[rows], headers)
+
+    @staticmethod
+    def join(parts: Sequence["ColumnReadings"]) -> "ColumnReadings":
+        """Return all columns of at least one part, in order."""
+        return ColumnReadings(
+            np.concatenate([part.names for part in parts]),
+            np.concatenate([part.vectors for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            tuple(header for part in parts for header in part.headers),
+        )
 
 
 @dataclass(frozen=True, slots=True)

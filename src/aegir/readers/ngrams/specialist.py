@@ -3,7 +3,7 @@
     symbols of a column --decode--> header and cells --column_inputs.py--> networks --> their answer, as a vector
 
 The vector is the mean answer of the networks (readers/bytes/heads.py). Networks that were trained on other tables give vectors
-of the same meaning: one may stand in for another.
+of the same meaning: one may replace another.
 
 A specialist reads a column alone, so the networks see a table of one column without a name. Header and cells are as the
 byte encoding has them: six or eight cells, cut to its lengths.

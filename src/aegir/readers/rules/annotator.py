@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aegir.readers.rules.judge import Verdict, judge_columns
-from aegir.readers.scores import Explanation, TableScores
+from aegir.readers.rules.judge import judge_columns
+from aegir.readers.scores import TableScores, explain_verdict
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 
@@ -33,8 +33,3 @@ def _score_table(table: Table) -> TableScores:
     relations = np.zeros((len(verdicts), len(RELATION_NAMES)), np.float32)
     explanations = tuple(map(explain_verdict, verdicts))
     return TableScores(types, relations, table.subject, explanations)
-
-
-def explain_verdict(verdict: Verdict) -> Explanation:
-    """Return the fine type and the evidence of a verdict."""
-    return Explanation(verdict.fine_type, verdict.evidence)

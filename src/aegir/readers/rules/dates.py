@@ -1,16 +1,18 @@
-"""Dates and times: calendar dates in many spellings, date-times, times of day, parts of dates.
+"""Dates and times: calendar dates in many spellings, date-times, times of day, parts of dates, durations, opening hours.
 
 A bare year or a Unix timestamp is a number unless the header says otherwise. The order of day and month is not
-decided here.
+decided here. Durations are recognised in ISO 8601, in the broken ISO 8601 of publishers' templates, and in words. Opening
+hours need a day and a range of hours in one cell; a bare `09:00-17:30` may be opening or working hours.
 """
 
 import re
 from functools import cache
 
+from aegir.readers.rules.column_summary import (
+    ColumnSummary,
+)
 from aegir.readers.rules.gazetteers import month_numbers, weekday_numbers, words
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import COLON, DASH, DIGIT, DOT, LETTER, NUMERIC, SPACE, Reading
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _Y, _M, _D = r"(?:1[0-9]|20|21)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?"
@@ -50,6 +52,8 @@ _WEEK = Pattern(
     rf"{_Y}-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?|(?:KW|W|week)\s?(?:0?[1-9]|[1-4]\d|5[0-3])",
     _FLAGS,
 )
+_QUARTER_NUMBER = Pattern("[1-4]", _FLAGS)
+_MONTH_NUMBER = Pattern(r"0?[1-9]|1[0-2]", _FLAGS)
 _FILLERS = words("of de di del the a at le den am on th st nd rd er um")
 
 
@@ -120,20 +124,20 @@ def is_month_name(value: str) -> bool:
     return value.lower().rstrip(".") in _months()
 
 
-def share_of_year_months(reading: Reading) -> float:
+def share_of_year_months(summary: ColumnSummary) -> float:
     """Return the share of values like `2021-03`; 0 where all are seasons (2000-01, 2001-02, 2002-03)."""
     months = [
         (value, count)
-        for value, count in zip(reading.values, reading.counts, strict=True)
+        for value, count in zip(summary.values, summary.counts, strict=True)
         if _YEAR_MONTH.fullmatch(value)
     ]
     seasons = sum(v[4] == "-" and int(v[5:]) == (int(v[2:4]) + 1) % 100 for v, _ in months)
-    return 0.0 if seasons == len(months) else sum(count for _, count in months) / reading.total
+    return 0.0 if seasons == len(months) else sum(count for _, count in months) / summary.total
 
 
-def share_of_unix_timestamps(reading: Reading) -> float:
+def share_of_unix_timestamps(summary: ColumnSummary) -> float:
     """Return the share of seconds or milliseconds since 1970 that lie between 2001 and 2040."""
-    return reading.share_of(
+    return summary.share_of(
         lambda value: (
             value.isascii()
             and value.isdigit()
@@ -143,149 +147,58 @@ def share_of_unix_timestamps(reading: Reading) -> float:
     )
 
 
-RULES = (
-    Rule(
-        "date_of_birth",
-        "dates",
-        is_birth_date,
-        needs=DIGIT,
-        length=(5, 40),
-        confidence_with_header=0.96,
-    ),
-    Rule(
-        "iso_date",
-        "ISO dates",
-        _ISO_ONLY.fullmatch,
-        confidence=0.97,
-        needs=DIGIT | DASH,
-        excludes=LETTER,
-        length=(10, 10),
-        support=(("Date", 0.97),),  # 33 of 33 labelled columns
-    ),
-    Rule(
-        "iso_datetime",
-        "ISO 8601 date-times",
-        lambda v: _ISO_DATETIME.fullmatch(v) or _COMPACT_DATETIME.fullmatch(v),
-        confidence=0.97,
-        needs=DIGIT,
-        length=(12, 45),
-        support=(("DateTime", 0.97),),  # 34 of 34 labelled columns
-    ),
-    Rule(
-        "date",
-        "dates",
-        is_date,
-        confidence=0.9,
-        needs=DIGIT,
-        length=(5, 40),
-        support=(("Date", 0.98),),  # 51 of 51 labelled columns
-    ),
-    Rule(
-        "datetime",
-        "dates with a time",
-        is_datetime,
-        confidence=0.92,
-        needs=DIGIT | COLON,
-        length=(10, 60),
-        support=(("DateTime", 0.97),),  # 35 of 35 labelled columns
-    ),
-    Rule(
-        "compact_date",
-        "dates without separators",
-        _COMPACT_DATE.fullmatch,
-        confidence=0.82,
-        weak=True,
-        min_distinct=4,
-        needs=NUMERIC,
-        excludes=DOT | DASH,
-        length=(8, 8),
-        support=(("Date", 0.4),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "time_of_day",
-        "times of day",
-        _TIME.fullmatch,
-        confidence=0.9,
-        needs=DIGIT,
-        length=(3, 25),
-        excludes=NUMERIC,
-        support=(("Time", 0.92),),  # 22 of 23 labelled columns
-    ),
-    Rule(
-        "year",
-        "years",
-        _YEAR.fullmatch,
-        weak=True,
-        needs=NUMERIC,
-        excludes=DASH,
-        length=(4, 6),
-        support=(("Date", 0.7), ("Number", 0.12)),  # 6 of 8 labelled columns
-    ),
-    Rule(
-        "year_month",
-        "months of a year",
-        measure=share_of_year_months,
-        confidence=0.88,
-        needs=DIGIT,
-        excludes=LETTER | SPACE,
-        length=(7, 7),
-        min_distinct=2,
-        support_when_few=0.8,
-        support=(("Date", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "quarter",
-        "quarters",
-        _QUARTER.fullmatch,
-        confidence=0.9,
-        needs=DIGIT | LETTER,
-        length=(1, 9),
-        min_distinct=2,
-    ),
-    Rule("quarter", "numbers from 1 to 4", "1234".__contains__, needs=NUMERIC, length=(1, 1)),
-    Rule(
-        "month_number",
-        "numbers from 1 to 12",
-        Pattern(r"0?[1-9]|1[0-2]", _FLAGS).fullmatch,
-        needs=NUMERIC,
-        excludes=DOT | DASH,
-        length=(1, 2),
-    ),
-    Rule(
-        "week",
-        "weeks",
-        _WEEK.fullmatch,
-        confidence=0.88,
-        needs=DIGIT | LETTER,
-        length=(1, 10),
-        min_distinct=2,
-    ),
-    Rule(
-        "month_name",
-        "month names",
-        is_month_name,
-        confidence=0.92,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(3, 14),
-        min_distinct=2,
-    ),
-    Rule(
-        "weekday",
-        "weekdays",
-        is_full_weekday,
-        confidence=0.95,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(4, 120),
-        support=(("DayOfWeek", 0.96),),  # 25 of 25 labelled columns
-    ),
-    Rule(
-        "unix_timestamp",
-        "Unix timestamps",
-        measure=share_of_unix_timestamps,
-        needs=NUMERIC,
-        excludes=DOT | DASH,
-        length=(10, 13),
-    ),
+def is_iso_datetime(value: str) -> bool:
+    return bool(_ISO_DATETIME.fullmatch(value) or _COMPACT_DATETIME.fullmatch(value))
+
+
+_ISO_DURATION = Pattern(
+    r"-?P(?=.*\d)(?:\d+(?:[.,]\d+)?Y)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?W)?(?:\d+(?:[.,]\d+)?D)?"
+    r"(?:T(?:\d+(?:[.,]\d+)?H)?(?:\d+(?:[.,]\d+)?M)?(?:\d+(?:[.,]\d+)?S)?)?",
+    _FLAGS,
 )
+_UNIT = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|m|mins?|minutes?|minuten|minutos?|minuti|s|secs?|seconds?|sek|days?|tage?|jours?|d[ií]as?|weeks?|months?)"
+# Broken ISO 8601 from publishers' templates: PD7TH0M0, P0D3H0M, P[0]-[0]-[1]T[2]:[0]:[0].
+_BROKEN_DURATION = Pattern(r"P(?=.*\d)[\dYMWDTHS\[\]:.-]{4,40}", _FLAGS)
+_DURATION_IN_WORDS = Pattern(
+    rf"(?:about\s)?\d+(?:[.,]\d+)?\s?{_UNIT}\.?(?:[\s,]*(?:and\s)?\d+\s?{_UNIT}\.?)*", _FLAGS
+)
+_COUNT = Pattern(r"\d{1,9}(?:[.,]\d+)?", _FLAGS)
+_MINUTES = Pattern(r"\d{1,3}:[0-5]\d(?::[0-5]\d)?", re.ASCII)
+_PAY_PERIODS = ("HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+_WEEK_HOURS = Pattern(
+    r"\d\+?\s?(?:hours|hrs|h|stunden)\s?(?:per|a|/|pro)\s?(?:week|wk|woche)\b", re.I
+)
+_DAY_NAME = (
+    r"(?:mo|tu|we|th|fr|sa|su|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+)
+# A single letter is a day only in a range of days: `W 42-13` is a game that was won.
+_OPENING_DAY = Pattern(
+    rf"\b(?:{_DAY_NAME}|daily|weekdays|everyday|[mtwfs]\s?[-–]\s?(?:[mtwfs]|th|sa|su))\b", re.I
+)
+_OPENING_TIME = Pattern(
+    r"\d{1,2}(?:[:.]?\d\d)?\s?(?:[ap]\.?m\.?)?\s?(?:-|–|—|to|until)\s?\d|closed|open|noon|24", re.I
+)
+_OPENING_HINT = Pattern(r"\d|[cC][lL][oO]|[oO][pP][eE][nN]|[nN][oO][oO][nN]")
+"""Whatever `_OPENING_TIME` finds has one of these."""
+_HOUR = r"\d{1,2}(?:[:.h]\d{2})?(?::\d{2})?\s?(?:[ap]\.?m\.?)?"
+_CLOCK_RANGE = Pattern(
+    rf"(?:(?:from|von|to|bis|until|after|before|nach|vor|ab)\s(?=\d{{1,2}}[:.]))?(?:\d{{1,2}}[:.h]\d{{2}}(?::\d{{2}})?\s?(?:[ap]\.?m\.?)?|\d{{1,2}}\s?[ap]\.?m\.?)\s?(?:-|–|—|to|bis|~|～)\s?{_HOUR}",
+    re.I,
+)
+
+
+def is_duration_in_words(value: str) -> bool:
+    """Return whether a value is like `1 h 20 min`; `18 HOUR` is how publishers write pay per hour."""
+    return bool(_DURATION_IN_WORDS.fullmatch(value)) and not value.endswith(_PAY_PERIODS)
+
+
+def is_opening_hours(value: str) -> bool:
+    """Return whether a value has a day and hours: `Mo-Fr 09:00-17:00`, `Sunday: closed`."""
+    if value == "24/7":
+        return True
+    if not _OPENING_HINT.search(value):  # a quick look, for texts of many words
+        return False
+    return bool(_OPENING_DAY.search(value) and _OPENING_TIME.search(value))
+
+
+RULES = read_rules("dates", globals())

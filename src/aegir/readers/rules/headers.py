@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from aegir.readers.rules.gazetteers import header_phrases, read_table, words
-from aegir.readers.rules.matching import Pattern
+from aegir.readers.rules.rule import Pattern
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")

@@ -1,14 +1,19 @@
-"""Identifiers of things: books, articles, goods, substances, classes.
+"""Identifiers of things: books, articles, goods, substances, classes, vehicles and devices.
 
-Where a check digit exists it is tested. One in ten random numbers passes a single check digit, so such rules need
+Where a check digit is compulsory it is tested; licence plates and European chassis numbers have none and need a
+header. One in ten random numbers passes a single check digit, so such rules need
 several distinct values (`min_distinct`) to name a fine type without a header.
 """
 
 import re
 
-from aegir.readers.rules.matching import Pattern, checked_by, has_luhn_digit, matched_and_checked
-from aegir.readers.rules.reading import DASH, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, UPPER
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.rule import (
+    Pattern,
+    checked_by,
+    has_luhn_digit,
+    matched_and_checked,
+    read_rules,
+)
 
 _A = re.ASCII
 _DOI = Pattern(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?10\.\d{4,9}(?:\.\d+)*/\S+", re.I)
@@ -29,6 +34,7 @@ _LOINC = Pattern(r"\d{3,5}-\d", _A)
 _SKU = Pattern(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*", _A)
 _SCIENTIFIC_GTIN = Pattern(r"9\.7[89]\d*e\+12", re.I)
 _check_issn, _check_orcid = checked_by("issn"), checked_by("isni")
+is_cas_number = matched_and_checked(_CAS, "casrn")
 
 
 def is_isbn(value: str) -> bool:
@@ -39,7 +45,7 @@ def is_isbn(value: str) -> bool:
 def has_isbn_digit(number: str) -> bool:
     """Return whether the last of ten characters, or of thirteen digits, is the check digit of a book's number."""
     if len(number) == 10:
-        total = sum((place + 1) * int(digit) for place, digit in enumerate(number[:-1])) % 11
+        total = sum((position + 1) * int(digit) for position, digit in enumerate(number[:-1])) % 11
         return number[-1].upper() == ("X" if total == 10 else str(total))
     return number.isdigit() and _has_gtin_digit(number)
 
@@ -74,128 +80,37 @@ def is_loinc(value: str) -> bool:
     return bool(_LOINC.fullmatch(value)) and has_luhn_digit(value.replace("-", ""))
 
 
-RULES = (
-    Rule(
-        "doi",
-        "DOIs",
-        _DOI.fullmatch,
-        confidence=0.98,
-        needs=DOT | SLASH | DIGIT,
-        length=(9, 512),
-        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "orcid", "ORCID identifiers", is_orcid, confidence=0.97, needs=DASH | DIGIT, length=(19, 37)
-    ),
-    Rule(
-        "isbn",
-        "ISBNs",
-        is_marked_isbn,
-        confidence=0.97,
-        needs=DIGIT,
-        length=(10, 30),
-        min_distinct=2,
-        support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns
-    ),
-    # One bare ten-digit number in eleven passes, hence four distinct values.
-    Rule(
-        "isbn",
-        "ISBNs",
-        is_isbn,
-        confidence=0.9,
-        needs=DIGIT,
-        length=(10, 30),
-        min_distinct=4,
-        support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns, the same as above
-    ),
-    Rule(
-        "issn",
-        "ISSNs",
-        is_issn,
-        confidence=0.93,
-        needs=DASH | DIGIT,
-        length=(9, 15),
-        min_distinct=3,
-        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "gtin",
-        "GTIN bar codes (EAN, UPC)",
-        is_gtin,
-        confidence=0.88,
-        needs=NUMERIC,
-        excludes=DOT | DASH | SPACE,
-        length=(8, 14),
-        min_distinct=4,
-        support=(("IdentifierAT", 0.67),),  # 1 of 1 labelled column
-    ),
-    Rule(
-        "rounded_gtin",
-        "bar codes rounded by a spreadsheet",
-        _SCIENTIFIC_GTIN.fullmatch,
-        needs=NUMERIC | DOT,
-        length=(8, 512),
-        support=(("IdentifierAT", 0.9),),  # 8 of 8 labelled columns
-    ),
-    Rule(
-        "asin",
-        "Amazon product codes (ASIN)",
-        _ASIN.fullmatch,
-        confidence=0.9,
-        needs=UPPER | DIGIT,
-        excludes=SPACE,
-        length=(10, 10),
-        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "cas_number",
-        "CAS registry numbers",
-        matched_and_checked(_CAS, "casrn"),
-        confidence=0.92,
-        min_distinct=3,
-        needs=DASH | DIGIT,
-        excludes=LETTER,
-        length=(7, 12),
-    ),
-    Rule(
-        "isrc",
-        "sound recording codes (ISRC)",
-        _ISRC.fullmatch,
-        confidence=0.85,
-        min_distinct=3,
-        needs=UPPER | DIGIT,
-        excludes=SPACE,
-        length=(12, 15),
-        support=(("IdentifierAT", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "diagnosis_code",
-        "ICD-10 diagnosis codes",
-        _ICD10.fullmatch,
-        needs=UPPER | DIGIT,
-        excludes=SPACE,
-        length=(3, 8),
-    ),
-    Rule("loinc_code", "LOINC codes", is_loinc, needs=DASH | DIGIT, excludes=LETTER, length=(5, 7)),
-    Rule("sku", "stock codes", _SKU.fullmatch, needs=DIGIT, excludes=SPACE, length=(3, 40)),
-    Rule(
-        "occupation_code",
-        "occupation codes (O*NET-SOC)",
-        _OCCUPATION.search,
-        confidence=0.93,
-        needs=DIGIT | DASH | DOT,
-        length=(10, 512),
-        support=(("CategoryCode", 0.93),),  # 12 of 12 labelled columns
-    ),
-    Rule(
-        "item_code",
-        "codes of letters and digits",
-        _ITEM_CODE.fullmatch,
-        needs=UPPER | DIGIT,
-        excludes=SPACE | DOT,
-        min_distinct=2,
-        support_when_few=0.5,
-        length=(4, 20),
-        support=(("IdentifierAT", 0.77), ("ProductModel", 0.14)),  # 6 and 1 of 7 labelled columns
-    ),
+_VIN = Pattern(r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z0-9]{17}")
+_IMEI = Pattern(r"\d{2}-?\d{6}-?\d{6}-?\d", _A)
+_ICCID = Pattern(r"89\d{17,18}", _A)
+_PLATE = Pattern(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{1,4}(?:[- ·][A-Z0-9]{1,4}){0,3}")
+_VIN_VALUES = dict(
+    zip(
+        "ABCDEFGHJKLMNPRSTUVWXYZ",
+        (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
+        strict=True,
+    )
 )
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+
+
+def is_vin(value: str) -> bool:
+    """Return whether a value has 17 characters, the ninth being the North American check digit."""
+    if not _VIN.fullmatch(value):
+        return False
+    total = sum(
+        (int(c) if c.isdigit() else _VIN_VALUES[c]) * weight
+        for c, weight in zip(value, _VIN_WEIGHTS, strict=True)
+    )
+    return "0123456789X"[total % 11] == value[8]
+
+
+def is_imei(value: str) -> bool:
+    return bool(_IMEI.fullmatch(value)) and has_luhn_digit(value.replace("-", ""))
+
+
+def is_iccid(value: str) -> bool:
+    return bool(_ICCID.fullmatch(value)) and has_luhn_digit(value)
+
+
+RULES = read_rules("identifiers", globals())

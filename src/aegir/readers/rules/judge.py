@@ -1,6 +1,6 @@
 """The judge: apply the rules that fit a column, weigh the header, and explain the result.
 
-    Column --read--> Reading --select--> rules --apply--> findings --weigh--> Verdict
+    Column --summarise_column--> ColumnSummary --rules_for--> rules --apply_rule--> matches --weigh--> Verdict
 
 Rules are selected by comparing the column's traits with what each rule needs and excludes; the selection is cached
 per combination of traits. Of the 256 rules, lengths and header leave a few dozen to be applied to a typical column.
@@ -22,22 +22,16 @@ from functools import lru_cache
 from aegir.readers.rules import (
     codes,
     dates,
-    devices,
-    enumerations,
-    hours,
     identifiers,
-    maps,
     money,
     numbers,
     people,
     phones,
     places,
-    registry_numbers,
     technical,
     text,
-    web,
 )
-from aegir.readers.rules.agreement import vetoes_by_fine_type
+from aegir.readers.rules.column_summary import ColumnSummary, summarise_column
 from aegir.readers.rules.headers import (
     TELEPHONES,
     hints_of,
@@ -47,10 +41,10 @@ from aegir.readers.rules.headers import (
     names_a_key,
     words_of,
 )
-from aegir.readers.rules.reading import Reading, read
-from aegir.readers.rules.rule import Finding, Rule, apply
+from aegir.readers.rules.rule import RuleMatch, ValueRule, apply_rule
 from aegir.readers.rules.vetoes import (
     is_plain_number,
+    vetoes_by_fine_type,
     vetoes_by_form,
     vetoes_by_meaning,
     vetoes_by_numbers,
@@ -59,11 +53,8 @@ from aegir.readers.rules.vetoes import (
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
 
-_THEMES = (
-    *(web, technical, identifiers, devices, money, registry_numbers, phones, dates),
-    *(hours, codes, enumerations, places, maps, people, numbers, text),
-)
-RULES: tuple[Rule, ...] = tuple(rule for theme in _THEMES for rule in theme.RULES)
+_THEMES = (technical, identifiers, money, phones, dates, codes, places, people, numbers, text)
+RULES: tuple[ValueRule, ...] = tuple(rule for theme in _THEMES for rule in theme.RULES)
 """All rules; of two equally confident ones the first wins."""
 MIN_CONFIDENCE = 0.8
 PARENT_STRENGTH = 0.9
@@ -101,36 +92,36 @@ class Verdict:
 
 def judge(column: Column) -> Verdict:
     """Return the verdict of the rules on one column."""
-    reading = read(column)
-    if not reading.values:
+    summary = summarise_column(column)
+    if not summary.values:
         return Verdict(evidence=("every value is missing",) if column.values else ())
-    hints = hints_of(reading.header) if reading.header else {}
-    impossible = vetoes_by_numbers(reading)
-    findings = _apply_rules(reading, hints, impossible)
-    fine_type, confidence, decisive = _choose_fine_type(findings, hints)
-    vetoes = vetoes_by_form(reading) | impossible
+    hints = hints_of(summary.header) if summary.header else {}
+    impossible = vetoes_by_numbers(summary)
+    matches = _apply_rules(summary, hints, impossible)
+    fine_type, confidence, decisive = _choose_fine_type(matches, hints)
+    vetoes = vetoes_by_form(summary) | impossible
     if decisive and decisive.rule.name in hints:
         measured = decisive.rule.column_type is not None
-        vetoes |= vetoes_by_meaning(reading, decisive.rule.name, measured)
+        vetoes |= vetoes_by_meaning(summary, decisive.rule.name, measured)
     support = {}
-    if not hints and is_plain_number(reading) and not _names_key_or_dimension(reading.header or ""):
-        vetoes |= vetoes_by_plain_number(reading)
+    if not hints and is_plain_number(summary) and not _names_key_or_dimension(summary.header or ""):
+        vetoes |= vetoes_by_plain_number(summary)
         support["Number"] = PLAIN_NUMBER_STRENGTH
-    if is_informative(reading.header):
-        vetoes |= _unnamed_locating_types(reading, findings)
+    if is_informative(summary.header):
+        vetoes |= _unnamed_locating_types(summary, matches)
     parent = _parent_of(decisive.rule) if decisive else None
     if decisive:
         vetoes |= vetoes_by_fine_type(decisive.rule.name, parent)
     if parent:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
-    reported = decisive or _strongest(findings)
+    reported = decisive or _strongest(matches)
     return Verdict(
-        support=_rank_support(findings, hints, vetoes, support),
+        support=_rank_support(matches, hints, vetoes, support),
         vetoes=vetoes,
         fine_type=fine_type,
         fine_confidence=confidence,
-        evidence=_explain(reading, findings, hints, fine_type, reported),
+        evidence=_explain(summary, matches, hints, fine_type, reported),
         argues_for=frozenset(dict(reported.rule.support) if reported and not decisive else ()),
     )
 
@@ -147,7 +138,7 @@ def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
 
 
 @lru_cache(maxsize=4096)
-def rules_for(traits: int, hinted: bool = True) -> tuple[Rule, ...]:
+def rules_for(traits: int, hinted: bool = True) -> tuple[ValueRule, ...]:
     """Return the rules that columns of these traits can match; of those that need a header none if there is no hint."""
     return tuple(
         rule
@@ -157,13 +148,13 @@ def rules_for(traits: int, hinted: bool = True) -> tuple[Rule, ...]:
 
 
 def _apply_rules(
-    reading: Reading, hints: dict[str, str], impossible: frozenset[str]
-) -> list[Finding]:
+    summary: ColumnSummary, hints: dict[str, str], impossible: frozenset[str]
+) -> list[RuleMatch]:
     """Return what the rules find; cheap tests decide first which are applied."""
-    findings = []
-    shortest, longest, header = reading.shortest, reading.longest, reading.header
-    constant = len(reading.values) == 1 and reading.repeats and is_informative(header)
-    for rule in rules_for(reading.traits, bool(hints)):
+    matches = []
+    shortest, longest, header = summary.shortest, summary.longest, summary.header
+    constant = len(summary.values) == 1 and summary.repeats and is_informative(header)
+    for rule in rules_for(summary.traits, bool(hints)):
         least, most = rule.length
         if longest < least or shortest > most:
             continue
@@ -175,10 +166,10 @@ def _apply_rules(
             continue
         if impossible and _main_type_of(rule) in impossible:
             continue
-        finding = apply(rule, reading)
-        if finding is not None:
-            findings.append(finding)
-    return findings
+        match = apply_rule(rule, summary)
+        if match is not None:
+            matches.append(match)
+    return matches
 
 
 def _names_key_or_dimension(header: str) -> bool:
@@ -186,77 +177,77 @@ def _names_key_or_dimension(header: str) -> bool:
     return names_a_key(header) or names_a_dimension(words_of(header)[-1:])
 
 
-def _header_disagrees(rule: Rule, header: str, hints: dict[str, str]) -> bool:
+def _header_disagrees(rule: ValueRule, header: str, hints: dict[str, str]) -> bool:
     """Return whether the header suggests something else than the rule's fine type or main column type."""
     return not _header_agrees(rule, hints) and (bool(hints) or names_a_key(header))
 
 
-def _header_agrees(rule: Rule, hints: dict[str, str]) -> bool:
+def _header_agrees(rule: ValueRule, hints: dict[str, str]) -> bool:
     """Return whether the header suggests the rule's fine type or main column type."""
     label = rule.support[0][0] if rule.support else None
     return rule.name in hints or any(label == FINE_TYPES[name].parent for name in hints if label)
 
 
-def _main_type_of(rule: Rule) -> str | None:
+def _main_type_of(rule: ValueRule) -> str | None:
     """Return the column type that a rule supports most."""
     return rule.support[0][0] if rule.support else _parent_of(rule)
 
 
-def _parent_of(rule: Rule) -> str | None:
+def _parent_of(rule: ValueRule) -> str | None:
     """Return the column type of the fine type that a rule finds."""
     if rule.column_type:
         return rule.column_type
     return FINE_TYPES[rule.name].parent if rule.name in FINE_TYPES else None
 
 
-def _unnamed_locating_types(reading: Reading, findings: list[Finding]) -> frozenset[str]:
+def _unnamed_locating_types(summary: ColumnSummary, matches: list[RuleMatch]) -> frozenset[str]:
     """Return the types of `_LOCATING_TYPES` that neither the header names nor a rule finds."""
-    named = {*named_types(reading.header), *(_main_type_of(finding.rule) for finding in findings)}
+    named = {*named_types(summary.header), *(_main_type_of(match.rule) for match in matches)}
     return _LOCATING_TYPES - named - (TELEPHONES if named & TELEPHONES else frozenset())
 
 
-def _confidence(finding: Finding, hinted: bool) -> float:
-    """Return the confidence in the fine type of a finding; 0 when the rule may not name it here.
+def _confidence(match: RuleMatch, hinted: bool) -> float:
+    """Return the confidence in the fine type of a match; 0 when the rule may not name it here.
 
     Under a header that suggests the type, cells that fail are exceptions rather than a doubt: they count half.
     """
-    rule = finding.rule
+    rule = match.rule
     if hinted:
-        return (1 + finding.share) / 2 * max(rule.confidence, rule.confidence_with_header)
-    return finding.share * rule.confidence if finding.distinct >= rule.min_distinct else 0.0
+        return (1 + match.share) / 2 * max(rule.confidence, rule.confidence_with_header)
+    return match.share * rule.confidence if match.distinct >= rule.min_distinct else 0.0
 
 
 def _choose_fine_type(
-    findings: list[Finding], hints: dict[str, str]
-) -> tuple[str | None, float, Finding | None]:
-    """Return the most confident fine type, its confidence and its finding; a header that agrees adds a bonus."""
-    best: Finding | None = None
+    matches: list[RuleMatch], hints: dict[str, str]
+) -> tuple[str | None, float, RuleMatch | None]:
+    """Return the most confident fine type, its confidence and its match; a header that agrees adds a bonus."""
+    best: RuleMatch | None = None
     best_score = best_confidence = 0.0
-    for finding in findings:
-        name = finding.rule.name
-        confidence = _confidence(finding, name in hints)
+    for match in matches:
+        name = match.rule.name
+        confidence = _confidence(match, name in hints)
         score = confidence + (_HEADER_BONUS if name in hints else 0.0)
         if name in FINE_TYPES and confidence >= MIN_CONFIDENCE and score > best_score:
-            best, best_score, best_confidence = finding, score, confidence
+            best, best_score, best_confidence = match, score, confidence
     return (best.rule.name if best else None), round(best_confidence, 4), best
 
 
 def _rank_support(
-    findings: list[Finding],
+    matches: list[RuleMatch],
     hints: dict[str, str],
     vetoes: frozenset[str],
     support: dict[str, float],
 ) -> tuple[tuple[str, float], ...]:
     """Return the supported types, strongest first, without vetoed ones.
 
-    `support` is that of the named fine type and of the header, before the findings.
+    `support` is that of the named fine type and of the header, before the matches.
     """
     strengths = dict(support)
-    for finding in findings:
-        rule = finding.rule
-        trusted = finding.distinct >= rule.min_distinct or rule.name in hints
+    for match in matches:
+        rule = match.rule
+        trusted = match.distinct >= rule.min_distinct or rule.name in hints
         for label, strength in rule.support:
-            strength *= finding.share * (1.0 if trusted else rule.support_when_few)
+            strength *= match.share * (1.0 if trusted else rule.support_when_few)
             strengths[label] = max(strengths.get(label, 0.0), strength)
     ranked = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))
     return tuple(
@@ -267,44 +258,41 @@ def _rank_support(
 
 
 def _explain(
-    reading: Reading,
-    findings: list[Finding],
+    summary: ColumnSummary,
+    matches: list[RuleMatch],
     hints: dict[str, str],
     fine_type: str | None,
-    reported: Finding | None,
+    reported: RuleMatch | None,
 ) -> tuple[str, ...]:
-    """Return the sentences for the user: the finding to be reported, and what the header suggests."""
+    """Return the sentences for the user: the match to be reported, and what the header suggests."""
     sentences = []
     if reported is not None:
         sentences.append(_sentence(reported))
     if fine_type is not None and fine_type in hints:
-        sentences.append(f"header {reading.header!r} suggests {_with_article(fine_type)}")
+        sentences.append(f"header {summary.header!r} suggests {_with_article(fine_type)}")
     elif hints and fine_type is None:
-        matched = {finding.rule.name for finding in findings}
+        matched = {match.rule.name for match in matches}
         contradicted = [name for name in hints if name not in matched]
         if len(contradicted) == len(hints) and _VAGUE_HINTS.isdisjoint(hints):
             sentences.append(
-                f"header {reading.header!r} suggests {_with_article(contradicted[0])}, "
+                f"header {summary.header!r} suggests {_with_article(contradicted[0])}, "
                 "but the values do not agree"
             )
     return tuple(sentences[:_MAX_SENTENCES])
 
 
-def _strongest(findings: list[Finding]) -> Finding | None:
-    """Return the finding that supports a type most."""
-    return max((finding for finding in findings if finding.rule.support), key=_weight, default=None)
+def _strongest(matches: list[RuleMatch]) -> RuleMatch | None:
+    """Return the match that supports a type most."""
+    return max((match for match in matches if match.rule.support), key=_weight, default=None)
 
 
-def _weight(finding: Finding) -> float:
-    return finding.share * max(strength for _, strength in finding.rule.support)
+def _weight(match: RuleMatch) -> float:
+    return match.share * max(strength for _, strength in match.rule.support)
 
 
-def _sentence(finding: Finding) -> str:
-    example = finding.example if len(finding.example) <= 40 else finding.example[:39] + "…"
-    return (
-        f"{finding.matched} of {finding.checked} values are {finding.rule.noun}, "
-        f"such as {example!r}"
-    )
+def _sentence(match: RuleMatch) -> str:
+    example = match.example if len(match.example) <= 40 else match.example[:39] + "…"
+    return f"{match.matched} of {match.checked} values are {match.rule.noun}, such as {example!r}"
 
 
 def _with_article(name: str) -> str:

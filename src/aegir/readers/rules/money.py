@@ -1,27 +1,31 @@
-"""Money: accounts, cards, tax, currencies, amounts and price ranges.
+"""Money, and numbers that registries assign: to securities, and by states to people, taxpayers and companies.
 
 Account and card formats have check digits; amounts need a currency sign or code, because a bare number is a price
 only where the header says so (`item_price`, `salary`).
+
+Registered numbers, all but tickers and register entries, have check digits or a published format. The formats of states
+are listed in gazetteers/national_ids.tsv. A *strong* one has letters or separators, or a date and check digits, that
+chance does not imitate; several distinct valid values name the fine type. A weak one (nine or eleven bare digits with
+one check digit) needs a header that suggests identity, tax or social security. Short security codes match by chance as
+well and need several values.
 """
 
 import re
 
-from aegir.readers.rules.gazetteers import country_alpha2, currency_codes, words
-from aegir.readers.rules.headers import hints_of
-from aegir.readers.rules.matching import Pattern, checked_by, has_luhn_digit, matched_and_checked
-from aegir.readers.rules.reading import (
-    DASH,
+from aegir.readers.rules.column_summary import (
     DIGIT,
-    DOT,
-    LETTER,
     MIN_SHARE,
-    MONEY,
-    NUMERIC,
-    SPACE,
-    UPPER,
-    Reading,
+    ColumnSummary,
 )
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.gazetteers import country_alpha2, currency_codes, read_table, words
+from aegir.readers.rules.headers import hints_of
+from aegir.readers.rules.rule import (
+    Pattern,
+    ValueRule,
+    has_luhn_digit,
+    matched_and_checked,
+    read_rules,
+)
 
 _A = re.ASCII
 _IBAN = Pattern(r"[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}", _A)
@@ -49,7 +53,10 @@ _FREQUENCY = Pattern(r"\d{1,2}(?:\s?(?:-|to)\s?\d{1,2})?\s?(?:x|times)?\s(?:per|
 _PLAIN_AMOUNT = Pattern(rf"-?(?:{_SYMBOL}\s?)?(?:{_NUMBER})(?:\s?{_SYMBOL})?")
 _TOTAL_WORDS = words("total subtotal gross net sales payment")
 _ACCOUNT = Pattern(r"[A-Z0-9]{0,4}\d[\dX* -]{4,24}\d", _A)
-_check_iban, _check_vat = checked_by("iban"), checked_by("eu.vat")
+_SECURITY_CODE = Pattern(r"\d{3,4}", _A)
+is_iban = matched_and_checked(_IBAN, "iban")
+is_vat_number = matched_and_checked(_VAT, "eu.vat")
+is_routing_number = matched_and_checked(Pattern(r"\d{9}", _A), "us.rtn")
 
 
 def is_bic(value: str) -> bool:
@@ -104,145 +111,64 @@ def is_pay(value: str) -> bool:
     )
 
 
-def is_vat_number(value: str) -> bool:
-    return bool(_VAT.fullmatch(value)) and _check_vat(value)
-
-
-def share_of_cents(reading: Reading) -> float:
+def share_of_cents(summary: ColumnSummary) -> float:
     """Return the share of numbers with exactly two decimals, as prices have."""
-    return reading.share_of(
+    return summary.share_of(
         lambda value: (
             len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
         )
     )
 
 
-def share_of_amounts(reading: Reading) -> float:
+def share_of_amounts(summary: ColumnSummary) -> float:
     """Return the share of amounts under a header for money; a `total` of whole numbers may count anything."""
-    word = hints_of(reading.header).get("currency_amount") if reading.header else None
-    if word in _TOTAL_WORDS and share_of_cents(reading) < MIN_SHARE:
+    word = hints_of(summary.header).get("currency_amount") if summary.header else None
+    if word in _TOTAL_WORDS and share_of_cents(summary) < MIN_SHARE:
         return 0.0
-    return reading.share_of(_PLAIN_AMOUNT.fullmatch)
+    return summary.share_of(_PLAIN_AMOUNT.fullmatch)
+
+
+is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
+is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
+is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
+is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
+is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
+_TICKER = Pattern(r"\$?[A-Z]{1,5}(?:[.:-][A-Z]{1,4})?")
+_SSN = Pattern(r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}", _A)
+_NINO = Pattern(
+    r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", _A
+)
+_NOUNS = {
+    "national_id": "identity numbers",
+    "tax_number": "tax numbers",
+    "company_number": "company register numbers",
+}
+
+
+def _national_rule(
+    fine_type: str, country: str, module: str, pattern: str, strong: str
+) -> ValueRule:
+    """Return the rule for a line of national_ids.tsv; a format without a module has no check digits."""
+    matches = Pattern(pattern, _A)
+    return ValueRule(
+        fine_type,
+        f"{country} {_NOUNS[fine_type]}",
+        matched_and_checked(matches, module) if module else matches.fullmatch,
+        confidence=0.93 if strong == "yes" else 0.0,
+        confidence_with_header=0.96,
+        min_distinct=3,
+        needs=DIGIT,
+        length=(5, 24),
+        max_values=20,
+    )
 
 
 RULES = (
-    Rule(
-        "iban",
-        "IBANs",
-        lambda v: _IBAN.fullmatch(v) and _check_iban(v),
-        confidence=0.99,
-        needs=UPPER | DIGIT,
-        length=(15, 42),
-    ),
-    Rule("bic", "bank identifier codes", is_bic, needs=UPPER, excludes=SPACE, length=(8, 11)),
-    Rule(
-        "payment_card",
-        "payment card numbers",
-        is_card,
-        confidence=0.9,
-        min_distinct=3,
-        needs=DIGIT,
-        excludes=LETTER | DOT,
-        length=(13, 23),
-    ),
-    Rule(
-        "card_security_code",
-        "card security codes",
-        Pattern(r"\d{3,4}", _A).fullmatch,
-        needs=NUMERIC,
-        excludes=DOT,
-        length=(3, 4),
-    ),
-    Rule(
-        "account_number",
-        "account numbers",
-        _ACCOUNT.fullmatch,
-        needs=DIGIT,
-        excludes=DOT,
-        length=(6, 34),
-    ),
-    Rule(
-        "bank_routing_number",
-        "bank routing numbers",
-        matched_and_checked(Pattern(r"\d{9}", _A), "us.rtn"),
-        needs=NUMERIC,
-        length=(9, 9),
-    ),
-    Rule(
-        "vat_number",
-        "EU VAT numbers",
-        is_vat_number,
-        confidence=0.95,
-        min_distinct=2,
-        needs=UPPER | DIGIT,
-        length=(9, 17),
-    ),
-    Rule(
-        "currency_code",
-        "ISO currency codes",
-        is_currency_code,
-        confidence=0.95,
-        needs=UPPER,
-        excludes=DIGIT,
-        length=(3, 512),
-        support=(("currency", 0.98),),  # 60 of 60 labelled columns
-        by_chance=True,
-    ),
-    Rule(
-        "currency_amount",
-        "amounts with a currency",
-        is_amount,
-        confidence=0.95,
-        min_distinct=2,  # one NAD83 in every row is a name
-        support_when_few=1.0,
-        needs=DIGIT,
-        excludes=NUMERIC,
-        length=(2, 30),
-        support=(
-            ("price", 0.67),
-            ("priceRange", 0.2),
-            ("MonetaryAmount", 0.1),
-        ),  # 7 and 2 of 10 labelled columns
-    ),
-    Rule(
-        "currency_amount",
-        "amounts",
-        measure=share_of_amounts,
-        needs=DIGIT,
-        length=(1, 24),
-        confidence_with_header=0.84,
-    ),
-    Rule(
-        "price_range",
-        "price ranges",
-        is_money_range,
-        confidence=0.92,
-        needs_one=DIGIT | MONEY,
-        length=(1, 40),
-        support=(("priceRange", 0.87), ("currency", 0.11)),  # 40 and 5 of 45 labelled columns
-    ),
-    Rule(
-        "pay_rate",
-        "pay for a period",
-        is_pay,
-        confidence=0.85,
-        needs=DIGIT | LETTER,
-        length=(6, 80),
-        support=(("MonetaryAmount", 0.94),),  # 14 of 14 labelled columns
-    ),
-    Rule("item_price", "amounts", _PLAIN_AMOUNT.fullmatch, needs=DIGIT, length=(1, 24)),
-    Rule("salary", "amounts", _PLAIN_AMOUNT.fullmatch, needs=DIGIT, length=(1, 24)),
-    Rule(
-        "cents",
-        "numbers with two decimals",
-        measure=share_of_cents,
-        needs=NUMERIC,
-        excludes=DASH | SPACE,
-        length=(1, 12),
-        support=(
-            ("price", 0.71),
-            ("Number", 0.09),
-            ("weight", 0.09),
-        ),  # 16, 2 and 2 of 22 labelled columns
+    *read_rules("money", globals()),
+    *(
+        _national_rule(*fields)
+        for fields in read_table(
+            "national_ids.tsv", "fine_type country stdnum_module pattern strong"
+        )
     ),
 )

@@ -7,20 +7,11 @@ types at once, with the shares counted on labelled web columns.
 
 import re
 
-from aegir.readers.rules.gazetteers import words
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import (
-    COLON,
-    DASH,
-    DIGIT,
-    DOT,
-    LETTER,
-    NUMERIC,
-    SPACE,
-    UPPER,
-    Reading,
+from aegir.readers.rules.column_summary import (
+    ColumnSummary,
 )
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.gazetteers import words
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _NUMBER = r"[-+−~<>≈]?\s?\d[\d.,'\s\u00a0]*(?:\s?/\s?\d+|[½¼¾])?"
 _PERCENTAGE = Pattern(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
@@ -74,9 +65,9 @@ _ORDINAL = Pattern(r"\d+(?:st|nd|rd|th)", re.I)
 _INTEGER = Pattern(r"\d{1,9}(?:\.0)?", re.ASCII)
 
 
-def share_of_true_false(reading: Reading) -> float:
+def share_of_true_false(summary: ColumnSummary) -> float:
     """Return the share of `true` and `false`, perhaps repeated in a cell (`True True`)."""
-    return reading.share_of(
+    return summary.share_of(
         lambda value: (
             value[0] in "tTfF,"
             and _TRUE_FALSE.issuperset(value.casefold().replace(",", " ").split())
@@ -84,13 +75,13 @@ def share_of_true_false(reading: Reading) -> float:
     )
 
 
-def share_of_yes_no(reading: Reading) -> float:
+def share_of_yes_no(summary: ColumnSummary) -> float:
     """Return 1 where both words of a yes/no pair occur; nothing but `no` may be a number or a language."""
-    if len(reading.values) > 3:  # Yes, YES and no at most
+    if len(summary.values) > 3:  # Yes, YES and no at most
         return 0.0
-    seen = {value.casefold() for value in reading.values}
+    seen = {value.casefold() for value in summary.values}
     if seen == {"0", "1"}:  # a dummy variable if there are many, a short list of numbers otherwise
-        return 1.0 if reading.total >= 20 else 0.0
+        return 1.0 if summary.total >= 20 else 0.0
     return 1.0 if seen in _FLAG_PAIRS else 0.0
 
 
@@ -99,188 +90,4 @@ def is_flag_word(value: str) -> bool:
     return value.casefold() in _FLAG_WORDS
 
 
-# The header says what is measured; the confidence is below that of narrower types (body_height, age).
-_BARE_MEASURES = tuple(
-    Rule(
-        name,
-        "numbers",
-        _PLAIN.fullmatch,
-        needs=NUMERIC,
-        length=(1, 20),
-        confidence_with_header=confidence,
-        column_type="Number",
-    )
-    for name, confidence in (
-        ("temperature", 0.9),
-        ("file_size", 0.84),
-        ("length", 0.84),
-        ("mass", 0.84),
-        ("volume", 0.84),
-        ("energy", 0.84),
-        ("measurement", 0.84),
-    )
-)
-
-RULES = (
-    Rule(
-        "percentage",
-        "percentages",
-        _PERCENTAGE.fullmatch,
-        confidence=0.96,
-        needs=DIGIT,
-        excludes=NUMERIC,
-        length=(1, 24),
-    ),
-    Rule(
-        "percentage",
-        "numbers",
-        _PLAIN.fullmatch,
-        needs=NUMERIC,
-        length=(1, 20),
-        confidence_with_header=0.86,
-    ),
-    Rule(
-        "temperature",
-        "temperatures",
-        _TEMPERATURE.fullmatch,
-        confidence=0.88,
-        min_distinct=2,  # a lone 24F is a code
-        needs=DIGIT,
-        excludes=NUMERIC,
-        length=(2, 24),
-    ),
-    Rule(
-        "file_size",
-        "file sizes",
-        _FILE_SIZE.fullmatch,
-        confidence=0.92,
-        needs=DIGIT | LETTER,
-        excludes=COLON,
-        length=(2, 16),
-    ),
-    Rule(
-        "energy",
-        "amounts of energy",
-        _ENERGY_VALUE.fullmatch,
-        confidence=0.92,
-        needs=DIGIT | LETTER,
-        length=(1, 40),
-        support=(("Energy", 0.96),),  # 22 of 22 labelled columns
-    ),
-    Rule(
-        "mass",
-        "masses",
-        _MASS_VALUE.fullmatch,
-        confidence=0.9,
-        needs=DIGIT | LETTER,
-        length=(1, 60),
-        support=(("Mass", 0.6), ("weight", 0.4)),  # 42 and 28 of 70 labelled columns
-    ),
-    Rule(
-        "length",
-        "lengths",
-        _LENGTH_VALUE.fullmatch,
-        confidence=0.88,
-        needs=DIGIT,
-        excludes=NUMERIC,
-        length=(1, 60),
-        support=(("Distance", 0.94),),  # 16 of 16 labelled columns
-    ),
-    Rule(
-        "volume",
-        "volumes",
-        _VOLUME_VALUE.fullmatch,
-        confidence=0.88,
-        needs=DIGIT | LETTER,
-        length=(1, 24),
-    ),
-    Rule(
-        "measurement",
-        "measurements with a unit",
-        _OTHER_UNIT.fullmatch,
-        confidence=0.88,
-        min_distinct=2,
-        needs=DIGIT | LETTER,
-        length=(1, 30),
-    ),
-    Rule(
-        "servings",
-        "numbers of servings",
-        _SERVINGS.search,
-        confidence=0.85,
-        needs=DIGIT | LETTER,
-        length=(1, 80),
-        support=(("QuantitativeValue", 0.6),),  # 2 of 3 labelled columns
-    ),
-    Rule(
-        "boolean_flag",
-        "true or false",
-        measure=share_of_true_false,
-        confidence=0.97,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(4, 60),
-        support=(("Boolean", 0.97),),  # 29 of 29 labelled columns
-    ),
-    Rule(
-        "boolean_flag",
-        "yes or no",
-        measure=share_of_yes_no,
-        confidence=0.9,
-        length=(1, 5),
-        support=(("Boolean", 0.5),),  # no labelled column to measure on: a cautious guess
-    ),
-    Rule(
-        "boolean_flag",
-        "words for yes or no",
-        is_flag_word,
-        length=(1, 9),
-        confidence_with_header=0.92,
-    ),
-    Rule("rating", "ratings on a scale", _OUT_OF.fullmatch, confidence=0.9, length=(1, 24)),
-    Rule("rating", "numbers on a scale", _RATING.fullmatch, needs=DIGIT, length=(1, 24)),
-    Rule(
-        "roman_numeral",
-        "Roman numerals",
-        _ROMAN.fullmatch,
-        confidence=0.88,
-        min_distinct=4,
-        needs=UPPER,
-        excludes=DIGIT | SPACE | DASH | DOT,
-        length=(1, 15),
-    ),
-    Rule(
-        "ordinal",
-        "ordinal numbers",
-        _ORDINAL.fullmatch,
-        confidence=0.9,
-        min_distinct=2,
-        needs=DIGIT | LETTER,
-        excludes=SPACE,
-        length=(1, 8),
-    ),
-    Rule(
-        "count",
-        "whole numbers",
-        _INTEGER.fullmatch,
-        needs=DIGIT,
-        excludes=LETTER,
-        length=(1, 11),
-        confidence_with_header=0.88,
-    ),
-    *_BARE_MEASURES,
-    Rule(
-        "plain_number",
-        "numbers",
-        _PLAIN.fullmatch,
-        needs=NUMERIC,
-        length=(1, 30),
-        support=(
-            ("price", 0.18),
-            ("Number", 0.17),
-            ("postalCode", 0.15),
-            ("CoordinateAT", 0.11),
-            ("QuantitativeValue", 0.08),
-        ),  # 49, 46, 42, 31 and 22 of 275 labelled columns
-    ),
-)
+RULES = read_rules("numbers", globals())

@@ -3,15 +3,16 @@
 Almost everything here depends on the header: "Paris" is a first name under `first_name` and a city under `city`.
 From values alone the rules name only full names and given names that are mostly in the list, and words for gender and
 marital status.
-Identity numbers with check digits are in registry_numbers.py, telephones in phones.py.
+Identity numbers with check digits are in money.py, telephones in phones.py.
 """
 
 import re
 
+from aegir.readers.rules.column_summary import (
+    ColumnSummary,
+)
 from aegir.readers.rules.gazetteers import country_names, first_names, word_set
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import AT, DIGIT, LETTER, NUMERIC, SLASH, SPACE, Reading
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _DEMONYMS = word_set("demonyms")
 _GENDERS = word_set("genders")
@@ -49,7 +50,7 @@ def is_full_name(value: str) -> bool:
     return bool(_FULL_NAME.fullmatch(value)) and value[0].isupper()
 
 
-def share_of_known_people(reading: Reading) -> float:
+def share_of_known_people(summary: ColumnSummary) -> float:
     """Return the share of full names; 0 where fewer than half begin with a known given name.
 
     The given name is the first word, or the second after a comma. The list holds only some names, so half of the
@@ -57,7 +58,7 @@ def share_of_known_people(reading: Reading) -> float:
     """
     names = first_names()
     known = shaped = 0
-    for value, count in zip(reading.values, reading.counts, strict=True):
+    for value, count in zip(summary.values, summary.counts, strict=True):
         if not is_full_name(value):
             continue
         shaped += count
@@ -66,9 +67,9 @@ def share_of_known_people(reading: Reading) -> float:
             words = words[1:]
         first = words[1] if words[0].endswith(",") else words[0]
         known += count if first.split("-")[0] in names else 0
-    if known * 2 < reading.total:
+    if known * 2 < summary.total:
         return 0.0
-    return shaped / reading.total
+    return shaped / summary.total
 
 
 def is_title(value: str) -> bool:
@@ -93,157 +94,8 @@ def is_nationality(value: str) -> bool:
     )
 
 
-RULES = (
-    Rule(
-        "gender",
-        "genders",
-        is_unambiguous_gender,
-        confidence=0.96,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(4, 30),
-        support=(("GenderType", 0.97),),  # 35 of 35 labelled columns
-    ),
-    Rule(
-        "gender",
-        "genders",
-        is_gender,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(1, 12),
-        support=(
-            ("GenderType", 0.4),
-        ),  # 35 of 35, none of them with single letters: a cautious guess for those
-        by_chance=True,
-    ),
-    Rule(
-        "full_name",
-        "names of people",
-        measure=share_of_known_people,
-        confidence=0.88,
-        weak=True,
-        min_distinct=3,
-        support_when_few=0.8,
-        needs=LETTER | SPACE,
-        excludes=AT,
-        length=(5, 60),
-        support=(
-            ("Person/name", 0.55),
-            ("Organization", 0.13),
-            ("MusicArtistAT", 0.2),
-        ),  # 29 of 53 labelled columns
-    ),
-    Rule(
-        "full_name",
-        "capitalised names",
-        is_full_name,
-        confidence_with_header=0.88,
-        needs=LETTER | SPACE,
-        excludes=AT | DIGIT,
-        length=(4, 60),
-    ),
-    Rule(
-        "first_name",
-        "known given names",
-        is_known_first_name,
-        confidence=0.86,
-        weak=True,
-        min_distinct=5,
-        needs=LETTER,
-        excludes=DIGIT | AT,
-        length=(2, 20),
-    ),
-    Rule(
-        "first_name",
-        "words that can be names",
-        is_name_word,
-        confidence_with_header=0.93,
-        needs=LETTER,
-        excludes=AT | SLASH,
-        length=(1, 30),
-    ),
-    Rule(
-        "last_name",
-        "words that can be names",
-        is_name_word,
-        confidence_with_header=0.93,
-        needs=LETTER,
-        excludes=AT | SLASH,
-        length=(1, 40),
-    ),
-    Rule(
-        "honorific",
-        "forms of address",
-        is_title,
-        confidence=0.86,
-        min_distinct=2,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(1, 16),
-    ),
-    Rule(
-        "nationality", "nationalities", is_nationality, needs=LETTER, excludes=DIGIT, length=(1, 40)
-    ),
-    Rule(
-        "marital_status",
-        "marital statuses",
-        lambda v: v.casefold() in _MARITAL_STATUSES,
-        confidence=0.9,
-        min_distinct=2,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(2, 24),
-    ),
-    Rule("age", "ages", _AGE.fullmatch, needs=DIGIT, length=(1, 14)),
-    Rule(
-        "passport_number",
-        "passport numbers",
-        _PASSPORT.fullmatch,
-        needs=DIGIT,
-        length=(6, 12),
-        confidence_with_header=0.9,
-    ),
-    Rule(
-        "driving_licence",
-        "driving licence numbers",
-        _LICENCE.fullmatch,
-        needs=DIGIT,
-        length=(5, 22),
-        confidence_with_header=0.88,
-    ),
-    Rule(
-        "user_name",
-        "user names",
-        _USERNAME.fullmatch,
-        needs=LETTER,
-        excludes=SPACE | SLASH | AT,
-        length=(2, 40),
-        confidence_with_header=0.9,
-    ),
-    Rule(
-        "body_height",
-        "heights",
-        _HEIGHT.fullmatch,
-        needs=DIGIT,
-        excludes=NUMERIC,
-        length=(1, 20),
-        confidence_with_header=0.88,
-    ),
-    Rule(
-        "body_height",
-        "heights",
-        _HEIGHT.fullmatch,
-        needs=NUMERIC,
-        length=(1, 20),
-        confidence_with_header=0.88,
-        column_type="Number",
-    ),
-    Rule(
-        "body_weight",
-        "weights",
-        _BODY_WEIGHT.fullmatch,
-        needs=DIGIT,
-        length=(1, 14),
-        confidence_with_header=0.9,
-    ),
-)
+def is_marital_status(value: str) -> bool:
+    return value.casefold() in _MARITAL_STATUSES
+
+
+RULES = read_rules("people", globals())

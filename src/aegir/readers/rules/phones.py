@@ -11,31 +11,19 @@ separators of phone numbers; at most `_MAX_VALUES` values are parsed.
 import re
 from functools import lru_cache
 
+from aegir.readers.rules.column_summary import (
+    MIN_SHARE,
+    ColumnSummary,
+    evenly_spaced,
+)
 from aegir.readers.rules.headers import named_types, names_a_key, possible_types
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import AT, DIGIT, LETTER, MIN_SHARE, Reading, evenly_spaced
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _MAX_VALUES = 12
-_REGIONS = [
-    "GB",
-    "FR",
-    "DE",
-    "ES",
-    "IT",
-    "AU",
-    "NZ",
-    "IN",
-    "NL",
-    "BE",
-    "CH",
-    "AT",
-    "BR",
-    "JP",
-    "PL",
-    "SE",
-    "ZA",
-]
+_REGIONS = (
+    *("GB", "FR", "DE", "ES", "IT", "AU", "NZ", "IN", "NL"),
+    *("BE", "CH", "AT", "BR", "JP", "PL", "SE", "ZA"),
+)
 _EXTENSION = re.compile(r"\s*(?:,|;)?\s*(?:ext|extn|x|app|dw)\.?\s?\d{1,6}$", re.I)
 _PREFIX = re.compile(r"(?:tel|phone|fax|ph|t|f|telefon|fon|mobile?)\s?[.:]\s*", re.I)
 _NORTH_AMERICAN = Pattern(
@@ -102,12 +90,16 @@ def _is_national(value: str) -> bool:
     return 7 <= sum(c.isdigit() for c in value) <= 15
 
 
-def share_of_phones(reading: Reading) -> float:
-    """Return the share of valid telephone numbers; national numbers are all of one country. Below a half, it may be 0."""
-    chosen = list(reading.values)
+def share_of_phones(summary: ColumnSummary) -> float:
+    """Return the share of cells with a valid telephone number, at most `_MAX_VALUES` values being tested.
+
+    National numbers count if they are valid in the one country in which most are. The result is 0 as soon as less than
+    half of the cells can be telephones: a share below `MIN_SHARE` matches no rule, whatever it is.
+    """
+    chosen = list(summary.values)
     if len(chosen) > _MAX_VALUES:
         chosen = evenly_spaced(chosen, _MAX_VALUES)
-    count_of = dict(zip(reading.values, reading.counts, strict=True))
+    count_of = dict(zip(summary.values, summary.counts, strict=True))
     total = sum(count_of[value] for value in chosen)
     good, missed, national = 0, 0, []
     for value in chosen:
@@ -122,7 +114,7 @@ def share_of_phones(reading: Reading) -> float:
             missed += count_of[value]
             if missed > total * (1 - MIN_SHARE):
                 return 0.0
-    national = _allowed_by_header(national, reading.header)
+    national = _allowed_by_header(national, summary.header)
     if national and (good + sum(count_of[value] for value in national)) * 2 >= total:
         good += _best_national(national, count_of)
     return good / total
@@ -157,54 +149,4 @@ def is_bare_number(value: str) -> bool:
     return digits.isascii() and digits.isdigit() and 7 <= len(digits) <= 15
 
 
-RULES = (
-    Rule(
-        "fax_number",
-        "telephone numbers",
-        measure=share_of_phones,
-        needs=DIGIT,
-        excludes=AT,
-        length=(7, 40),
-        confidence_with_header=0.96,
-    ),
-    Rule(
-        "telephone_number",
-        "telephone numbers",
-        measure=share_of_phones,
-        confidence=0.93,
-        needs=DIGIT,
-        excludes=AT,
-        length=(7, 40),
-        support=(("telephone", 0.64), ("faxNumber", 0.32)),  # 54 and 27 of 85 labelled columns
-    ),
-    Rule(
-        "telephone_number",
-        "numbers that can be dialled",
-        can_be_dialled,
-        needs=DIGIT,
-        excludes=AT,
-        length=(7, 40),
-        max_values=_MAX_VALUES,
-        confidence_with_header=0.92,
-    ),
-    Rule(
-        "fax_number",
-        "numbers that can be dialled",
-        can_be_dialled,
-        needs=DIGIT,
-        excludes=AT,
-        length=(7, 40),
-        max_values=_MAX_VALUES,
-        confidence_with_header=0.92,
-    ),
-    Rule(
-        "bare_telephone",
-        "ten-digit numbers of the North American plan",
-        _BARE_NORTH_AMERICAN.fullmatch,
-        weak=True,
-        needs=DIGIT,
-        excludes=LETTER,
-        length=(10, 13),
-        support=(("telephone", 0.75), ("faxNumber", 0.2)),  # 8 and 2 of 10 labelled columns
-    ),
-)
+RULES = read_rules("phones", globals())

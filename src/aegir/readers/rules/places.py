@@ -1,9 +1,12 @@
-"""Places by name or code: countries, regions, postal codes, airports, addresses.
+"""Places: countries, regions, postal codes, airports, addresses; coordinates, cells and geometries on a map.
 
 US ZIP codes are five-digit numbers, so alone they support postalCode without naming the fine type; British,
 Canadian and Dutch codes, and Japanese ones after their sign 〒, have a pattern of their own. Two-letter codes that are also US states support the state.
+Most numbers between -90 and 90 are no latitudes: a latitude or longitude needs a header, or at least three decimals
+to support CoordinateAT without one.
 """
 
+import json
 import re
 
 from aegir.readers.rules.gazetteers import (
@@ -12,19 +15,7 @@ from aegir.readers.rules.gazetteers import (
     country_names,
     word_set,
 )
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import (
-    AT,
-    COMMA,
-    DIGIT,
-    DOT,
-    LETTER,
-    LOWER,
-    NON_ASCII,
-    SPACE,
-    UPPER,
-)
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _AIRPORTS = word_set("airports")
 _CONTINENTS = word_set("continents")
@@ -43,6 +34,7 @@ _POSTCODE_WITH_LETTERS = Pattern(
     rf"{_UK_CODE}|{_CANADA}|{_NETHERLANDS}|{_IRELAND}|{_PREFIXED}|NL-{_NETHERLANDS}", _A
 )
 _JAPAN_WITH_SIGN = r"〒\s?\d{3}[-‐–ー−]?\d{4}"
+_JAPANESE_POSTCODE = Pattern(_JAPAN_WITH_SIGN, _A)
 _WITH_SEPARATOR = r"\d{5}-\d{4}|\d{2}-\d{3}|\d{5}-\d{3}|\d{4}-\d{3}|\d{3}-\d{4}|\d{3}\s\d{2}"
 _POSTCODE_WITH_SEPARATOR = Pattern(_WITH_SEPARATOR, _A)
 _ANY_POSTCODE = Pattern(
@@ -104,183 +96,71 @@ def is_locode(value: str) -> bool:
     return match is not None and match[1] in country_alpha2()
 
 
-RULES = (
-    Rule(
-        "country_name",
-        "names of countries",
-        is_country_name,
-        confidence=0.95,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(2, 60),
-        support=(("Country", 0.9), ("SportsTeam", 0.08)),  # 46 and 4 of 50 labelled columns
-    ),
-    Rule(
-        "country_code_alpha3",
-        "three-letter country codes",
-        lambda v: v in country_alpha3() and v not in _UNIT_CODES,
-        confidence=0.85,
-        min_distinct=3,
-        support_when_few=0.85,
-        needs=UPPER,
-        excludes=DIGIT | LOWER | SPACE,
-        length=(3, 3),
-        support=(("Country", 0.9),),  # 8 of 8 labelled columns
-        by_chance=True,
-    ),
-    Rule(
-        "country_code_alpha2",
-        "two-letter country codes",
-        lambda v: v in country_alpha2(),
-        confidence=0.8,
-        min_distinct=8,
-        needs=UPPER,
-        excludes=DIGIT | LOWER | SPACE,
-        length=(2, 2),
-        support=(("Country", 0.3),),  # 26 of 37, but 10 were states: kept below the rule for states
-        support_when_few=1.0,
-        by_chance=True,
-    ),
-    Rule(
-        "foreign_country_code",
-        "two-letter country codes that are no US state",
-        lambda v: v in country_alpha2() and v not in _STATES,
-        needs=UPPER,
-        excludes=DIGIT | LOWER | SPACE,
-        length=(2, 2),
-        support=(("Country", 0.9),),  # 26 of 28 labelled columns
-        by_chance=True,
-    ),
-    Rule(
-        "us_state",
-        "US states",
-        is_us_state,
-        confidence=0.86,
-        min_distinct=4,
-        support_when_few=1.0,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(2, 20),
-        support=(("addressRegion", 0.94),),  # 33 of 34 labelled columns
-        by_chance=True,
-    ),
-    Rule(
-        "continent",
-        "continents",
-        lambda v: v.casefold() in _CONTINENTS,
-        confidence=0.9,
-        min_distinct=2,
-        needs=LETTER,
-        excludes=DIGIT,
-        length=(4, 14),
-    ),
-    Rule(
-        "airport_code",
-        "airport codes",
-        lambda v: v in _AIRPORTS,
-        confidence=0.85,
-        min_distinct=4,
-        needs=UPPER,
-        excludes=DIGIT | LOWER | SPACE,
-        length=(3, 3),
-        by_chance=True,
-    ),
-    Rule("un_locode", "UN/LOCODE places", is_locode, needs=UPPER, excludes=LOWER, length=(5, 6)),
-    Rule(
-        "postal_code",
-        "postal codes",
-        _POSTCODE_WITH_LETTERS.fullmatch,
-        confidence=0.93,
-        weak=True,
-        needs=DIGIT | LETTER,
-        length=(5, 9),
-        support=(("postalCode", 0.89),),  # 7 of 7 labelled columns
-    ),
-    Rule(
-        "postal_code",
-        "Japanese postal codes",
-        Pattern(_JAPAN_WITH_SIGN, _A).fullmatch,
-        confidence=0.97,
-        needs=DIGIT | NON_ASCII,
-        excludes=LETTER,
-        length=(8, 10),
-    ),
-    Rule(
-        "postal_code",
-        "postal codes",
-        _POSTCODE_WITH_SEPARATOR.fullmatch,
-        weak=True,
-        needs=DIGIT,
-        excludes=LETTER | DOT,
-        length=(5, 10),
-        support=(("postalCode", 0.75),),  # 2 of 2 labelled columns
-    ),
-    Rule(
-        "postal_code",
-        "postal codes of some country",
-        _ANY_POSTCODE.fullmatch,
-        needs=DIGIT,
-        length=(2, 11),
-    ),
-    Rule(
-        "five_digits",
-        "five-digit numbers",
-        _FIVE_DIGITS.fullmatch,
-        weak=True,
-        needs=DIGIT,
-        excludes=LETTER | DOT | SPACE,
-        length=(5, 10),
-        support=(("postalCode", 0.89), ("IdentifierAT", 0.06)),  # 32 of 35 labelled columns
-    ),
-    Rule(
-        "street_address",
-        "street addresses",
-        is_street,
-        confidence=0.85,
-        needs=LETTER | SPACE | DIGIT,
-        excludes=AT,
-        length=(6, 120),
-        support=(
-            ("streetAddress", 0.87),
-            ("PostalAddress", 0.08),
-        ),  # 34 and 3 of 38 labelled columns
-        by_chance=True,
-    ),
-    Rule(
-        "postal_address",
-        "full postal addresses",
-        is_full_address,
-        confidence=0.88,
-        needs=LETTER | SPACE | DIGIT,
-        excludes=AT,
-        length=(12, 200),
-        support=(("PostalAddress", 0.7), ("Place/name", 0.11)),  # 13 and 2 of 18 labelled columns
-    ),
-    Rule(
-        "street_address",
-        "addresses",
-        _STREET.fullmatch,
-        needs=LETTER | SPACE,
-        excludes=AT,
-        length=(5, 120),
-        confidence_with_header=0.9,
-    ),
-    Rule(
-        "city",
-        "names of places",
-        is_place,
-        needs=LETTER,
-        excludes=AT,
-        length=(2, 60),
-        confidence_with_header=0.9,
-    ),
-    Rule(
-        "region",
-        "names of places",
-        is_place,
-        needs=LETTER,
-        excludes=AT | COMMA,
-        length=(2, 60),
-        confidence_with_header=0.82,
-    ),
+def is_country_alpha3(value: str) -> bool:
+    return value in country_alpha3() and value not in _UNIT_CODES
+
+
+def is_country_alpha2(value: str) -> bool:
+    return value in country_alpha2()
+
+
+def is_foreign_country(value: str) -> bool:
+    return value in country_alpha2() and value not in _STATES
+
+
+def is_continent(value: str) -> bool:
+    return value.casefold() in _CONTINENTS
+
+
+_DEGREES = Pattern(r"[-+]?(?:1[0-7]\d|\d{1,2}|180)\.\d{3,}", _A)
+_LATITUDE = Pattern(r"[-+]?(?:[0-8]?\d(?:[.,]\d+)?|90(?:[.,]0+)?)(?:\s?°?\s?[NS])?", re.I | _A)
+_LONGITUDE = Pattern(
+    r"[-+]?(?:1[0-7]\d|\d{1,2})(?:[.,]\d+)?(?:\s?°?\s?[EWO])?|[-+]?180(?:[.,]0+)?", re.I | _A
 )
+_PAIR = Pattern(
+    r"[(\[]?([-+]?\d{1,3}\.\d{2,})\s*(?:[,;]\s*|\s(?=\S*\.\d{4}))([-+]?\d{1,3}\.\d{2,})[)\]]?", _A
+)
+_DMS = Pattern(
+    r"""\d{1,3}\s?[°º]\s?\d{1,2}(?:[.,]\d+)?\s?['′’](?:\s?\d{1,2}(?:[.,]\d+)?\s?(?:"|″|''|”))?\s?[NSEWO]?(?:[,\s]+\d{1,3}\s?[°º].*)?""",
+    re.I,
+)
+_GEOHASH = Pattern(r"(?=.*\d)(?=.*[b-hj-np-z])[0-9b-hjkmnp-z]{5,12}", _A)
+_WKT = Pattern(
+    r"(?:SRID=\d+;)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s?(?:Z|M|ZM)?\s?(?:\(.*|EMPTY)|GEOMETRYCOLLECTION\s?\(.*",
+    re.I | re.S,
+)
+_PLUS_CODE = Pattern(
+    r"(?:[23456789CFGHJMPQRVWX]{8}|[23456789CFGHJMPQRVWX]{4})\+[23456789CFGHJMPQRVWX]{2,3}(?:\s.+)?"
+)
+
+
+def is_pair(value: str) -> bool:
+    """Return whether a value is a latitude and a longitude, in either order."""
+    match = _PAIR.fullmatch(value)
+    return (
+        match is not None
+        and abs(float(match[1])) <= 180
+        and abs(float(match[2])) <= 180
+        and min(abs(float(match[1])), abs(float(match[2]))) <= 90
+    )
+
+
+def is_geojson(value: str) -> bool:
+    """Return whether a value is a GeoJSON object; a long cell is cut, so its beginning is enough."""
+    if not value.startswith("{") or '"type"' not in value:
+        return False
+    if '"coordinates"' in value and re.search(
+        r'"type"\s*:\s*"(?:Multi)?(?:Point|LineString|Polygon)"', value
+    ):
+        return True
+    try:
+        return json.loads(value).get("type") in (
+            "Feature",
+            "FeatureCollection",
+            "GeometryCollection",
+        )
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+RULES = read_rules("places", globals())

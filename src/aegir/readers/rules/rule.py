@@ -1,9 +1,9 @@
 """A rule: one kind of value, how to recognise it, which column types it supports, and how much to trust it.
 
-    Rule --apply--> Finding(share of the present cells that match, an example, …)
+    tables/dates.tsv --read_rules--> ValueRule --apply_rule--> RuleMatch(share of the present cells that match, an example, …)
 
-A rule is data plus one small function of a value (`accepts`) or of the whole column (`measure`). `support` holds
-strengths for column types, counted on 3,284 labelled web columns of five cells ("30 of 32": matched at least 80 %
+A rule is a line of a table plus one small function of a value (`accepts`) or of the whole column (`measure`), which
+the table names under `test`. `support` holds strengths for column types, counted on 3,284 labelled web columns of five cells ("30 of 32": matched at least 80 %
 of the cells of 32 columns, of which 30 had that type) and smoothed to (hits + 1) / (columns + 2). The rules were
 written with these columns in view, so the counts are a little optimistic; on 4,032 other columns, whose labels are
 derived from properties, the rules gave a support of 0.5 or more to 37 %, and the first type was right for 91 % of
@@ -11,16 +11,39 @@ those.
 
 `confidence` is that of the fine type from values alone, `confidence_with_header` with a header that suggests it;
 both are estimates, not counts. A rule without `confidence` needs the header (an age is just a number).
+
+Patterns are compiled, and python-stdnum is imported, on first use: most columns meet few of the rules, and compiling every
+pattern at import would cost each start of the program 30 ms. Callers of python-stdnum test a pattern first, so that only
+plausible ASCII text gets there.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from aegir.readers.rules.reading import MIN_SHARE, PROBES, Reading, evenly_spaced
+from aegir.readers.rules.column_summary import (
+    MIN_SHARE,
+    PROBES,
+    TRAITS,
+    ColumnSummary,
+    evenly_spaced,
+)
+from aegir_rl.base.tsv import read_tsv
+
+TABLES = Path(__file__).parent / "tables"
+COLUMNS = (
+    "name noun test needs excludes length confidence with_header distinct support options note"
+)
+MEASURES = "share_of_"
+"""What the names of tests begin with that measure a whole column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValueRule:
     """A recogniser of one kind of value."""
 
     name: str
@@ -29,7 +52,7 @@ class Rule:
     """Plural, for sentences: "e-mail addresses"."""
     accepts: Callable[[str], object] | None = None
     """Truthy for a value of this kind."""
-    measure: Callable[[Reading], float] | None = None
+    measure: Callable[[ColumnSummary], float] | None = None
     """Share of the column that is of this kind, where a single value does not show it."""
     support: tuple[tuple[str, float], ...] = ()
     """Column types and strengths 0..1."""
@@ -68,10 +91,10 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleMatch:
     """What a rule found in a column."""
 
-    rule: Rule
+    rule: ValueRule
     share: float
     matched: int
     checked: int
@@ -79,25 +102,96 @@ class Finding:
     example: str
 
 
-def apply(rule: Rule, reading: Reading) -> Finding | None:
+def read_rules(theme: str, tests: Mapping[str, Any]) -> tuple[ValueRule, ...]:
+    """Return the rules of a table in `TABLES`; `tests` holds what it names under `test`, by name.
+
+    A test is a function, or a method such as `PATTERN.fullmatch`. Empty fields stand for the defaults of `ValueRule`, `length`
+    is `least-most`, several traits are joined by |, and `options` are its other fields: `weak by_chance max_values=30`.
+    """
+    return tuple(
+        _read_rule(dict(zip(COLUMNS.split(), fields, strict=True)), tests)
+        for fields in read_rows(theme, COLUMNS)
+    )
+
+
+def read_rows(table: str, columns: str) -> list[list[str]]:
+    """Return the records of a table in `TABLES`."""
+    return [fields for _, fields in read_tsv(TABLES / f"{table}.tsv", columns)]
+
+
+def _read_rule(row: dict[str, str], tests: Mapping[str, Any]) -> ValueRule:
+    name, _, method = row["test"].partition(".")
+    test = getattr(tests[name], method) if method else tests[name]
+    fields: dict[str, Any] = {"measure" if name.startswith(MEASURES) else "accepts": test}
+    for option in row["options"].split():
+        key, _, value = option.partition("=")
+        fields[key] = _OPTIONS[key](value)
+    for key, (column, read) in _FIELDS.items():
+        if row[column]:
+            fields[key] = read(row[column])
+    return ValueRule(row["name"], row["noun"], **fields)
+
+
+def _read_traits(text: str) -> int:
+    return sum(TRAITS[name] for name in text.split("|"))
+
+
+def _read_length(text: str) -> tuple[int, int]:
+    least, most = map(int, text.split("-"))
+    return least, most
+
+
+def _read_support(text: str) -> tuple[tuple[str, float], ...]:
+    pairs = (pair.split(" ") for pair in text.split("|"))
+    return tuple((column_type, float(strength)) for column_type, strength in pairs)
+
+
+_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "needs": ("needs", _read_traits),
+    "excludes": ("excludes", _read_traits),
+    "length": ("length", _read_length),
+    "confidence": ("confidence", float),
+    "confidence_with_header": ("with_header", float),
+    "min_distinct": ("distinct", int),
+    "support": ("support", _read_support),
+}
+"""Field of a rule to its column in the tables and how that is read."""
+_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "weak": lambda _: True,
+    "by_chance": lambda _: True,
+    "support_when_few": float,
+    "max_values": int,
+    "needs_one": _read_traits,
+    "column_type": str,
+}
+
+
+def apply_rule(rule: ValueRule, summary: ColumnSummary) -> RuleMatch | None:
     """Apply a rule to a column; return None when less than MIN_SHARE of the cells match."""
     if rule.measure is not None:
-        share = rule.measure(reading)
+        share = rule.measure(summary)
         if share < MIN_SHARE:
             return None
-        matched = round(share * reading.total)
-        return Finding(rule, share, matched, reading.total, len(reading.values), reading.values[0])
+        matched = round(share * summary.total)
+        return RuleMatch(
+            rule=rule,
+            share=share,
+            matched=matched,
+            checked=summary.total,
+            distinct=len(summary.values),
+            example=summary.values[0],
+        )
     assert rule.accepts is not None, f"rule {rule.name} has neither accepts nor measure"
-    return _apply_to_values(rule, rule.accepts, reading)
+    return _apply_to_values(rule, rule.accepts, summary)
 
 
 def _apply_to_values(
-    rule: Rule, accepts: Callable[[str], object], reading: Reading
-) -> Finding | None:
+    rule: ValueRule, accepts: Callable[[str], object], summary: ColumnSummary
+) -> RuleMatch | None:
     """Give a rule up early if none of the probes matches: one that fits half of the cells is missed once in 2^PROBES."""
-    values: Sequence[str] = reading.values
-    counts: Sequence[int] = reading.counts
-    checked = reading.total
+    values: Sequence[str] = summary.values
+    counts: Sequence[int] = summary.counts
+    checked = summary.total
     if len(values) > rule.max_values:
         chosen = evenly_spaced(range(len(values)), rule.max_values)
         values = [values[index] for index in chosen]
@@ -105,7 +199,7 @@ def _apply_to_values(
         checked = sum(counts)
     shortest, longest = rule.length
     if len(values) > 2 * PROBES:
-        for value in reading.probes:
+        for value in summary.probes:
             if shortest <= len(value) <= longest and accepts(value):
                 break
         else:
@@ -122,4 +216,67 @@ def _apply_to_values(
             if failed > may_fail:
                 return None
     matched = checked - failed
-    return Finding(rule, matched / checked, matched, checked, distinct, example)
+    return RuleMatch(
+        rule=rule,
+        share=matched / checked,
+        matched=matched,
+        checked=checked,
+        distinct=distinct,
+        example=example,
+    )
+
+
+class Pattern:
+    """A regular expression that is compiled on its first use."""
+
+    __slots__ = ("_compiled", "_flags", "_source")
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+
+    def fullmatch(self, value: str) -> re.Match[str] | None:
+        """Return the match if the whole value has this pattern."""
+        if self._compiled is None:
+            self._compiled = re.compile(self._source, self._flags)
+        return self._compiled.fullmatch(value)
+
+    def search(self, value: str) -> re.Match[str] | None:
+        """Return the first match anywhere in the value."""
+        if self._compiled is None:
+            self._compiled = re.compile(self._source, self._flags)
+        return self._compiled.search(value)
+
+
+def checked_by(module: str) -> Callable[[str], bool]:
+    """Return the validator of `stdnum.<module>`; it is False for anything it cannot parse."""
+
+    def is_valid(value: str) -> bool:
+        try:
+            return bool(_validator(module)(value))
+        except (ValueError, LookupError):  # stdnum indexes into text without checking its length
+            return False
+
+    return is_valid
+
+
+def matched_and_checked(pattern: Pattern, module: str) -> Callable[[str], bool]:
+    """Return a test for values that match the pattern and have the check digits of `stdnum.<module>`."""
+    check = checked_by(module)
+    return lambda value: bool(pattern.fullmatch(value)) and check(value)
+
+
+def has_luhn_digit(digits: str) -> bool:
+    """Return whether the last digit is the check digit of payment cards, IMEI and SIM numbers."""
+    total = 0
+    for position, digit in enumerate(reversed(digits)):
+        number = int(digit) * (1 + position % 2)
+        total += number - 9 if number > 9 else number
+    return total % 10 == 0
+
+
+@cache
+def _validator(module: str) -> Callable[[str], bool]:
+    validator: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
+    return validator

@@ -1,4 +1,4 @@
-"""Markup, structured text, prose, and what only the column as a whole can tell: keys and constants.
+"""Markup, structured text, prose, and what only the column as a whole shows: keys and constants.
 
 Cells are cut before they get here, so an HTML fragment without an end is still HTML. JSON must parse unless the
 cell was cut.
@@ -7,24 +7,12 @@ cell was cut.
 import json
 import re
 
-from aegir.readers.rules.gazetteers import word_set
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import (
-    ANGLE,
-    BRACE,
-    COLON,
-    COMMA,
-    DIGIT,
-    HASH,
-    LETTER,
+from aegir.readers.rules.column_summary import (
     LONGEST_CELL,
-    NON_ASCII,
-    NUMERIC,
-    SPACE,
-    UPPER,
-    Reading,
+    ColumnSummary,
 )
-from aegir.readers.rules.rule import Rule
+from aegir.readers.rules.gazetteers import word_set
+from aegir.readers.rules.rule import Pattern, read_rules
 
 _ELEMENTS = word_set("chemical_elements")
 _TAG = re.compile(
@@ -87,9 +75,9 @@ def is_formula(value: str) -> bool:
     )
 
 
-def share_of_prose(reading: Reading) -> float:
+def share_of_prose(summary: ColumnSummary) -> float:
     """Return the share of cells that are prose: no names, no lists of ingredients."""
-    return reading.share_of(lambda value: value[0] not in "[{" and is_prose(value))
+    return summary.share_of(lambda value: value[0] not in "[{" and is_prose(value))
 
 
 def is_prose(value: str) -> bool:
@@ -106,118 +94,43 @@ def is_prose(value: str) -> bool:
     return few_commas and (len(value) > 80 or bool(_ENDING.search(value)))
 
 
-def share_of_constant(reading: Reading) -> float:
+def share_of_constant(summary: ColumnSummary) -> float:
     """Return 1 where a single value occurs `MIN_REPEATS` times or more."""
-    return 1.0 if len(reading.values) == 1 and reading.total >= MIN_REPEATS else 0.0
+    return 1.0 if len(summary.values) == 1 and summary.total >= MIN_REPEATS else 0.0
 
 
-def share_of_sequence(reading: Reading) -> float:
+def share_of_sequence(summary: ColumnSummary) -> float:
     """Return 1 where the values are distinct whole numbers without gaps from 0 or 1, in any order."""
-    if reading.repeats or len(reading.numbers) < len(reading.values) or len(reading.values) < 5:
+    if summary.repeats or len(summary.numbers) < len(summary.values) or len(summary.values) < 5:
         return 0.0
-    if any(value[0] == "0" and len(value) > 1 for value in reading.values):  # 01, 02: a code
+    if any(value[0] == "0" and len(value) > 1 for value in summary.values):  # 01, 02: a code
         return 0.0
-    low, high = min(reading.numbers), max(reading.numbers)
-    whole = all(number.is_integer() for number in reading.numbers)
-    return 1.0 if whole and low in (0, 1) and high - low + 1 == len(reading.numbers) else 0.0
+    low, high = min(summary.numbers), max(summary.numbers)
+    whole = all(number.is_integer() for number in summary.numbers)
+    return 1.0 if whole and low in (0, 1) and high - low + 1 == len(summary.numbers) else 0.0
 
 
-def share_of_distinct_keys(reading: Reading) -> float:
+def share_of_distinct_keys(summary: ColumnSummary) -> float:
     """Return the share of keys where no value repeats: what identifies rows if the header says so."""
-    return 0.0 if reading.repeats else _share_of_keys(reading)
+    return 0.0 if summary.repeats else _share_of_keys(summary)
 
 
-def share_of_repeated_keys(reading: Reading) -> float:
+def share_of_repeated_keys(summary: ColumnSummary) -> float:
     """Return the share of keys where some repeat: what refers to rows of another table."""
-    return _share_of_keys(reading) if reading.repeats else 0.0
+    return _share_of_keys(summary) if summary.repeats else 0.0
 
 
-def _share_of_keys(reading: Reading) -> float:
-    return reading.share_of(
+def _share_of_keys(summary: ColumnSummary) -> float:
+    return summary.share_of(
         lambda value: " " not in value and "." not in value and len(value) <= 40
     )
 
 
-def share_of_category_codes(reading: Reading) -> float:
+def share_of_category_codes(summary: ColumnSummary) -> float:
     """Return the share of short upper-case codes where each occurs twice on average."""
-    if not reading.repeats or len(reading.values) * 2 > reading.total:
+    if not summary.repeats or len(summary.values) * 2 > summary.total:
         return 0.0
-    return reading.share_of(_CODE.fullmatch)
+    return summary.share_of(_CODE.fullmatch)
 
 
-RULES = (
-    Rule(
-        "json_object", "JSON objects", is_json_object, confidence=0.97, needs=BRACE, length=(2, 512)
-    ),
-    Rule("json_array", "JSON arrays", is_json_array, confidence=0.94, needs=BRACE, length=(2, 512)),
-    Rule("html_fragment", "HTML fragments", is_html, confidence=0.95, needs=ANGLE, length=(4, 512)),
-    Rule("xml_fragment", "XML fragments", is_xml, confidence=0.93, needs=ANGLE, length=(5, 512)),
-    Rule(
-        "markdown",
-        "Markdown texts",
-        is_markdown,
-        confidence=0.85,
-        needs=LETTER,
-        length=(5, 512),
-        max_values=30,
-    ),
-    Rule(
-        "chemical_formula",
-        "chemical formulas",
-        is_formula,
-        needs=UPPER | DIGIT,
-        excludes=SPACE,
-        length=(2, 40),
-    ),
-    Rule(
-        "emoji",
-        "emoji",
-        _EMOJI.fullmatch,
-        confidence=0.95,
-        needs=NON_ASCII,
-        excludes=LETTER | DIGIT,
-        length=(1, 40),
-    ),
-    Rule(
-        "free_text",
-        "sentences",
-        measure=share_of_prose,
-        confidence=0.88,
-        needs=LETTER | SPACE,
-        length=(30, 512),
-    ),
-    Rule(
-        "row_number",
-        "numbers in sequence",
-        measure=share_of_sequence,
-        confidence=0.88,
-        weak=True,
-        needs=NUMERIC,
-        length=(1, 9),
-    ),
-    # The lowest confidence that is named, so that any other fine type wins.
-    Rule("constant", "one and the same", measure=share_of_constant, confidence=0.8),
-    Rule(
-        "primary_key",
-        "distinct keys",
-        measure=share_of_distinct_keys,
-        confidence_with_header=0.85,
-        length=(1, 40),
-    ),
-    Rule(
-        "foreign_key",
-        "repeated keys",
-        measure=share_of_repeated_keys,
-        confidence_with_header=0.82,
-        length=(1, 40),
-    ),
-    Rule(
-        "category_code",
-        "short codes that repeat",
-        measure=share_of_category_codes,
-        confidence_with_header=0.85,
-        needs=UPPER,
-        excludes=COLON | COMMA | HASH,
-        length=(1, 16),
-    ),
-)
+RULES = read_rules("text", globals())

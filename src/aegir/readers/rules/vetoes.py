@@ -1,7 +1,7 @@
 """Which column types the values of a column, its header or its fine type rule out.
 
 A veto is only for what is impossible: there is no review without a letter, no date-time without a digit. Vetoes
-come from four places:
+come from five sources:
 
   - characters and lengths. Apart from _NEED_DIGITS, no type is ruled out on any of its columns among 7,271
     distinct labelled web columns (9 to 408 of each type). Types with an exception are left out, however odd the
@@ -16,12 +16,27 @@ come from four places:
     allows it. What is left is a plain number, which is no country, language or brand.
   - a fine type on which header and values agree: what is measured in kilometres is no postal code, yes and no are
     nobody's names, and a `customer_id` is no telephone number. The labelled columns have no headers to count this.
+  - any named fine type, which supports its column type but may not outweigh a model that is confident of another: a UUID
+    is no telephone, a `GET` no country. It vetoes the *narrow* types, those with a meaning of their own (a country, a
+    currency), except its parent and the types whose values look like those of the parent, such as Mass and weight
+    (tables/allowed_types.tsv). Fine types that say nothing about a kind of thing (a constant, a JSON object, free text,
+    a key or code, a link) veto nothing. On 3,213 labelled web columns no column loses its type by these vetoes.
 """
 
 import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from aegir.readers.rules.column_summary import (
+    AT,
+    DIGIT,
+    DOT,
+    LETTER,
+    NUMERIC,
+    SLASH,
+    SPACE,
+    ColumnSummary,
+)
 from aegir.readers.rules.gazetteers import words
 from aegir.readers.rules.headers import (
     HEADER_DEPENDENT,
@@ -30,9 +45,8 @@ from aegir.readers.rules.headers import (
     named_types,
     possible_types,
 )
-from aegir.readers.rules.matching import Pattern
-from aegir.readers.rules.reading import AT, DIGIT, DOT, LETTER, NUMERIC, SLASH, SPACE, Reading
-from aegir.vocabulary.terms import TYPE_NAMES
+from aegir.readers.rules.rule import Pattern, read_rows
+from aegir.vocabulary.terms import FINE_TYPES, TYPE_NAMES
 
 _PROSE = words(
     "Event/description Hotel/description JobPosting/description Movie/description Product/description Recipe/description"
@@ -93,6 +107,33 @@ _IN_WORDS = words(
     "Country Language currency addressLocality addressRegion Brand Organization MusicArtistAT SportsTeam DayOfWeek GenderType unitText"
 )
 """Types whose values are words, never plain numbers."""
+NARROW = words(
+    "telephone faxNumber email postalCode CoordinateAT Country addressRegion addressLocality streetAddress PostalAddress"
+    " Date DateTime Time Duration openingHours workHours DayOfWeek price priceRange MonetaryAmount Distance Mass weight"
+    " Energy QuantitativeValue currency Language GenderType unitCode unitText Boolean Rating paymentAccepted Person/name"
+    " IdentifierAT Number"
+)
+"""Types that a fine type of another kind vetoes."""
+_ALLOWED = {
+    (scope, name): words(types)
+    for scope, name, types in read_rows("allowed_types", "scope name allowed")
+}
+"""Narrow types that are not vetoed: those whose values look like those of a column type, and those that a fine type
+without a parent, or narrower than it, allows."""
+_VAGUE = words(
+    "primary_key foreign_key category_code sku user_name account_number social_handle ticker region city url"
+)
+"""Recognised by the header more than by the values: `country_id` may hold countries, a `city` states; and a link
+may be any kind of thing."""
+
+_WRITTEN_FOR_MACHINES = words(
+    "http_method user_agent mime_type time_zone colour_code month_name ip_network semantic_version jwt base64_data uuid"
+    " ipv4_address ipv6_address mac_address md5_hash sha1_hash sha256_hash git_commit ulid"
+)
+"""Fine types that veto names as well: `GET` is no brand and `Mozilla/5.0` no product."""
+_NAMES_OF_THINGS = _NAMES | words(
+    "Brand Organization MusicArtistAT SportsTeam CreativeWork BookFormatType"
+)
 
 _MIN_PHONE_DIGITS, _MAX_PHONE_LENGTH = 5, 40
 """Digits of a telephone number, and characters of a cell that may hold one."""
@@ -106,51 +147,51 @@ _ZERO_OR_ONE = frozenset(("0", "1", "0.0", "1.0"))
 _NONE: frozenset[str] = frozenset()
 
 
-def vetoes_by_form(reading: Reading) -> frozenset[str]:
+def vetoes_by_form(summary: ColumnSummary) -> frozenset[str]:
     """Return the types ruled out by the column's characters and lengths."""
-    vetoes = _vetoes_by_traits(reading.traits)
-    if reading.longest <= 6:
+    vetoes = _vetoes_by_traits(summary.traits)
+    if summary.longest <= 6:
         vetoes |= _NEVER_SHORT
-    elif reading.shortest >= 40:
-        vetoes |= _NEVER_VERY_LONG if reading.shortest >= 70 else _NEVER_LONG
-    if reading.traits & SLASH and all("://" in value[:8] for value in reading.values):
+    elif summary.shortest >= 40:
+        vetoes |= _NEVER_VERY_LONG if summary.shortest >= 70 else _NEVER_LONG
+    if summary.traits & SLASH and all("://" in value[:8] for value in summary.values):
         vetoes |= _NEVER_LINKS
     return vetoes
 
 
-def vetoes_by_numbers(reading: Reading) -> frozenset[str]:
+def vetoes_by_numbers(summary: ColumnSummary) -> frozenset[str]:
     """Return the types of `HEADER_DEPENDENT` that these numbers, under this header, cannot be."""
-    if not reading.traits & DIGIT:
+    if not summary.traits & DIGIT:
         return _NONE
-    named = named_types(reading.header)
+    named = named_types(summary.header)
     vetoes = _NONE
-    if not named & TELEPHONES and _cannot_be_telephone(reading):
+    if not named & TELEPHONES and _cannot_be_telephone(summary):
         vetoes |= TELEPHONES
-    if not reading.traits & NUMERIC:
+    if not summary.traits & NUMERIC:
         return vetoes
-    if "postalCode" not in named and _cannot_be_postal_code(reading):
+    if "postalCode" not in named and _cannot_be_postal_code(summary):
         vetoes |= {"postalCode"}
-    if "CoordinateAT" not in named and _cannot_be_coordinate(reading):
+    if "CoordinateAT" not in named and _cannot_be_coordinate(summary):
         vetoes |= {"CoordinateAT"}
-    return vetoes | _vetoes_by_header(reading)
+    return vetoes | _vetoes_by_header(summary)
 
 
-def is_plain_number(reading: Reading) -> bool:
+def is_plain_number(summary: ColumnSummary) -> bool:
     """Return whether these are plain numbers under a header that names none of `HEADER_DEPENDENT`."""
     return (
-        bool(reading.traits & NUMERIC)
-        and is_informative(reading.header)
-        and not named_types(reading.header)
-        and (_mostly(reading, _WHOLE.fullmatch) or _mostly(reading, _DECIMAL.fullmatch))
+        bool(summary.traits & NUMERIC)
+        and is_informative(summary.header)
+        and not named_types(summary.header)
+        and (_mostly(summary, _WHOLE.fullmatch) or _mostly(summary, _DECIMAL.fullmatch))
     )
 
 
-def vetoes_by_plain_number(reading: Reading) -> frozenset[str]:
+def vetoes_by_plain_number(summary: ColumnSummary) -> frozenset[str]:
     """Return the types that plain numbers are not; fractions are no identifiers either."""
-    return _IN_WORDS | {"IdentifierAT"} if _mostly(reading, _is_fraction) else _IN_WORDS
+    return _IN_WORDS | {"IdentifierAT"} if _mostly(summary, _is_fraction) else _IN_WORDS
 
 
-def vetoes_by_meaning(reading: Reading, fine_type: str, measured: bool) -> frozenset[str]:
+def vetoes_by_meaning(summary: ColumnSummary, fine_type: str, measured: bool) -> frozenset[str]:
     """Return the types ruled out by a fine type on which header and values agree.
 
     `measured` says that the values are bare numbers whose unit stands in the header.
@@ -158,9 +199,24 @@ def vetoes_by_meaning(reading: Reading, fine_type: str, measured: bool) -> froze
     if measured:
         return _NOT_MEASURED
     if fine_type in ("primary_key", "foreign_key"):
-        numbered = all(any(c.isdigit() for c in value) for value in reading.values)
+        numbered = all(any(c.isdigit() for c in value) for value in summary.values)
         return _NOT_A_NUMBERED_KEY if numbered else _NOT_A_KEY
     return _NOT_A_FLAG if fine_type == "boolean_flag" else _NONE
+
+
+@lru_cache(maxsize=512)
+def vetoes_by_fine_type(fine_type: str, parent: str | None) -> frozenset[str]:
+    """Return the narrow types that a column of this fine type is not; `parent` is the type it supports."""
+    if fine_type in _VAGUE:
+        return _NONE
+    allowed = _ALLOWED.get(("fine_type", fine_type))
+    if allowed is None:
+        if parent is None:
+            return _NONE
+        # A price, a year or a GTIN is a number as well.
+        allowed = _ALLOWED.get(("column_type", parent), _NONE) | {"Number"}
+    vetoes = NARROW | _NAMES_OF_THINGS if fine_type in _WRITTEN_FOR_MACHINES else NARROW
+    return vetoes - allowed - {parent, FINE_TYPES[fine_type].parent}
 
 
 @lru_cache(maxsize=4096)
@@ -180,43 +236,43 @@ def _vetoes_by_traits(traits: int) -> frozenset[str]:
     return vetoes
 
 
-def _vetoes_by_header(reading: Reading) -> frozenset[str]:
+def _vetoes_by_header(summary: ColumnSummary) -> frozenset[str]:
     """Return what the header excludes; numbers in a format of their own are left to the rules."""
-    if not is_informative(reading.header):
+    if not is_informative(summary.header):
         return _NONE
-    whole = _mostly(reading, _WHOLE.fullmatch)
-    if not whole and not _mostly(reading, _DECIMAL.fullmatch):
+    whole = _mostly(summary, _WHOLE.fullmatch)
+    if not whole and not _mostly(summary, _DECIMAL.fullmatch):
         return _NONE
-    vetoes = HEADER_DEPENDENT - possible_types(reading.header)
-    if whole and reading.shortest > _MIN_PHONE_DIGITS and reading.values[-1][0] == "+":
+    vetoes = HEADER_DEPENDENT - possible_types(summary.header)
+    if whole and summary.shortest > _MIN_PHONE_DIGITS and summary.values[-1][0] == "+":
         vetoes -= TELEPHONES  # all begin like +4315885801
-    return vetoes if _ZERO_OR_ONE.issuperset(reading.values) else vetoes - {"Rating"}
+    return vetoes if _ZERO_OR_ONE.issuperset(summary.values) else vetoes - {"Rating"}
 
 
-def _cannot_be_telephone(reading: Reading) -> bool:
+def _cannot_be_telephone(summary: ColumnSummary) -> bool:
     """Return whether most cells have too few digits; a column of 0 alone may be one without values."""
-    return reading.values != ("0",) and _mostly(reading, _has_few_digits)
+    return summary.values != ("0",) and _mostly(summary, _has_few_digits)
 
 
-def _cannot_be_postal_code(reading: Reading) -> bool:
+def _cannot_be_postal_code(summary: ColumnSummary) -> bool:
     """Return whether there are signs, decimals, or integers of lengths that no country uses."""
-    if reading.values[0][0] in "+-" or _mostly(reading, _is_fraction):
+    if summary.values[0][0] in "+-" or _mostly(summary, _is_fraction):
         return True
-    lengths = [len(value) for value in reading.values if value.isdigit()]
+    lengths = [len(value) for value in summary.values if value.isdigit()]
     if not lengths:
         return False
     if max(lengths) >= _POSTAL_CODE_DIGITS.stop or (min(lengths) < 3 and max(lengths) > 4):
         return True
     return _mostly(
-        reading, lambda value: value.isdigit() and len(value) < _POSTAL_CODE_DIGITS.start
+        summary, lambda value: value.isdigit() and len(value) < _POSTAL_CODE_DIGITS.start
     )
 
 
-def _cannot_be_coordinate(reading: Reading) -> bool:
+def _cannot_be_coordinate(summary: ColumnSummary) -> bool:
     """Return whether a value is beyond 180 degrees, or most are given to a tenth (11 km) at best."""
-    if any(abs(number) > _MAX_DEGREES for number in reading.numbers):
+    if any(abs(number) > _MAX_DEGREES for number in summary.numbers):
         return True
-    return _mostly(reading, _ONE_DECIMAL_AT_MOST.fullmatch)
+    return _mostly(summary, _ONE_DECIMAL_AT_MOST.fullmatch)
 
 
 def _has_few_digits(value: str) -> bool:
@@ -227,6 +283,6 @@ def _is_fraction(value: str) -> bool:
     return bool(_DECIMAL.fullmatch(value)) and not value.endswith(".0")
 
 
-def _mostly(reading: Reading, accepts: Callable[[str], object]) -> bool:
+def _mostly(summary: ColumnSummary, accepts: Callable[[str], object]) -> bool:
     """Return whether more than half of the cells are accepted."""
-    return reading.share_of(accepts) > 0.5
+    return summary.share_of(accepts) > 0.5

@@ -17,7 +17,7 @@ from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.errors import UsageError
-from command_line import run
+from command_line import run_figures
 from small_runs import settings_in
 
 MAIL = ("ann@example.org", "bob@example.com")
@@ -96,7 +96,7 @@ def unlabelled(tmp_path: Path) -> Path:
 
 
 def test_train_data_counts_what_the_annotator_labels(unlabelled: Path):
-    done = run("train", "data", "--source", "pseudo", "--data", unlabelled, "--json")
+    done = run_figures("data", "--source", "pseudo", "--data", unlabelled, "--json")
     assert done.code == 0, done.err
     (source,) = json.loads(done.out)["sources"]
     assert (source["name"], source["kind"], source["cta"]) == ("pseudo", "weak", 12)

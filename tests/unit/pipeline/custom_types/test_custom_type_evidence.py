@@ -14,23 +14,23 @@ from aegir.pipeline.custom_types.evidence import (
     pieces_of,
     unit_rows,
 )
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from taught_types import NAMES, WIDTH, cloud
 
 
-def fitter(others: Readings, fold_of: list[int] | None = None) -> EvidenceFitter:
+def fitter(others: ColumnReadings, fold_of: list[int] | None = None) -> EvidenceFitter:
     count = len(others)
     return EvidenceFitter(others, np.ones(count), count, fold_of or [0] * count)
 
 
-def with_headers(*headers: str) -> Readings:
+def with_headers(*headers: str) -> ColumnReadings:
     made = cloud(len(headers), 0, 0)
-    return Readings(made.names, made.vectors, made.values, headers)
+    return ColumnReadings(made.names, made.vectors, made.values, headers)
 
 
-def with_names(rows: list[list[float]]) -> Readings:
+def with_names(rows: list[list[float]]) -> ColumnReadings:
     made = cloud(len(rows), 0, 0)
-    return Readings(np.array(rows, np.float32), made.vectors, made.values, made.headers)
+    return ColumnReadings(np.array(rows, np.float32), made.vectors, made.values, made.headers)
 
 
 def test_names_that_are_rare_elsewhere_and_shared_by_the_examples_count_most():
@@ -120,7 +120,7 @@ def test_columns_of_a_fold_that_is_left_out_do_not_matter():
 
 def test_examples_that_are_given_twice_change_nothing():
     others, examples = cloud(60, 0, 0, "city"), cloud(6, 4, 1, "bed")
-    twice = Readings.join([examples, examples])
+    twice = ColumnReadings.join([examples, examples])
     once, again = (fitter(others).fit(given, given) for given in (examples, twice))
     column = cloud(3, 2, 2, "bed no")
     assert once.measure(column) == pytest.approx(again.measure(column))
@@ -129,7 +129,7 @@ def test_examples_that_are_given_twice_change_nothing():
 def test_without_examples_there_is_no_evidence_for_any_column():
     nothing = cloud(0, 0, 0)
     found = fitter(cloud(40, 0, 1, "city")).fit(
-        Readings(np.full((1, NAMES), 1 / NAMES, np.float32), *_none(), ("",)), nothing
+        ColumnReadings(np.full((1, NAMES), 1 / NAMES, np.float32), *_none(), ("",)), nothing
     )
     assert found.headers.measure(["city"]).tolist() == [0]
     assert found.measure(cloud(2, 0, 3)).shape == (2, len(KINDS))

@@ -5,13 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegir.pipeline.custom_types.head import Examples, Fitted, Others, fit_head, probability
-from aegir.readers.ngrams.readings import Readings
+from aegir.pipeline.custom_types.head import (
+    ExampleReadings,
+    FittedHead,
+    Others,
+    fit_head,
+    probability,
+)
+from aegir.readers.ngrams.network import ColumnReadings
 from taught_types import NAMES, WIDTH, cloud
 
 
-def fit(examples: Readings, others: Readings, headless: Readings | None = None) -> Fitted:
-    given = Examples(
+def fit(
+    examples: ColumnReadings, others: ColumnReadings, headless: ColumnReadings | None = None
+) -> FittedHead:
+    given = ExampleReadings(
         examples, examples, examples if headless is None else headless, range(len(examples))
     )
     count = len(others)
@@ -33,14 +41,14 @@ def test_examples_like_all_others_are_not_recognised():
 
 def test_the_evidence_that_tells_the_examples_from_others_weighs_more():
     """Here headers alone say what is of the type, there values alone."""
-    others = Readings.join([cloud(300, 0, 1, "city"), cloud(300, 0, 2, "size")])
+    others = ColumnReadings.join([cloud(300, 0, 1, "city"), cloud(300, 0, 2, "size")])
     by_header = fit(cloud(8, 0, 3, "ward bed"), others)
     assert (by_header.examples >= 0).sum() >= 7
     assert (by_header.head.log_odds(cloud(50, 0, 4, "bed ward")) >= 0).all()
     assert (by_header.head.log_odds(cloud(50, 0, 4, "city")) < 0).all()
     far = cloud(8, 9, 5)
     plain = cloud(8, 0, 6)
-    by_values = fit(Readings(plain.names, plain.vectors, far.values, far.headers), others)
+    by_values = fit(ColumnReadings(plain.names, plain.vectors, far.values, far.headers), others)
     usual = by_header.head.weights[[1, 3]]
     ours = by_values.head.weights[[1, 3]]
     assert ours[1] / ours[0] > 2 * usual[1] / usual[0]
@@ -62,10 +70,12 @@ def test_an_example_is_judged_by_a_head_that_saw_no_part_of_its_column():
     twin[:, 5] = 30
     names = np.zeros((2, NAMES), np.float32)
     names[:, 7] = 1
-    readings = Readings.join([cloud(8, 30, 0, "bed"), Readings(names, twin, twin, ("cot",) * 2)])
+    readings = ColumnReadings.join(
+        [cloud(8, 30, 0, "bed"), ColumnReadings(names, twin, twin, ("cot",) * 2)]
+    )
     others = Others(cloud(300, 0, 1, "city"), np.ones(300), range(300), 300)
     together, apart = (
-        fit_head(Examples(readings, readings, readings, groups), others).examples[-2:]
+        fit_head(ExampleReadings(readings, readings, readings, groups), others).examples[-2:]
         for groups in ([*range(8), 8, 8], list(range(10)))
     )
     assert (together < 0).all()
@@ -83,7 +93,7 @@ def test_no_evidence_is_fitted_to_readings_without_headers():
 
 def test_headers_count_less_when_the_examples_are_known_without_them():
     """Values alone tell them, too; then a column under another header is recognised."""
-    others = Readings.join([cloud(300, 0, 1, "city"), cloud(300, 0, 2, "patient size")])
+    others = ColumnReadings.join([cloud(300, 0, 1, "city"), cloud(300, 0, 2, "patient size")])
     examples = cloud(10, 9, 3, "patient number")
     fitted = fit(examples, others, replace(examples, headers=("",) * 10))
     assert (fitted.headless >= 0).sum() >= 9
@@ -93,9 +103,9 @@ def test_headers_count_less_when_the_examples_are_known_without_them():
 
 def test_columns_that_count_more_are_taken_less():
     """Some of the others read like the examples: how much these count decides who gets such columns."""
-    others = Readings.join([cloud(600, 0, 1), cloud(6, 8, 2)])
+    others = ColumnReadings.join([cloud(600, 0, 1), cloud(6, 8, 2)])
     examples = cloud(8, 8, 0)
-    shown = Examples(examples, examples, examples, range(8))
+    shown = ExampleReadings(examples, examples, examples, range(8))
     light, heavy = (
         fit_head(shown, Others(others, np.append(np.ones(600), np.full(6, w)), range(606), 600))
         for w in (0.01, 20.0)
@@ -116,6 +126,8 @@ def test_a_column_however_odd_gets_finite_odds():
     head = fit(cloud(10, 8, 0), cloud(600, 0, 1)).head
     odd = np.full((2, WIDTH), 1e30, np.float32)
     unknown = np.zeros((2, NAMES), np.float32)
-    assert np.isfinite(head.log_odds(Readings(unknown, odd, odd, ("\u0000 " * 99, "状態")))).all()
+    assert np.isfinite(
+        head.log_odds(ColumnReadings(unknown, odd, odd, ("\u0000 " * 99, "状態")))
+    ).all()
     assert np.isfinite(probability(np.array([-1e9, 1e9]))).all()
     assert probability(np.array([0.0])) == pytest.approx([0.5])

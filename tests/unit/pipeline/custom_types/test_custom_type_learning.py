@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.answers.writers import FORMATS, render_text
+from aegir.answers.text_report import render_text
+from aegir.answers.writers import FORMATS
 from aegir.lab.data.background_tables import background_tables
 from aegir.pipeline.custom_types.examples import names_of
 from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
@@ -21,10 +22,10 @@ from aegir.pipeline.custom_types.reader import (
 )
 from aegir.pipeline.custom_types.recognising import (
     WithCustomTypes,
-    validate_type,
     with_custom_types,
 )
 from aegir.pipeline.custom_types.store import save_type
+from aegir.pipeline.custom_types.validating import validate_type
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.run import Prepared, annotate_sources

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.custom_types.head import Head
+from aegir.pipeline.custom_types.head import TypeHead
 from aegir.pipeline.custom_types.store import (
     CustomType,
     file_of,
@@ -21,7 +21,7 @@ from aegir.pipeline.custom_types.store import (
 from aegir_rl.base.errors import UsageError
 from taught_types import NAMES, cloud, random_evidence
 
-HEAD = Head(random_evidence(7), np.array([0.1, -1 / 3, 1e-9, 4.0]), -0.7, 1.8)
+HEAD = TypeHead(random_evidence(7), np.array([0.1, -1 / 3, 1e-9, 4.0]), -0.7, 1.8)
 WARD = CustomType("Ward/bed", HEAD, "abc", ("wards.csv:bed",), (), 1, figures={"known": 10})
 
 

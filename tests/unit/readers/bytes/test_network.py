@@ -128,9 +128,9 @@ def test_a_table_that_fits_is_mixed_whole_and_a_wide_one_in_parts() -> None:
     columns = [row[row != PAD] for row in text_columns([50, 60, 40, 70, 30])]
     vectors = np.random.default_rng(0).standard_normal((5, 32)).astype(np.float32)
     roles = np.array([OTHER, OTHER, SUBJECT, OTHER, OTHER])
-    narrow = model.mix_table(vectors[:3], roles[:3], columns[:3])
+    narrow = model.mix_tables(vectors[:3], roles[:3], [columns[:3]])
     np.testing.assert_array_equal(narrow, model.mix(vectors[:3], roles[:3]))
-    wide = model.mix_table(vectors, roles, columns)
+    wide = model.mix_tables(vectors, roles, [columns])
     assert wide.shape == (5, 32)
     both = model.mix_tables(
         np.concatenate([vectors, vectors[:3]]), np.append(roles, roles[:3]), [columns, columns[:3]]

@@ -52,7 +52,7 @@ def rows() -> Ragged:
 
 def test_packed_rows_know_their_places(rows: Ragged):
     assert rows.row_of.tolist() == [0, 0, 0, 2, 3, 3]
-    assert rows.places.tolist() == [0, 1, 2, 0, 0, 1]
+    assert rows.offsets.tolist() == [0, 1, 2, 0, 0, 1]
     assert rows.mirrored.tolist() == [2, 1, 0, 3, 5, 4]
 
 

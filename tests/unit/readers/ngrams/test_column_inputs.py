@@ -1,17 +1,18 @@
-"""What the network reads of a column: header words, n-grams, figures and the evidence of the rules."""
+"""What the network reads of a column: header words, n-grams, statistics and the evidence of the rules."""
 
 import numpy as np
 import pytest
 
 from aegir.readers.ngrams.column_inputs import (
     FACTS,
+    STATISTICS,
     ColumnInputs,
     header_view,
     own_name,
     read_columns,
+    statistics_of,
 )
 from aegir.readers.ngrams.features import SparseRows, hashed_features
-from aegir.readers.ngrams.figures import FIGURES, figures_of
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAMES
@@ -88,8 +89,8 @@ def test_a_column_is_read_with_its_header_its_table_and_its_place():
     assert row(inputs.names, 0) == row(hashed_features([("people",)]), 0)
     cells = hashed_features([PEOPLE.columns[3].present])
     assert row(inputs.values, 3) == row(cells, 0)
-    expected = np.array(figures_of(PEOPLE.columns[3], 3, 6), np.float32)
-    assert inputs.facts[3, :FIGURES].tobytes() == expected.tobytes()
+    expected = np.array(statistics_of(PEOPLE.columns[3], 3, 6), np.float32)
+    assert inputs.facts[3, :STATISTICS].tobytes() == expected.tobytes()
 
 
 def test_a_column_without_values_or_header_has_no_n_grams():
@@ -111,7 +112,7 @@ def test_the_evidence_of_the_rules_stands_behind_the_figures():
         fine_confidence=0.9,
     )
     table = Table("t", (Column(None, ("a@b.org",)),))
-    evidence = read_columns([table], [verdict]).facts[0, FIGURES:]
+    evidence = read_columns([table], [verdict]).facts[0, STATISTICS:]
     fine, types = len(FINE_NAMES), len(TYPE_NAMES)
     expected = {
         FINE_INDEX["email_address"]: 0.9,

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from aegir.readers.ngrams.readings import Readings
+from aegir.readers.ngrams.network import ColumnReadings
 from taught_types import cloud
 
 
-def rows_of(readings: Readings) -> list[tuple[bytes, bytes, bytes, str]]:
+def rows_of(readings: ColumnReadings) -> list[tuple[bytes, bytes, bytes, str]]:
     parts = (readings.names, readings.vectors, readings.values)
     return [
         (*(part[row].tobytes() for part in parts), header)
@@ -15,7 +15,7 @@ def rows_of(readings: Readings) -> list[tuple[bytes, bytes, bytes, str]]:
 
 
 def test_columns_are_chosen_by_numbers_in_any_order_or_by_a_slice():
-    readings = Readings.join([cloud(3, 0, 0, "a"), cloud(2, 0, 1, "b")])
+    readings = ColumnReadings.join([cloud(3, 0, 0, "a"), cloud(2, 0, 1, "b")])
     rows = rows_of(readings)
     assert len(readings) == 5
     assert rows_of(readings.at([4, 0, 4])) == [rows[4], rows[0], rows[4]]
@@ -26,4 +26,4 @@ def test_columns_are_chosen_by_numbers_in_any_order_or_by_a_slice():
 
 def test_joined_parts_keep_their_order():
     parts = [cloud(2, 0, 0, "a"), cloud(0, 0, 0), cloud(1, 0, 1, "b")]
-    assert rows_of(Readings.join(parts)) == [row for part in parts for row in rows_of(part)]
+    assert rows_of(ColumnReadings.join(parts)) == [row for part in parts for row in rows_of(part)]

@@ -125,14 +125,14 @@ def test_a_column_without_values_has_no_opinion(values: tuple[str, ...]) -> None
 
 
 def test_one_bad_column_does_not_break_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = vars(judge_module)["read"]
+    sound = vars(judge_module)["summarise_column"]
 
     def read(column: Column) -> object:
         if column.name == "bad":
             raise RuntimeError("boom")
         return sound(column)
 
-    monkeypatch.setattr(judge_module, "read", read)
+    monkeypatch.setattr(judge_module, "summarise_column", read)
     first, bad, last = judge_columns(
         [Column(None, ("a@b.org",)), Column("bad", ("x",)), Column(None, ("PT3M",))]
     )

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from aegir.answers.gold_labels import kind_of_labels, within_vocabulary
-from aegir.readers.bytes.annotator import batches_by_length
 from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
 from aegir.readers.bytes.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, OUTPUTS, TYPES_HEAD
+from aegir.readers.bytes.scoring import batches_by_length
 from aegir.readers.swarm.pool.entry import KindScore
 from aegir.readers.swarm.specialists import ByteSpecialist, SpecialistModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable
@@ -72,9 +72,9 @@ def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
     """Return the answers (columns, ANSWER_WIDTH) of a specialist; zeros for one that gives none."""
     answers = np.zeros((len(columns), ANSWER_WIDTH), np.float32)
     for batch in batches_by_length(columns):
-        given = model.contribute(pad([columns[i] for i in batch])[0]).answers
-        if given is not None:
-            answers[batch] = given
+        own = model.contribute(pad([columns[i] for i in batch])[0]).answers
+        if own is not None:
+            answers[batch] = own
     return answers
 
 
@@ -85,20 +85,10 @@ def reading_of(model: SpecialistModel) -> Reading:
 
 def made_up_columns() -> list[Column]:
     """Return columns of numbers, dates, codes, words and sentences, always the same."""
-    words = [
-        "amber",
-        "birch",
-        "cedar",
-        "delta",
-        "ember",
-        "fjord",
-        "grove",
-        "haven",
-        "inlet",
-        "jetty",
-        "knoll",
-        "ledge",
-    ]
+    words = (
+        *("amber", "birch", "cedar", "delta", "ember", "fjord"),
+        *("grove", "haven", "inlet", "jetty", "knoll", "ledge"),
+    )
     columns = []
     for seed in range(8):
         at = [(7919 * (seed + 1) * (row + 3)) % 9973 for row in range(8)]

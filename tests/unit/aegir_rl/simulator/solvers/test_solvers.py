@@ -22,6 +22,7 @@ from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import attempt
 from aegir_rl.simulator.task import Case, PublicTask, Task, write_tasks
 from command_line import run as run_command
+from command_line import run_figures
 from small_tasks import adding_task
 
 FAILED = Verdict(0, 1, ("case 1",), "finished", 0.0, 0.0)
@@ -234,7 +235,7 @@ def test_the_table_gives_shares_of_solved_tasks_by_solver_and_family():
 
 
 def test_the_verbs_list_solvers_and_measure_them(sandbox: Sandbox, tmp_path):
-    listed = run_command("sim", "solvers", "--json").out.splitlines()
+    listed = run_figures("sim-solvers", "--json").out.splitlines()
     assert [json.loads(line)["name"] for line in listed] == list(known_solvers())
     tasks = generate_tasks(2, sandbox, seed=1, families=["schema_mapping"]).tasks
     measured = measure_solvers(
