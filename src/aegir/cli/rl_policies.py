@@ -22,7 +22,7 @@ from aegir_rl.offline.choosing import (
     train_conservative,
 )
 from aegir_rl.offline.cloning import clone_behaviour
-from aegir_rl.offline.evaluation import Evaluation, evaluate_policy
+from aegir_rl.offline.evaluation import PolicyEvaluation, evaluate_policy
 from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.log_files import read_log
 from aegir_rl.offline.logged_decisions import (
@@ -333,7 +333,7 @@ def _show_trials(chosen: Chosen) -> None:
         )
 
 
-def _show(evaluation: Evaluation) -> None:
+def _show(evaluation: PolicyEvaluation) -> None:
     compared, support = evaluation.compared, evaluation.compared.support
     say(f"{'':<8} {'policy':>8} {'95 % interval':>18}   {'static':>8} {'95 % interval':>18}")
     rows: list[tuple[str, Any, Any]] = [

@@ -28,7 +28,7 @@ from aegir.routing.choices import FREE, Choices
 from aegir.routing.features import CONFIDENCE, FEATURES
 from aegir.routing.routed_table import EFFORT, RoutingStep
 from aegir_rl.base.arrays import Bools
-from aegir_rl.offline.routing_table import Comparison, Role, RoutingTable, Rule
+from aegir_rl.offline.routing_table import FeatureComparison, Role, RoutingRule, RoutingTable
 
 if TYPE_CHECKING:
     from aegir.pipeline.within import TableClock
@@ -47,7 +47,7 @@ MOST_READINGS = 3
 SWARM_FROM = 0.9
 """Effort from which the swarm and the user's specialists are called."""
 WHOLE_TABLES = RoutingTable(
-    rules=(Rule((Comparison("unsure", ">", 0.0),), COMBINED), Rule((), FREE)),
+    rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
     features=FEATURES,
 )

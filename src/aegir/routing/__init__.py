@@ -12,5 +12,4 @@ bench_tables    the tables of such a comparison: those that come with Aegir, or 
 run_pack        all that is needed to repeat a comparison, and its repetition
 corrections     what a user says that columns of a past run really are
 features        what a decision may look at
-small_yaml      the part of YAML that routing tables use
 """

@@ -17,7 +17,7 @@ from aegir_rl.base.printable import escape_controls
 from aegir_rl.base.safe_html import content_policy, escape_text, page_style
 from aegir_rl.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
 from aegir_rl.health.report import HealthReport
-from aegir_rl.health.run_summary import Check, Curve, RunSummary
+from aegir_rl.health.run_summary import Curve, HeldOutCheck, RunSummary
 from aegir_rl.observe.plots import line_plot, thin
 
 SIZE = (400, 230)
@@ -103,8 +103,8 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
         yield "</ul></section>"
 
 
-def _checks(checks: Sequence[Check]) -> Iterator[str]:
-    """A line per figure, a column per check."""
+def _checks(checks: Sequence[HeldOutCheck]) -> Iterator[str]:
+    """A line per metric, a column per check."""
     if not checks:
         return
     shown = checks if len(checks) <= CHECKS_SHOWN else [checks[0], *checks[1 - CHECKS_SHOWN :]]

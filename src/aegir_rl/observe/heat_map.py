@@ -83,10 +83,10 @@ def load_heat_maps(folder: Path | str) -> tuple[list[HeatMap], list[str]]:
     for path in sorted(Path(folder).glob(f"{PREFIX}*{ENDING}")):
         try:
             found.append(_read(path))
-        except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-            notes.append(f"{path.name} was skipped: it holds no heat map ({_reason(error)})")
         except UsageError as error:
             notes.append(f"{path.name} was skipped: {error}")
+        except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+            notes.append(f"{path.name} was skipped: it holds no heat map ({_reason(error)})")
     return found, notes
 
 

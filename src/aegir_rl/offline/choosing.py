@@ -22,7 +22,7 @@ import numpy as np
 from aegir_rl.base.arrays import F32, Floats
 from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.cloning import clone_behaviour
-from aegir_rl.offline.evaluation import Comparison, CurvePoint
+from aegir_rl.offline.evaluation import CurvePoint, PolicyComparison
 from aegir_rl.offline.learning import LearningSettings, predict_held_out
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
@@ -94,7 +94,7 @@ def _choose(
     track: Track,
 ) -> Chosen:
     """Try every alpha, None being behaviour cloning, with every floor; train the best on the whole log."""
-    comparison = Comparison(log, settings)
+    comparison = PolicyComparison(log, settings)
     trials: list[Trial] = []
     for alpha in track(candidates, "training"):
         predicted = comparison.behaviour if alpha is None else _held_out(log, alpha, settings)
@@ -124,7 +124,9 @@ def _held_out(log: LoggedDecisions, alpha: float, settings: LearningSettings) ->
     return predict_held_out(log, fit)
 
 
-def _try_floors(comparison: Comparison, alpha: float | None, probabilities: F32) -> list[Trial]:
+def _try_floors(
+    comparison: PolicyComparison, alpha: float | None, probabilities: F32
+) -> list[Trial]:
     confidence = probabilities.max(axis=1)
     trials = []
     for share in FLOOR_SHARES:

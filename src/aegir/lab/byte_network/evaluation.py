@@ -28,15 +28,15 @@ from aegir_rl.base.errors import CheckFailed
 from aegir_rl.base.metrics import compute_class_f1
 from aegir_rl.health.measures import measure_predictions, measure_representation
 from aegir_rl.health.report import HealthReport, check
-from aegir_rl.health.rules import RULES, Rule
+from aegir_rl.health.rules import RULES, HealthRule
 
 ReadColumns = Callable[[ColumnBatch], ReadBatch]
 """Reads the columns of a batch."""
 NO_LABEL = -1
 TABLES_AT_ONCE = 32
 ALIVE = {
-    "representation/spread": Rule("representation/spread", low=0.1),
-    "prediction/overrated": Rule("prediction/overrated", high=5.0),
+    "representation/spread": HealthRule("representation/spread", low=0.1),
+    "prediction/overrated": HealthRule("prediction/overrated", high=5.0),
 }
 MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
@@ -199,11 +199,15 @@ def check_alive(metrics: Mapping[str, float], types: int = 0) -> HealthReport:
     """Check liveness metrics, measured on columns of so many types (0: unknown), against their bounds."""
     low, high = BOUNDARY_RATE
     rank = "representation/effective_rank"
-    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))}
+    rules = ALIVE | {
+        rank: HealthRule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))
+    }
     if types != 1:  # the same answer to everything is no answer
         rules[MOST_COMMON] = RULES[MOST_COMMON]
     rules |= {
-        name: Rule(name, low=low, high=high) for name in metrics if name.startswith("boundaries/")
+        name: HealthRule(name, low=low, high=high)
+        for name in metrics
+        if name.startswith("boundaries/")
     }
     return check(metrics, rules)
 

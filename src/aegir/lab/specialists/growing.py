@@ -208,6 +208,8 @@ class Growth:
                     f"{self.out} was begun with other tables, settings, swarm or seed; go on with those, or choose another --out"
                 )
             return tuple(_round(each) for each in record["rounds"])
+        except UsageError:
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{path} cannot be read as rounds of growth ({error})") from None
 

@@ -210,6 +210,8 @@ def load_swarm(path: Path) -> SwarmWeights:
                 f"{path} names a family of {odd[0]!r}, which is none of its specialists"
             )
         settings = SwarmSettings(**{**record, "specialists": specialists, "families": families})
+    except UsageError:
+        raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is an incomplete swarm ({error})") from None
     for name, tensor in tensors.items():

@@ -7,7 +7,7 @@ and dispatch read it), episodes.jsonl (the last training episodes) and summary.j
 
 Promises
   - killed at any moment and resumed, a run ends with the bits of one that was not;
-  - test tasks and held-out families are looked at and never learnt from;
+  - test tasks and held-out families are evaluated and never learnt from;
   - a run that is unwell (aegir_rl.health) stops with the reasons, exit code 3.
 
 Numpy only: the networks are small, and a step of torch costs more than their arithmetic.
@@ -33,8 +33,8 @@ from aegir_rl.offline.reward_v1 import RoutingReward, compute_reward_v1
 from aegir_rl.rl.curriculum import Curriculum
 from aegir_rl.simulator.playing import Played, play, prefer
 from aegir_rl.simulator.ppo.config import PpoTraining
-from aegir_rl.simulator.ppo.evaluation import look
-from aegir_rl.simulator.ppo.learner import PpoLearner, Start
+from aegir_rl.simulator.ppo.evaluation import evaluate_part
+from aegir_rl.simulator.ppo.learner import ActorStart, PpoLearner
 from aegir_rl.simulator.ppo.world import World
 
 POLICY, EPISODES, SUMMARY = "policy.safetensors", "episodes.jsonl", "summary.json"
@@ -74,19 +74,23 @@ def train_ppo(
             figures |= _measure(played, reward)
             done = iteration + 1
             due = done % config.check_every == 0 or done == config.iterations
-            looked = state.look() if due else {}
-            run.record(done, **figures, **looked, **state.curriculum.metrics())
-            watch.step(done, {**figures, **looked})
+            evaluated = state.evaluate() if due else {}
+            run.record(done, **figures, **evaluated, **state.curriculum.metrics())
+            watch.step(done, {**figures, **evaluated})
             state.monitor.observe(done, figures).raise_if_unwell()
             if due:
-                state.keep(done)
+                state.save_checkpoint(done)
         return state.finish(played)
 
 
 def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
     config, training = state.config, state.world.training
     return play(
-        *(training.table, tasks, state.learner.choose, config.budget, config.reward),
+        training.table,
+        tasks,
+        state.learner.choose,
+        config.budget,
+        config.reward,
         static=training.static,
         random=Seeds(config.seed).generator("rollout", iteration),
         name=f"{config.name}-{config.seed}-{iteration + 1}",
@@ -96,7 +100,7 @@ def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
 
 
 def _measure(played: Played, reward: RoutingReward) -> dict[str, float]:
-    """Figures of the episodes that were learnt from."""
+    """Metrics of the episodes that were learnt from."""
     batch, known = played.batch, np.isfinite(reward.total)
     figures = measure_rewards(reward.total, missing=~known)
     means = {part: float(values[known].mean()) for part, values in reward.parts.items()}
@@ -148,23 +152,31 @@ class _RunState:
             return cls._restore(config, run, world, curriculum)
         learner = PpoLearner(config.ppo, _begin(config, world, start), config.seed)
         name = start.version if start else ""
-        state = cls(config, run, world, learner, curriculum, HealthMonitor(), name)
-        run.record(0, **state.look())
-        state.keep(0)
+        state = cls(
+            config=config,
+            run=run,
+            world=world,
+            learner=learner,
+            curriculum=curriculum,
+            monitor=HealthMonitor(),
+            start=name,
+        )
+        run.record(0, **state.evaluate())
+        state.save_checkpoint(0)
         return state
 
-    def look(self) -> dict[str, float]:
+    def evaluate(self) -> dict[str, float]:
         """How the likeliest actions do on each part."""
         policy = self.learner.policy({})
         return {
             f"{name}/{figure}": value
             for name, part in self.world.parts.items()
-            for figure, value in look(part, self.config, prefer(policy, part.table))
-            .figures()
+            for figure, value in evaluate_part(part, self.config, prefer(policy, part.table))
+            .metrics()
             .items()
         }
 
-    def keep(self, done: int) -> None:
+    def save_checkpoint(self, done: int) -> None:
         """Write the policy and a checkpoint after `done` iterations."""
         self.done = done
         self.policy().save(self.run.path / POLICY)
@@ -195,7 +207,7 @@ class _RunState:
 
     def finish(self, played: Played | None) -> TrainedPolicy:
         """Write the last episodes and the summary."""
-        figures, policy = self.look(), self.policy()
+        figures, policy = self.evaluate(), self.policy()
         if played is not None:
             episodes = list(played.batch.episodes())[:KEPT_EPISODES]
             write_log(episodes, self.run.path / EPISODES)
@@ -227,6 +239,8 @@ class _RunState:
             learner = PpoLearner.restored(
                 saved["learner"], config.ppo, world.training.table.actions, config.seed
             )
+        except UsageError:
+            raise
         except (KeyError, ValueError, TypeError) as error:
             raise UsageError(f"{path} is no checkpoint of a PPO run ({error})") from None
         if fingerprint != world.fingerprint:
@@ -237,12 +251,21 @@ class _RunState:
         curriculum.load_state_dict(saved["curriculum"])
         monitor.load_state_dict(saved["monitor"])
         run.resume_after(done, config.iterations, "iteration")
-        return cls(config, run, world, learner, curriculum, monitor, start, done)
+        return cls(
+            config=config,
+            run=run,
+            world=world,
+            learner=learner,
+            curriculum=curriculum,
+            monitor=monitor,
+            start=start,
+            done=done,
+        )
 
 
-def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> Start:
+def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> ActorStart:
     if start is not None:
-        return Start.of_policy(start, world.training.table)
+        return ActorStart.of_policy(start, world.training.table)
     random = Seeds(config.seed).generator("first look")
     table = world.training.table
 
@@ -252,4 +275,4 @@ def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> St
 
     batch = world.training.play(config, anything, random).batch
     seen = batch.features[batch.decided]
-    return Start.new(seen, batch.feature_names, table, config.ppo.hidden, config.seed)
+    return ActorStart.new(seen, batch.feature_names, table, config.ppo.hidden, config.seed)

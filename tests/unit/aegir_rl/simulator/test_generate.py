@@ -41,9 +41,9 @@ def test_a_family_whose_solution_is_wrong_or_that_repeats_itself_is_reported(
 ):
     def draw(_random, _level) -> Draft:
         cases = [Case((number,), number + 1) for number in range(9)]
-        return Draft("Add 1.", "solve(number)", solution, cases[:2], cases[2:])
+        return Draft("Add 1.", solution, cases[:2], cases[2:])
 
-    family = Family("adding", "Adds.", 1, draw)
+    family = Family("adding", "Adds.", "solve(number)", draw)
     monkeypatch.setattr(registry, "FAMILIES", {"adding": family})
     solution = "def solve(number):\n    return number + 1\n"
     with pytest.raises(AegirError, match=r"no usable task .* \(same rule, near-duplicate\)"):

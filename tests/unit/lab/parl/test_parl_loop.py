@@ -21,8 +21,8 @@ from aegir.swarm.specialist import FrozenSpecialist
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.training_run import CHECKPOINT
-from aegir_rl.episode import EpisodeBatch
-from aegir_rl.health import HealthMonitor, Rule, Unwell
+from aegir_rl.episode import Episode, EpisodeBatch
+from aegir_rl.health import HealthMonitor, HealthRule, Unwell
 from parl_runs import NAMES, parl_settings, train_small_parl, two_specialists
 from parl_world import DATE, DigitsKnown, world_settings
 from small_runs import Listener
@@ -137,7 +137,7 @@ def test_kept_episodes_have_actions_rewards_times_and_a_propensity_after_the_cap
     folder: Path, whole: TrainedSwarm
 ):
     text = (folder / "whole" / "episodes" / "000006.jsonl").read_text()
-    batch = EpisodeBatch.from_json_lines(text)
+    batch = EpisodeBatch.from_episodes(map(Episode.from_json, text.splitlines()))
     assert len(batch) == 3
     assert batch.factors == (*NAMES, "label")
     logs = batch.log_probabilities[batch.decided]
@@ -234,7 +234,7 @@ def test_a_run_that_is_unwell_stops_with_the_reasons(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    rule = Rule("norm of the gradient", high=1e-6, stops_at_once=True)
+    rule = HealthRule("norm of the gradient", high=1e-6, stops_at_once=True)
     strict = HealthMonitor(rules={"gradient_norm": rule})
     monkeypatch.setattr("aegir.lab.parl.run_state.HealthMonitor", lambda: strict)
     with pytest.raises(Unwell, match=r"gradient_norm was .* expected at most 1e-06"):

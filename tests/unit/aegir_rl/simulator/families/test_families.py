@@ -11,7 +11,7 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.simulator.checking import equal_values
 from aegir_rl.simulator.families.broken_functions import FUNCTIONS
-from aegir_rl.simulator.families.family import Draft, Family, split_cases
+from aegir_rl.simulator.families.family import LEVELS, Draft, Family, options, split_cases
 from aegir_rl.simulator.families.registry import FAMILIES, find_families
 from aegir_rl.simulator.source import function_source
 from aegir_rl.simulator.verification import find_trivial_solution
@@ -22,9 +22,7 @@ families = pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIE
 
 def drafts(family: Family) -> list[Draft]:
     return [
-        family.draw(Random(seed), level)
-        for level in range(1, family.levels + 1)
-        for seed in range(DRAWS)
+        family.draw(Random(seed), level) for level in range(1, LEVELS + 1) for seed in range(DRAWS)
     ]
 
 
@@ -35,7 +33,7 @@ def test_known_solutions_give_the_expected_values(family: Family):
         exec(draft.solution, names)
         for case in [*draft.public, *draft.hidden]:
             arguments = json.loads(json.dumps(case.arguments))
-            value = json.loads(json.dumps(names[draft.function](*arguments)))
+            value = json.loads(json.dumps(names[family.function](*arguments)))
             assert equal_values(value, case.expected), (draft.statement, case, value)
 
 
@@ -46,7 +44,7 @@ def test_hidden_cases_are_new_and_most_drafts_have_no_trivial_solution(family: F
         shown = {repr(case.arguments) for case in draft.public}
         new = [case for case in draft.hidden if repr(case.arguments) not in shown]
         assert len(new) >= 5
-        assert draft.function in draft.statement
+        assert family.function in draft.statement
     trivial = [find_trivial_solution(draft.public, draft.hidden) for draft in made]
     assert sum(reason is not None for reason in trivial) <= len(made) // 10
 
@@ -68,7 +66,8 @@ def test_there_are_at_least_twelve_families_and_an_unknown_one_is_refused():
 def test_every_seeded_bug_stands_in_the_text_of_its_function_once():
     for each in FUNCTIONS:
         text = function_source(each.function)
-        assert [good for good, _ in each.bugs if text.count(good) != 1] == []
+        bugs = options("repair", "bugs")[each.function.__name__]
+        assert [good for good, _ in bugs if text.count(good) != 1] == []
 
 
 def test_the_first_edge_is_public_and_the_others_are_hidden():

@@ -12,7 +12,6 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.llm_client import ChatClient, LlmSettings
 from aegir_rl.simulator.checking import Verdict, check, equal_values
-from aegir_rl.simulator.families.family import stub
 from aegir_rl.simulator.families.registry import FAMILIES
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
@@ -31,11 +30,19 @@ PASSED = Verdict(1, 1, (), "finished", 0.0, 0.0)
 
 
 def drawn(family: str, level: int, seed: int) -> Task:
-    draft = FAMILIES[family].draw(Random(seed), level)
+    chosen = FAMILIES[family]
+    draft = chosen.draw(Random(seed), level)
     return Task(
-        f"{family}-{seed}", family, draft.statement, draft.function, draft.files, draft.starter or stub(draft.signature), draft.solution,
-        tuple(draft.public), tuple(draft.hidden),
-    )  # fmt: skip
+        id=f"{family}-{seed}",
+        family=family,
+        statement=draft.statement,
+        function=chosen.function,
+        files=draft.files,
+        starter=draft.starter or chosen.stub,
+        solution=draft.solution,
+        public=tuple(draft.public),
+        hidden=tuple(draft.hidden),
+    )
 
 
 def run_here(source: str, cases: Sequence[Case], function: str) -> Verdict:
