@@ -17,9 +17,9 @@ from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, SEARCHES, Explore
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.annotator import EVERYONE, SwarmAnnotator, load_swarm_annotator
+from aegir.routing.decisions import load_routing
 from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.tables import load_routing
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aegir.pipeline.plan import READERS
+from aegir.routing.decisions import load_routing
 from aegir.routing.features import FEATURES
-from aegir.routing.tables import load_routing
 from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.routing_table import Role, RoutingTable, load_table, parse_table
 

@@ -1,29 +1,45 @@
-"""Who is called first about every column, who decided that, and why.
+"""Who is called about every column, who decided that, and why.
 
-Choices.by_table(table, workers, features)       the rules of a routing table
+load_routing(path, workers)                      the routing table of a user, or the one that ships
+Choices.by_table(table, workers, features)       the first choice by its rules
        .with_policy(policy)                      a learnt policy, where it is as sure as its floor
        .explored_by(exploration, tables)         drawn around that, with known propensities
        .within_budget(table, tables, features)   the least sure columns are served first
+RoutedTable                                      what became of the columns of a table; `episodes` gives decisions to log
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from aegir.readers.scores import table_spans
-from aegir.routing.features import CONFIDENCE
+from aegir.routing.features import CONFIDENCE, FEATURES
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats, Ints
-from aegir_rl.offline.routing_table import RoutingTable
+from aegir_rl.offline.routing_table import RoutingTable, load_table, parse_table
 
 if TYPE_CHECKING:
     from aegir.routing.exploration import Exploration
     from aegir.routing.learnt_policy import LearntPolicy
+    from aegir_rl.episode import Episode, Source
 
 FREE = "ngrams"
 """The worker whose answer is there before anything is decided."""
+EFFORT, FALLBACK = "effort", "fallback"
+SHIPPED, SHIPPED_WITH_LLM = "routing.yaml", "routing_llm.yaml"
+
+
+def load_routing(path: Path | None, workers: Collection[str]) -> RoutingTable:
+    """Read a routing table, or the one that ships for these workers; raise for what names other features or workers."""
+    if path is not None:
+        return load_table(path, FEATURES, workers)
+    name = SHIPPED_WITH_LLM if "llm" in workers else SHIPPED
+    text = (files("aegir.routing") / name).read_text("utf-8")
+    return parse_table(text, name, FEATURES, workers)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -130,3 +146,41 @@ class Choices:
         if self.by_policy[column]:
             return f"{sure} for {worker} (static table: {rule})"
         return f"{rule} (the policy's {sure} for {worker} is below its floor, {policy.floor:g})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingStep:
+    """One worker called about one column."""
+
+    worker: str
+    tries: int
+    confidence: float
+    """Before this worker was called."""
+    failed: bool = False
+    seconds: float = 0.0
+    decided_by: str = FALLBACK
+    """Who asked for a step after the first one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoutedTable:
+    """A table, and how every column was routed."""
+
+    table: Table
+    steps: tuple[tuple[RoutingStep, ...], ...]
+    """Per column the workers that were called, in order."""
+    features: Floats
+    """(columns, FEATURES)"""
+    first: int
+    """Where its columns begin among those of the batch that `choices` is about."""
+    choices: Choices
+    routing: RoutingTable
+    policy: "LearntPolicy | None"
+
+    def episodes(
+        self, labels: Sequence[str | None] | None = None, source: "Source" = "real", run: str = ""
+    ) -> "tuple[Episode, ...]":
+        """Return one episode per column; its id is RUN/TABLE/INDEX, and `labels` are the answers that were given."""
+        from aegir.routing.episodes import episodes_of  # most runs log nothing
+
+        return episodes_of(self, labels, source, run)
