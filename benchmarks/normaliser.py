@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.observe.exact_moments import EMPTY, Moments
+from aegir_rl.observe.moments import EMPTY, Moments
 from aegir_rl.rewards.running_normalizer import RunningNormalizer
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options

@@ -23,7 +23,7 @@ from aegir_rl.simulator.episodes import Budget, feature_names
 from aegir_rl.simulator.outcome_table import OutcomeTable
 from aegir_rl.simulator.playing import Choose, play, prefer
 from aegir_rl.simulator.ppo.config import PpoSettings
-from aegir_rl.simulator.ppo.learner import PpoLearner, Start
+from aegir_rl.simulator.ppo.learner import ActorStart, PpoLearner
 from benchmarks.measuring import Runs, cpu_seconds
 from benchmarks.options import Options
 from benchmarks.ppo_world import StepArrays, draw_table
@@ -128,7 +128,7 @@ def _train(
 ) -> tuple[float, float]:
     """Decisions per CPU second, and the mean reward on test tasks."""
     names = feature_names(table.solvers)
-    start = Start.new(_first_look(table), names, table, SETTINGS.hidden, seed)
+    start = ActorStart.new(_first_look(table), names, table, SETTINGS.hidden, seed)
     learner, random = PpoLearner(SETTINGS, start, seed), Seeds(seed).generator("tasks")
     done: list[int] = []
 

@@ -3,13 +3,14 @@
     python tests/architecture_page.py       writes them anew (`make reference`); a test fails when the page differs
 
 The ladders are those of test_architecture.py, one line per package: the first sentence of its docstring. The walk is WALK; a test
-runs the command under a profiler (`executed_files`) and fails when it does not pass through one of these files.
+runs the command under a profiler (`walk`) and fails when it does not pass through one of these files.
 """
 
 import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from test_architecture import LADDERS, MODULES, SOURCE
@@ -36,26 +37,44 @@ WALK = {
 """What a reader opens to follow one column of a CSV file, in this order; the two readers are one station of nine."""
 PROFILED = """
 import inspect, json, sys, threading
+import click
 from aegir.cli.main import main
 
 seen = set()
 def note(frame, event, argument):
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a function, not the body of a module or class
         seen.add(frame.f_code.co_filename)
-threading.setprofile(note)
-sys.setprofile(note)
+
+def invoke(command, context, invoke=click.Command.invoke):
+    if command.name == "annotate":
+        threading.setprofile(note)
+        sys.setprofile(note)
+    return invoke(command, context)
+
+click.Command.invoke = invoke
 sys.argv = ["aegir", "annotate", sys.argv[1], "--out", sys.argv[2]]
 try:
     main()
 except SystemExit:
     pass
 sys.setprofile(None)
-print(json.dumps(sorted(seen)))
+ours = [name for name in sys.modules if name.split(".")[0] in ("aegir", "aegir_rl")]
+print(json.dumps([sorted(seen), ours]))
 """
 
 
-def executed_files(folder: Path) -> list[str]:
-    """The files below src/ in which `aegir annotate examples/books.csv` calls a function."""
+@dataclass(frozen=True)
+class Walk:
+    """What `aegir annotate examples/books.csv` goes through."""
+
+    files: list[str]
+    """Below src/, those in which a function is called after the verb begins."""
+    modules: list[str]
+    """Those of ours that are loaded at the end."""
+
+
+def walk(folder: Path) -> Walk:
+    """Annotate a file under a profiler."""
     done = subprocess.run(
         [sys.executable, "-c", PROFILED, str(ROOT / "examples" / "books.csv"), str(folder / "out")],
         capture_output=True,
@@ -63,8 +82,12 @@ def executed_files(folder: Path) -> list[str]:
         timeout=120,
         check=True,
     )
-    files = [Path(name) for name in json.loads(done.stdout.splitlines()[-1])]
-    return [file.relative_to(SOURCE).as_posix() for file in files if file.is_relative_to(SOURCE)]
+    names, modules = json.loads(done.stdout.splitlines()[-1])
+    files = [Path(name) for name in names]
+    return Walk(
+        [file.relative_to(SOURCE).as_posix() for file in files if file.is_relative_to(SOURCE)],
+        modules,
+    )
 
 
 def render_ladders() -> str:

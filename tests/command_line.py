@@ -8,9 +8,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import click
 import pytest
 
-from aegir.cli.main import main
+from aegir.cli.main import app, main
+from aegir.lab.figures.__main__ import COMMAND, figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class Finished:
         return self.err.splitlines()
 
 
-def run(*arguments: object, stdin: bytes = b"") -> Finished:
+def run(
+    *arguments: object, stdin: bytes = b"", group: click.Group = app, name: str = "aegir"
+) -> Finished:
     """`aegir arguments…` in this process."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
@@ -38,12 +42,17 @@ def run(*arguments: object, stdin: bytes = b"") -> Finished:
         redirect_stderr(err),
         pytest.raises(SystemExit) as left,
     ):
-        main()
+        main(group, name)
     texts = []
     for stream in (out, err):
         stream.seek(0)
         texts.append(stream.read())
     return Finished(int(left.value.code or 0), *texts)
+
+
+def run_figures(*arguments: object) -> Finished:
+    """`python -m aegir.lab.figures arguments…` in this process."""
+    return run(*arguments, group=figures, name=COMMAND)
 
 
 def refused(done: Finished, *parts: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.called_readers import CalledReader, FirstReading
 from aegir.pipeline.pipeline import Pipeline
 from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, SearchDepth, TablePlan
@@ -14,8 +14,7 @@ from aegir.pipeline.search import Search
 from aegir.pipeline.within import Within
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
-from aegir.routing.choices import FREE
-from aegir.routing.tables import load_routing
+from aegir.routing.decisions import FREE, load_routing
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 
@@ -49,11 +48,11 @@ class MadeUpPipeline(Pipeline):
     def with_readers(self, readers: Mapping[str, CalledReader]) -> "MadeUpPipeline":
         return MadeUpPipeline(self.plan, {**self.others, **readers})
 
-    def read_first(self, tables: Sequence[Table]) -> TableBatch:
+    def read_first(self, tables: Sequence[Table]) -> PipelineBatch:
         verdicts = [Verdict()] * sum(len(table.columns) for table in tables)
-        return TableBatch(tables, verdicts, list(map(_believe, tables)))
+        return PipelineBatch(tables, verdicts, list(map(_believe, tables)))
 
-    def _corrected(self, batch: TableBatch) -> list[TableScores]:
+    def _corrected(self, batch: PipelineBatch) -> list[TableScores]:
         return batch.scores
 
 

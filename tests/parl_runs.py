@@ -5,13 +5,13 @@ from pathlib import Path
 
 import torch
 
-from aegir.lab.byte_network.batches import Batch, batch_of, draw_as_is
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_as_is
 from aegir.lab.byte_network.corpus import build_corpus
 from aegir.lab.parl.build import build_policy
 from aegir.lab.parl.config import ParlTraining, read_parl_training
-from aegir.lab.parl.episodes import Tables
 from aegir.lab.parl.loop import TrainedSwarm, train_parl
-from aegir.lab.parl.policy import Policy
+from aegir.lab.parl.policy import SwarmPolicy
+from aegir.lab.parl.step_tables import StepTables
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.swarm.weights_file import save_specialist
 from aegir.swarm.specialist import FrozenSpecialist
@@ -101,14 +101,12 @@ def train_small_parl(
     return train_parl(config, folder, Listener(), specialists, resume=resume)
 
 
-def policy_and_tables(folder: Path) -> tuple[Policy, Batch, Tables]:
+def policy_and_tables(folder: Path) -> tuple[SwarmPolicy, ColumnBatch, StepTables]:
     """A swarm whose own weights are random and whose gates are open, and four tables."""
     config = parl_settings(folder)
-    settings = config.corpus_settings(config.architecture)
-    corpus = build_corpus(settings)
-    policy = build_policy(
-        config, config.architecture, corpus.grams(settings), corpus, two_specialists(folder / "s")
-    )
+    corpus = build_corpus(config.data, config.held_out, config.data_seed)
+    grams = corpus.grams(config.architecture)
+    policy = build_policy(config, config.architecture, grams, corpus, two_specialists(folder / "s"))
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for name, parameter in policy.swarm.named_parameters():
@@ -117,4 +115,4 @@ def policy_and_tables(folder: Path) -> tuple[Policy, Batch, Tables]:
     examples = corpus.training[:4]
     drawings = [draw_as_is(one, config.architecture.reading) for one in examples]
     batch = batch_of(drawings, policy.primary.index, corpus.heads)
-    return policy, batch, Tables(batch, examples, NAMES, 7)
+    return policy, batch, StepTables(batch, examples, NAMES, 7)

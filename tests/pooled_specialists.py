@@ -9,8 +9,7 @@ from aegir.readers.bytes.checkpoint import Checkpoint
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import PoolEntry, load_entry
 from aegir.readers.swarm.pool.location import manifest_files
-from aegir.readers.swarm.pool.spawning import SpawnBudget
-from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.pool.specialist_pool import SpawnBudget, SpecialistPool
 from aegir.readers.swarm.weights_file import save_specialist
 from aegir.vocabulary.terms import TYPE_NAMES
 from byte_models import random_checkpoint

@@ -41,7 +41,7 @@ LADDERS = {
 """Each ladder from its lowest rung; a package may import lower rungs of its ladder and the ladders before it."""
 TORCH_LADDER = "aegir.lab"
 NUMPY_ONLY = "aegir_rl"
-OPTIONAL = {"duckdb", "psycopg", "gymnasium"}
+OPTIONAL = {"duckdb", "psycopg", "gymnasium", "yaml"}
 """Extras of aegir-rl, imported where they are used."""
 FOR_TRAINING = {"torch", "numba", "sklearn", "scipy", "babel", "faker", "safetensors", "joblib"}
 """Packages of the `train` extra."""

@@ -23,7 +23,7 @@ PUBLIC = {
         "krippendorff_alpha report_raters"
     ),
     "aegir_rl.health": (
-        "HealthMonitor HealthReport RULES Rule Unwell check check_run measure_advantages measure_entropy "
+        "HealthMonitor HealthReport RULES HealthRule Unwell check check_run measure_advantages measure_entropy "
         "measure_lengths measure_predictions measure_ratios measure_representation measure_rewards "
         "measure_routing measure_values"
     ),
@@ -35,14 +35,14 @@ PUBLIC = {
         "group_advantages leave_one_out_advantages mark_boundaries register_strategy"
     ),
     "aegir_rl.offline": (
-        "Comparison DecisionStore Estimate FittedQ LearningSettings LoggedDecisions RewardWeights RoutingPolicy "
+        "DecisionStore Estimate FittedQ LearningSettings LoggedDecisions PolicyComparison RewardWeights RoutingPolicy "
         "analyze_rewards choose_policy clone_behaviour compute_reward_v1 estimate_values evaluate_policy explore_epsilon "
         "explore_softmax learn_values read_log weigh write_log"
     ),
     "aegir.memory": "Match Review ReviewMemory ReviewStore default_location load_memory",
     "aegir.engines": "Engine Job LocalEngine RayEngine",
     "aegir_rl.observe": (
-        "APIPerformanceTracker DriftVerdict DriftWatch HeatMap LatencySketch Moments render_prometheus "
+        "APIPerformanceTracker DriftWatch HeatMap LatencySketch Moments render_prometheus "
         "save_heat_map"
     ),
     "aegir_rl.simulator": (
@@ -55,7 +55,7 @@ PUBLIC = {
         "SpecialistOutput SpecialistRouter SwarmOrchestrator SwarmOutput build_fusions limit_activations "
         "run_specialists save_swarm_folder"
     ),
-    "aegir.readers.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool Usage Validation Woken",
+    "aegir.readers.swarm.pool": "KindScore PoolEntry SpawnBudget Spawning SpecialistPool SpecialistValidation",
 }
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.health.monitor import HealthMonitor
-from aegir_rl.observe.drift_verdict import DriftVerdict
 from aegir_rl.observe.drift_watch import DriftWatch
 from aegir_rl.observe.latency_sketch import LatencySketch
 from aegir_rl.observe.performance_tracker import APIPerformanceTracker
@@ -83,7 +82,6 @@ JSON_READY = {
     "normaliser": fed_normalizer,
     "combined reward": CombinedReward,
     "drift watch": DriftWatch,
-    "drift verdict": DriftVerdict,
     "monitor": HealthMonitor,
     "reward adapter": lambda: AtroposReward(len, name="length"),
 }
@@ -168,12 +166,6 @@ def test_moments_that_were_cut_off_are_named_by_their_key():
         (fed_curriculum, "known", np.zeros((5, 4)), "expected won and lost from 1 on"),
         (fed_curriculum, "random", None, "'random' of the saved curriculum is of type NoneType"),
         (fed_ensemble, "window", "x", "'window' of the saved ensemble is 'x'; expected numbers of"),
-        (
-            DriftVerdict,
-            "false_alarm_rate",
-            2.0,
-            "false_alarm_rate is 2.0; expected between 0 and 1",
-        ),
     ],
 )
 def test_a_wrong_value_is_named_with_what_was_expected(make, key, value, sentence):
@@ -188,7 +180,6 @@ FED = {
     "normaliser": fed_normalizer,
     "combined reward": CombinedReward,
     "drift watch": lambda: fed_drift(DriftWatch()),
-    "drift verdict": lambda: fed_drift(DriftVerdict()),
     "monitor": fed_monitor,
     "reward adapter": lambda: AtroposReward(lambda texts: [1.0] * len(texts), name="one"),
     "ensemble": fed_ensemble,
@@ -205,7 +196,6 @@ USES = {
     RunningNormalizer: lambda it: it.update_and_normalize([1.0, 5.0, np.nan]),
     CombinedReward: lambda it: it.combine([0.5], [0.5], [np.nan]),
     DriftWatch: lambda it: [it.update(value) for value in (3.0, -3.0)],
-    DriftVerdict: lambda it: [it.update(value) for value in (3.0, -3.0)],
     HealthMonitor: lambda it: it.observe(9, {"kl": 3.0, "reward/mean": 0.5, "entropy": 0.0}),
     AtroposReward: lambda it: it.compute(["x"]),
     RewardEnsemble: lambda it: (it.combine([[1, 5], [2, np.nan]]), it.report().sentences),

@@ -1,4 +1,4 @@
-"""`aegir runs show` in a real browser: it is drawn, folds, follows light and dark, and obeys no run."""
+"""`python -m aegir.lab.figures run` in a real browser: it is drawn, folds, follows light and dark, and obeys no run."""
 
 import math
 from pathlib import Path
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.observe.heat_map import HeatMap, save_heat_map
 from browser import Open
-from command_line import run
+from command_line import run_figures
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def page_of(folder: RunFolder) -> str:
-    done = run("runs", "show", folder.path)
+    done = run_figures("run", folder.path)
     assert done.code == 0
     return done.out
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from aegir.lab.byte_network.config import ByteTraining, read_byte_training
-from aegir.lab.byte_network.learner import read_learner
 from aegir.lab.byte_network.supervised import train
+from aegir.lab.torch_training import read_learner
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.training_run import CHECKPOINT
 from small_runs import Listener, train_small, write_settings

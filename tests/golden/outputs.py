@@ -205,15 +205,25 @@ class Workspace:
         for name in names or TABLES:
             shutil.copy(EXAMPLES / name, self.folder / "tables" / name)
 
+    def figures(self, step: str, *arguments: object, exact: bool = False) -> str:
+        """Run `python -m aegir.lab.figures arguments...`, as `aegir` does."""
+        return self.aegir(step, *arguments, exact=exact, module="aegir.lab.figures")
+
     def aegir(
-        self, step: str, *arguments: object, stdin: str = "", exact: bool = False, **more: str
+        self,
+        step: str,
+        *arguments: object,
+        stdin: str = "",
+        exact: bool = False,
+        module: str = "aegir",
+        **more: str,
     ) -> str:
         """Run `aegir arguments...`; keep stdout, exit code and stderr under the step's name.
 
         `exact`: stdout holds no measured seconds, so that its numbers are compared as they are.
         """
         done = subprocess.run(
-            [sys.executable, "-m", "aegir", *map(str, arguments)],
+            [sys.executable, "-m", module, *map(str, arguments)],
             input=stdin.encode(),
             capture_output=True,
             cwd=self.folder,
@@ -789,16 +799,15 @@ def review_columns(work: Workspace) -> None:
 
 
 def list_specialists(work: Workspace) -> None:
-    """The pool that ships: listed, drawn, switched off and on, with counts of a search."""
+    """The pool that ships: listed, drawn, switched off and on."""
     work.copy_examples("bestellungen.csv", "books.csv", "films.csv")
     work.aegir("list", "swarm", "list", "--json", exact=True)
     work.aegir("text", "swarm", "list", exact=True)
-    work.aegir("map", "swarm", "map", "--tables", "tables", "--json")
-    work.aegir("page", "swarm", "map", "--tables", "tables", "--out", "map.html")
+    work.figures("map", "swarm-map", "--tables", "tables", "--json")
+    work.figures("page", "swarm-map", "--tables", "tables", "--out", "map.html")
     work.keep_file("map.html")
     high = ("annotate", "tables", "--effort", "high", "--json")
     work.aegir("annotate", *high, exact=True)
-    work.aegir("stats", "swarm", "stats", "--json")
     work.aegir("remove", "swarm", "remove", "names", "--json")
     work.aegir("without", *high, exact=True)
     work.aegir("swarm-without", "annotate", "tables", "--annotator", "swarm", "--json", exact=True)
@@ -919,9 +928,12 @@ def learn_offline(work: Workspace) -> None:
     work.keep_file("log.jsonl", exact=True)
     work.aegir("bc", "rl", "train-bc", *log, "--out", "bc.safetensors", "--steps", 60, "--json")
     work.keep_file("bc.safetensors")
-    cql = ("rl", "train-cql", *log, "--out", "cql.safetensors", "--steps", 100)
+    cql = ("rl", "choose", *log, "--out", "cql.safetensors", "--steps", 100)
     work.aegir("cql", *cql, "--alpha", 0.5, "--alpha", 0.1, "--json", exact=True)
     work.keep_file("cql.safetensors")
+    alone = ("rl", "train-cql", *log, "--out", "cql-alone.safetensors", "--steps", 100)
+    work.aegir("cql-alone", *alone, "--alpha", 2, exact=True)
+    work.keep_file("cql-alone.safetensors")
     for policy in ("bc", "cql"):
         evaluate = ("rl", "eval-offline", *log, "--checkpoint", f"{policy}.safetensors")
         written = ("--out", f"{policy}.json", "--plot", f"{policy}.html")
@@ -945,7 +957,7 @@ def learn_from_tables(work: Workspace) -> None:
     work.aegir("export", "rl", "export", "--store", "decisions.db", "--output", "log.jsonl")
     work.keep_file("log.jsonl")
     _fix_log_seconds(work.folder / "log.jsonl")
-    learn = ("rl", "train-cql", "--data", "log.jsonl", "--out", "policy.safetensors")
+    learn = ("rl", "choose", "--data", "log.jsonl", "--out", "policy.safetensors")
     work.aegir("learn", *learn, "--steps", 60, "--alpha", 0.5, "--all-outcomes", "--json")
     work.keep_file("policy.safetensors")
     policy = ("--policy", "policy.safetensors")
@@ -980,10 +992,10 @@ def simulate(work: Workspace) -> None:
     work.aegir("solve", *run, "--solver", "composition", "--effort", 2, "--out", "results.jsonl")
     work.keep_file("results.jsonl")
     work.aegir("resume", *run, "--solver", "composition", "--effort", 2, "--out", "results.jsonl")
-    work.aegir("verify", "sim", "verify", "--tasks", "tasks.jsonl")
-    table = ("sim", "table", "--tasks", "tasks.jsonl", "--limit", 15, "--effort", 1)
-    work.aegir("table", *table, "--solvers", "regex,templates,composition", "--json")
-    work.aegir("solvers", "sim", "solvers", "--json", exact=True)
+    work.figures("verify", "sim-verify", "--tasks", "tasks.jsonl")
+    table = ("sim-table", "--tasks", "tasks.jsonl", "--limit", 15, "--effort", 1)
+    work.figures("table", *table, "--solvers", "regex,templates,composition", "--json")
+    work.figures("solvers", "sim-solvers", "--json", exact=True)
     work.aegir("unknown", "sim", "generate", "--families", "nonsense", "--out", "no.jsonl")
 
 
@@ -1007,8 +1019,8 @@ def train_ppo(work: Workspace) -> None:
     begin = ("--from", "bc.safetensors", "--seed", 1)
     work.aegir("warm", "sim", "train-ppo", "ppo.toml", *begin, "--out", "warm", "--json")
     work.keep_file("warm/policy.safetensors")
-    compare = ("sim", "eval", "ppo.toml", "run", "warm", "--from", "bc.safetensors")
-    work.aegir("eval", *compare, "--out", "eval.json", "--plot", "eval.html", exact=True)
+    compare = ("sim-eval", "ppo.toml", "run", "warm", "--from", "bc.safetensors")
+    work.figures("eval", *compare, "--out", "eval.json", "--plot", "eval.html", exact=True)
     work.keep_file("eval.json", exact=True)
     work.keep_file("eval.html", exact=True)
     work.aegir("health", "runs", "health", "run", "--json")
@@ -1041,7 +1053,7 @@ def train_bytes(work: Workspace) -> None:
     """A byte network: pretrained, trained, exported, and used."""
     write_training_data(work)
     work.copy_examples("books.csv", "films.csv")
-    work.aegir("data", "train", "data", "bytes.toml", "--json")
+    work.figures("data", "data", "bytes.toml", "--json")
     work.aegir("pretrain", "train", "pretrain", "bytes.toml", "--out", "pretrained", "--json")
     work.keep_folder("pretrained")
     trained = ("train", "supervised", "bytes.toml", "--from", "pretrained", "--out", "trained")
@@ -1053,7 +1065,7 @@ def train_bytes(work: Workspace) -> None:
     model = ("--annotator", "byte_model", "--model", "exported.safetensors")
     work.aegir("annotate", "annotate", "tables", *model, "--json", exact=True)
     work.aegir("health", "runs", "health", "trained", "--json")
-    work.aegir("show", "runs", "show", "trained", "--json")
+    work.figures("show", "run", "trained", "--json")
 
 
 def train_swarm(work: Workspace) -> None:
@@ -1071,10 +1083,10 @@ def train_swarm(work: Workspace) -> None:
     work.keep_folder("run")
     model = ("--annotator", "swarm", "--model", "run/swarm")
     work.aegir("annotate", "annotate", "tables", *model, "--json", exact=True)
-    work.aegir("compare", "train", "parl-compare", "run", "--json")
+    work.figures("compare", "parl-compare", "run", "--json")
     work.aegir("health", "runs", "health", "run", "--json")
     data = ("--data", "made_up_train.jsonl", "--data", "made_up_val.jsonl", "--json")
-    work.aegir("figures", "train", "swarm-figures", "run", *data)
+    work.figures("figures", "swarm", "run", *data)
     work.aegir("add", "swarm", "add", "specialists/times.safetensors", "--json")
     work.aegir("list", "swarm", "list", "--json")
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegir_rl.raters.agreement import krippendorff_alpha
-from aegir_rl.raters.agreement_bootstrap import alpha_interval
+from aegir_rl.raters.agreement import alpha_interval, krippendorff_alpha
 from aegir_rl.raters.agreement_stream import AgreementStream
 
 METRIC = st.sampled_from(["nominal", "ordinal", "interval", "ratio"])

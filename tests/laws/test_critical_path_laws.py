@@ -10,7 +10,6 @@ from aegir_rl.rewards.combined import Lambdas
 from aegir_rl.rl.critical_path import (
     compute_critical_path,
     compute_stage_times,
-    stage_steps,
 )
 from aegir_rl.rl.schedules import SmoothLambdas
 
@@ -67,6 +66,20 @@ def test_using_up_a_slack_delays_nothing(steps, data):
         for step in steps
     ]
     assert compute_critical_path(later).length == pytest.approx(found.length, abs=1e-9)
+
+
+def stage_steps(stages):
+    """The steps of a stage-shaped episode: in each stage main work, then helpers at once."""
+    steps, ready = [], ()
+    for number, (main, helpers) in enumerate(stages):
+        steps.append(TimedStep(f"main {number}", main, ready))
+        names = tuple(f"helper {number}.{index}" for index in range(len(helpers)))
+        steps += [
+            TimedStep(name, duration, (f"main {number}",))
+            for name, duration in zip(names, helpers, strict=True)
+        ]
+        ready = names or (f"main {number}",)
+    return steps
 
 
 STAGES = st.lists(st.tuples(DURATION, st.lists(DURATION, max_size=4)), min_size=1, max_size=5)

@@ -67,8 +67,5 @@ def test_episodes_to_arrays_and_back_lose_nothing(episodes):
 
 
 @given(EPISODES)
-def test_episodes_to_json_lines_and_back_lose_nothing(episodes):
-    lines = "".join(episode.to_json() + "\n" for episode in episodes)
-    batch = EpisodeBatch.from_json_lines(lines)
-    assert tuple(batch.episodes()) == episodes
-    assert batch.to_json_lines() == EpisodeBatch.from_episodes(episodes).to_json_lines()
+def test_episodes_to_json_and_back_lose_nothing(episodes):
+    assert tuple(Episode.from_json(episode.to_json()) for episode in episodes) == episodes

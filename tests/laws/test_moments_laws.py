@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegir_rl.observe.exact_moments import EMPTY
+from aegir_rl.observe.moments import EMPTY
 from aegir_rl.rewards.running_normalizer import RunningNormalizer, cancels_in_group_advantages
 
 NUMBER = st.floats(-1e6, 1e6, allow_subnormal=False)

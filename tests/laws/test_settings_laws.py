@@ -10,10 +10,10 @@ from aegir.lab.byte_network.batches import Augmentation
 from aegir.lab.byte_network.config import (
     CURRICULA,
     ByteTraining,
-    CurriculumSettings,
     DataSettings,
     HeldOutSettings,
     Phase,
+    TableCurriculum,
 )
 from aegir.lab.byte_network.losses import LossWeights
 from aegir.readers.bytes.architecture import Architecture
@@ -60,7 +60,7 @@ CONFIGS = st.builds(
     ARCHITECTURES,
     DATA,
     st.builds(HeldOutSettings, st.integers(2, 9), st.integers(-1, 1), st.booleans()),
-    st.builds(CurriculumSettings, st.sampled_from(CURRICULA), SHARES, SHARES),
+    st.builds(TableCurriculum, st.sampled_from(CURRICULA), SHARES, SHARES),
     PHASES,
     PHASES,
 )

@@ -111,10 +111,10 @@ def annotate(
     routed = explain_routing or log_decisions is not None
     if routed:
         check_routes(settings)
-    check_engine(engine, address)
     # Decisions are shown and logged, and calls are counted, by the process that makes them.
     one_process = routed or settings.llm is not None
-    if engine != LOCAL:
+    if engine != LOCAL or address is not None:
+        check_engine(engine, address)
         _check_shareable(files, one_process, settings.within)
     noun = "source" if any(isinstance(each, DatabaseUrl) for each in files) else "file"
     run = _Run(len(files), embed, keeps_old=out is not None and out.is_file(), noun=noun)

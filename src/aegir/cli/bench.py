@@ -10,7 +10,7 @@ from aegir.cli.options import POLICY_FILE, PathName, annotation_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.bench_tables import read_bench_tables
-from aegir.evaluation.comparing import WAYS, PolicyComparison
+from aegir.evaluation.comparing import WAYS, RoutingComparison
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
 from aegir.pipeline.settings import DEFAULTS
 from aegir_rl.base.errors import CheckFailed, UsageError
@@ -157,7 +157,7 @@ def _show(found: Bench) -> None:
         say(f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.show_interval('+.4f')})")
 
 
-def _times(compared: PolicyComparison) -> dict[str, list[str]]:
+def _times(compared: RoutingComparison) -> dict[str, list[str]]:
     times = compared.measured()
     cells: dict[str, list[str]] = {}
     for name in ("p50", "p95"):

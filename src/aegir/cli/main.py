@@ -2,17 +2,18 @@
 
 0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted · 143 terminated
 
-`VERBS` names every verb with its module and its help line. A verb's module is imported when the verb is run,
-so `aegir --help` loads none, and the modules can import what they need at the top.
+`VERBS` names every verb with its module, which is imported when the verb is run: `aegir --help` imports none, and the
+modules can import what they need at the top. A verb's help line is the first line of its docstring.
 """
 
 import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,231 +24,91 @@ from aegir_rl.processes.allocator import keep_freed_memory
 
 GROUPS = {
     "review": "Say what columns really are, and be asked once; share what was said.",
-    "rewards": "Test the rewards that training will follow.",
-    "rl": "Learn who should handle a column from logged decisions.",
-    "runs": "Look at training runs.",
-    "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
-    "swarm": "Keep, measure and grow the pool of specialists.",
-    "train": "Train a model from labelled tables.",
     "types": "List and explain column types, fine types and relations; teach your own.",
+    "swarm": "Add, list and remove specialists of your own; train new ones.",
+    "train": "Train a model from labelled tables.",
+    "rl": "Learn who should handle a column from logged decisions.",
+    "rewards": "Test the rewards that training will follow.",
+    "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
+    "runs": "Look at training runs.",
 }
 VERBS = {
-    "annotate": (
-        "cli.annotate:annotate",
-        "Say what every column of a table is, and how columns relate.",
-    ),
-    "bench": (
-        "cli.bench:bench",
-        "Compare a routing policy with the static table on tables, and repeat such a comparison.",
-    ),
-    "diff": (
-        "cli.diff:diff",
-        "Say which columns were added, removed or renamed, changed type or became personal.",
-    ),
-    "doctor": (
-        "cli.doctor:doctor",
-        "Say which sandboxes work on this machine, and what is missing.",
-    ),
-    "eval": ("cli.evaluate:evaluate", "Score an annotator on labelled tables."),
-    "feedback": ("cli.feedback:feedback", "Record what columns of a past run really are."),
-    "rl collect": (
-        "lab.cli.rl_collect:collect_decisions",
-        "Route labelled tables and log every decision with the outcome of all workers.",
-    ),
-    "review export": ("cli.review_files:export", "Write all reviews as JSON lines, oldest first."),
-    "review history": (
-        "cli.review_files:history",
-        "List what was said about columns, by whom and when.",
-    ),
-    "review import": (
-        "cli.review_files:import_reviews",
-        "Add the reviews of a file of JSON lines to those that are kept here.",
-    ),
-    "review table": (
-        "cli.review:review_table",
-        "Go through the unsure and personal columns of tables, and keep what you say.",
-    ),
-    "rewards validate": (
-        "lab.cli.rewards:validate",
-        "Check gradient, polarity, independence and scale of each reward.",
-    ),
-    "rl analyze-rewards": (
-        "cli.rl_data:analyze",
-        "Show distribution and sensitivity of reward_v1, and warn where it cannot teach anything.",
-    ),
-    "rl collect-synth": (
-        "cli.rl_data:collect_synth",
-        "Make up logged decisions in a synthetic world of columns and workers.",
-    ),
-    "rl eval-offline": (
-        "cli.rl_policies:eval_offline",
-        "Evaluate a policy on a log against the static table, without running it.",
-    ),
-    "rl export": (
-        "cli.rl_data:export",
-        "Write the logged decisions of a store, with the outcomes known by now, to a file.",
-    ),
-    "rl train-bc": (
-        "cli.rl_policies:train_bc",
-        "Clone the logged behaviour, with calibrated probabilities.",
-    ),
-    "rl train-cql": (
-        "cli.rl_policies:train_cql",
-        "Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.",
-    ),
-    "runs health": (
-        "cli.runs:health",
-        "Say whether a run is well, from the metrics in its folder.",
-    ),
-    "runs show": (
-        "cli.runs:show",
-        "Draw a run's curves, checks, heat maps and health on one HTML page.",
-    ),
-    "sim collect": (
-        "cli.sim_train:collect",
-        "Let every solver try every task for real, and keep the outcomes for training.",
-    ),
-    "sim eval": (
-        "cli.sim_train:evaluation",
-        "Compare policies, one per seed, with single solvers, the static table, their start and the oracle.",
-    ),
-    "sim generate": (
-        "cli.sim_generate:generate",
-        "Make software tasks about tables, with known solutions that were verified in the sandbox.",
-    ),
-    "sim log": (
-        "cli.sim_train:log",
-        "Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`.",
-    ),
-    "sim run": (
-        "cli.sim:run",
-        "Solve tasks in sandboxes, in parallel, and write a result per task; resumable.",
-    ),
-    "sim solvers": (
-        "cli.sim_generate:list_solvers",
-        "List the solvers and what each effort costs, in seconds of CPU as stated.",
-    ),
-    "sim table": (
-        "cli.sim_generate:table",
-        "Let every solver try the tasks, and show the share of each family whose hidden tests pass.",
-    ),
-    "sim train-ppo": (
-        "cli.sim_train:train",
-        "Fine-tune a routing policy by PPO in the simulator.",
-    ),
-    "sim verify": (
-        "cli.sim_generate:verify",
-        "Check in the sandbox that every task's solution passes, and that starter and trivial solutions do not.",
-    ),
-    "serve": ("cli.serve:serve", "Annotate over HTTP, with a page to drop files on."),
-    "swarm add": (
-        "cli.swarm:add",
-        "Add a specialist to your pool, or switch one that ships on again.",
-    ),
-    "swarm grow": (
-        "lab.cli.swarm_grow:grow",
-        "Train specialists for the types that the swarm confuses, and keep those that help.",
-    ),
-    "swarm list": (
-        "cli.swarm:list_specialists",
-        "List the specialists of the pool, with size, cost and the kinds that they know best.",
-    ),
-    "swarm map": (
-        "lab.cli.swarm_map:draw_map",
-        "Draw who knows what, who is woken for what, and what it costs, on one HTML page.",
-    ),
-    "swarm remove": (
-        "cli.swarm:remove",
-        "Remove a specialist from your pool; one that ships is switched off instead.",
-    ),
-    "swarm stats": (
-        "cli.swarm:stats",
-        "Say how often the specialists were used, for how long, and what they were worth.",
-    ),
-    "train calibrate": (
-        "lab.cli.train_bytes:calibrate",
-        "Fit confidence, and the mixture with n-grams and rules, on answers of fold runs.",
-    ),
-    "train data": (
-        "lab.cli.train:data_report",
-        "Count the tables and labels of each source, and of each type, real or made up.",
-    ),
-    "train export": (
-        "lab.cli.train_bytes:export",
-        "Write a run's network as the small file that annotators read; a collapsed one is refused.",
-    ),
-    "train ngrams": (
-        "lab.cli.train:ngrams",
-        "Cross-validate, calibrate and train the n-gram model.",
-    ),
-    "train parl": (
-        "lab.cli.train_parl:parl",
-        "Teach a primary when to call frozen specialists, by reinforcement learning.",
-    ),
-    "train parl-compare": (
-        "lab.cli.train_parl:parl_compare",
-        "Compare finished runs on held-out tables: F1, routing, time; mean and spread over seeds.",
-    ),
-    "train parl-export": (
-        "lab.cli.train_parl:parl_export",
-        "Write the swarm of a run as a folder that can ship, with the n-gram networks that ship.",
-    ),
-    "train parl-hard": (
-        "lab.cli.train_parl:parl_hard",
-        "Choose hard types: those whose F1 in these Phase 1 runs is below the median.",
-    ),
-    "train pretrain": (
-        "lab.cli.train_bytes:pretrain",
-        "Teach the byte network to read: next bytes and headers of unlabelled tables.",
-    ),
-    "train search-figures": (
-        "lab.cli.train_search:search_figures",
-        "Search the held-out tables of fold runs with several efforts; say what is right, and at which cost.",
-    ),
-    "train spawning": (
-        "lab.cli.train_spawning:spawning",
-        "Learn how many specialists a table is worth, from every number of them on held-out tables.",
-    ),
-    "train specialist": (
-        "lab.cli.train_specialist:specialist",
-        "Train a small network for one domain, to be a frozen specialist of a swarm.",
-    ),
-    "train supervised": (
-        "lab.cli.train_bytes:supervised",
-        "Teach the byte network what columns are: types, fine types, relations, personal data.",
-    ),
-    "train swarm-figures": (
-        "lab.cli.train_swarm_figures:swarm_figures",
-        "Measure accuracy, cost and critical path against the number of specialists, and what each is worth.",
-    ),
-    "types forget": ("cli.custom_types:forget", "Forget a type that was taught."),
-    "types learn": (
-        "cli.custom_types:learn",
-        "Teach a type by a few example columns; `annotate` answers with it from then on.",
-    ),
-    "types list": (
-        "cli.types:list_types",
-        "List the tree of kinds, column types, fine types and the types you taught, with a line about each.",
-    ),
-    "types show": (
-        "cli.types:show_type",
-        "Explain one name: what it means, an example, its place in the tree.",
-    ),
+    "annotate": "cli.annotate:annotate",
+    "diff": "cli.diff:diff",
+    "eval": "cli.evaluate:evaluate",
+    "review export": "cli.review_files:export",
+    "review history": "cli.review_files:history",
+    "review import": "cli.review_files:import_reviews",
+    "review table": "cli.review:review_table",
+    "types forget": "cli.custom_types:forget",
+    "types learn": "cli.custom_types:learn",
+    "types list": "cli.types:list_types",
+    "types show": "cli.types:show_type",
+    "serve": "cli.serve:serve",
+    "feedback": "cli.feedback:feedback",
+    "doctor": "cli.doctor:doctor",
+    "swarm add": "cli.swarm:add",
+    "swarm grow": "lab.cli.swarm_grow:grow",
+    "swarm list": "cli.swarm:list_specialists",
+    "swarm remove": "cli.swarm:remove",
+    "train calibrate": "lab.cli.train_bytes:calibrate",
+    "train export": "lab.cli.train_bytes:export",
+    "train ngrams": "lab.cli.train:ngrams",
+    "train parl": "lab.cli.train_parl:parl",
+    "train pretrain": "lab.cli.train_bytes:pretrain",
+    "train spawning": "lab.cli.train_spawning:spawning",
+    "train specialist": "lab.cli.train_specialist:specialist",
+    "train supervised": "lab.cli.train_bytes:supervised",
+    "rl analyze-rewards": "cli.rl_data:analyze",
+    "rl choose": "cli.rl_policies:choose",
+    "rl collect": "lab.cli.rl_collect:collect_decisions",
+    "rl collect-synth": "cli.rl_data:collect_synth",
+    "rl eval-offline": "cli.rl_policies:eval_offline",
+    "rl export": "cli.rl_data:export",
+    "rl train-bc": "cli.rl_policies:train_bc",
+    "rl train-cql": "cli.rl_policies:train_cql",
+    "rewards validate": "lab.cli.rewards:validate",
+    "sim collect": "cli.sim_train:collect",
+    "sim generate": "cli.sim_generate:generate",
+    "sim log": "cli.sim_train:log",
+    "sim run": "cli.sim:run",
+    "sim train-ppo": "cli.sim_train:train",
+    "runs health": "cli.runs:health",
+    "bench": "cli.bench:bench",
 }
-"""Every verb: where its command is defined (module of `aegir`:attribute), and its help line."""
+"""Every verb, and where its command is defined: module of `aegir`:function."""
+HEADINGS = {
+    "Tables": ("annotate", "diff", "eval", "review", "types", "serve"),
+    "More": ("feedback", "doctor", "swarm"),
+    "Training": ("train", "swarm grow"),
+    "Research": ("rl", "rewards", "sim", "runs", "bench"),
+}
+"""The sections of `aegir --help`."""
+PACKAGE = Path(__file__).parents[1]
+
+
+def find_help_line(home: str) -> str:
+    """Return the first line of a command's docstring, read from the source so that nothing is imported."""
+    module, _, function = home.partition(":")
+    source = PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    _, _, body = source.partition(f"\ndef {function}(")
+    return body.split('"""', 2)[1].split("\n")[0]
 
 
 class LazyVerb(click.Command):
     """Stands for a verb in `--help` until it is run."""
 
-    def __init__(self, name: str, home: str, help_line: str) -> None:
-        super().__init__(name, short_help=help_line)
+    def __init__(self, name: str, home: str) -> None:
+        super().__init__(name)
         self.home = home
+
+    def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002 (lines are short)
+        return find_help_line(self.home)
 
     def load(self) -> click.Command:
         """Import the verb's command."""
-        module, _, attribute = self.home.partition(":")
-        command: click.Command = getattr(import_module(f"aegir.{module}"), attribute)
+        module, _, function = self.home.partition(":")
+        command: click.Command = getattr(import_module(f"aegir.{module}"), function)
         return command
 
 
@@ -271,8 +132,36 @@ class VerbGroup(click.Group):
         return name, command.load() if isinstance(command, LazyVerb) else command, rest
 
 
-class _TopGroup(VerbGroup):
-    """Treats a reader that went away (`aegir … | head`) as success; click would exit with 1."""
+class TopGroup(VerbGroup):
+    """The group of a whole command line, with its verbs under headings if there are any.
+
+    A reader that went away (`aegir … | head`) is a success; click would exit with 1.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        self.headings: Mapping[str, Sequence[str]] = settings.pop("headings", {})
+        super().__init__(*arguments, **settings)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        shown = [name for names in self.headings.values() for name in names]
+        return [name for name in shown if name in self.commands] or super().list_commands(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if not self.headings:
+            return super().format_commands(ctx, formatter)
+        for heading, names in self.headings.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name, self._find(name).get_short_help_str(200)) for name in names], 16
+                )
+        return None
+
+    def _find(self, path: str) -> click.Command:
+        command: click.Command = self
+        for name in path.split():
+            assert isinstance(command, click.Group), "only groups have verbs"
+            command = command.commands[name]
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -282,30 +171,31 @@ class _TopGroup(VerbGroup):
             ctx.exit(0)
 
 
-@click.group(
-    cls=_TopGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=TopGroup, context_settings=CONTEXT, headings=HEADINGS)
 @click.version_option(package_name="aegir-tables", message="aegir %(version)s")
 def app() -> None:
     """Reads any table and says what every column is, and how columns relate."""
 
 
-def _add_verbs() -> None:
-    groups: dict[str, click.Group] = {"": app}
-    for name, help_text in GROUPS.items():
-        groups[name] = VerbGroup(name, help=help_text)
-        app.add_command(groups[name])
-    for path, (home, help_line) in VERBS.items():
+def add_verbs(top: click.Group, verbs: Mapping[str, str]) -> None:
+    """Add verbs, given by path and home, to a group and its groups."""
+    for path, home in verbs.items():
         group, _, name = path.rpartition(" ")
-        groups[group].add_command(LazyVerb(name, home, help_line))
+        if group and group not in top.commands:
+            top.add_command(VerbGroup(group, help=GROUPS[group]))
+        parent = top.commands[group] if group else top
+        assert isinstance(parent, click.Group), "no verb has the name of a group"
+        parent.add_command(LazyVerb(name, home))
 
 
-_add_verbs()
+add_verbs(app, VERBS)
 
 
-def main() -> None:
-    """Run the command line; every error a user can cause ends here."""
+def main(group: click.Group = app, name: str = "aegir") -> None:
+    """Run a command line; every error a user can cause ends here."""
     # Our matrices are too small for BLAS threads, and starting them takes time. Read by numpy when it is
     # loaded, which is later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -314,13 +204,13 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals that cannot show every letter
     with _exit_on_signals():
-        sys.exit(_run())
+        sys.exit(_run(group, name))
 
 
-def _run() -> int:
-    """Run the command line and return its exit code."""
+def _run(group: click.Group, name: str) -> int:
+    """Run a command line and return its exit code."""
     try:
-        return app(prog_name="aegir", standalone_mode=False) or 0
+        return group(prog_name=name, standalone_mode=False) or 0
     except click.ClickException as error:
         text = io.StringIO()
         error.show(text)

@@ -19,7 +19,8 @@ INTRODUCTION = """\
 # Command line
 
 Answers go to standard output, messages and progress to standard error, so pipes work. Where a verb has `--json`,
-it prints one object per line. `aegir VERB --help` prints what this page says about a verb.
+it prints one object per line. `aegir VERB --help` prints what this page says about a verb. Figures are measured and drawn
+by `python -m aegir.lab.figures NAME`, at the end of the page.
 
 | exit code | meaning |
 |---|---|
@@ -66,20 +67,25 @@ def pages() -> dict[str, str]:
 
 
 def cli_page() -> str:
-    """Every verb with its options."""
+    """Every verb and figure with its options."""
     return "\n".join([INTRODUCTION, *(_section(context) for context in leaves())])
 
 
-def leaves(context: click.Context | None = None) -> Iterator[click.Context]:
-    """A context for every verb that does something, in the order of `aegir --help`."""
-    context = context or click.Context(app, info_name="aegir", **app.context_settings)
+def leaves() -> Iterator[click.Context]:
+    """A context for every verb that does something, in the order of `aegir --help`, then for every figure."""
+    figures = import_module("aegir.lab.figures.__main__")
+    for group, name in ((app, "aegir"), (figures.figures, figures.COMMAND)):
+        yield from _leaves(click.Context(group, info_name=name, **group.context_settings))
+
+
+def _leaves(context: click.Context) -> Iterator[click.Context]:
     if not isinstance(context.command, click.Group):
         yield context
         return
     for name in context.command.list_commands(context):
         command = context.command.commands[name]
         command = command.load() if isinstance(command, LazyVerb) else command
-        yield from leaves(click.Context(command, context, info_name=name, terminal_width=100))
+        yield from _leaves(click.Context(command, context, info_name=name, terminal_width=100))
 
 
 def _section(context: click.Context) -> str:

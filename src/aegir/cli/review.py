@@ -34,7 +34,7 @@ from aegir.memory.review import Review, check_label
 from aegir.memory.store import ReviewStore
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
 from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
-from aegir.routing.routed_table import RoutedTable
+from aegir.routing.decisions import RoutedTable
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount

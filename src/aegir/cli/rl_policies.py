@@ -13,9 +13,16 @@ from aegir.cli.rl_data import make_folder, plots_option, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
-from aegir_rl.offline.choosing import ALPHAS, Chosen, candidate_name, choose_policy
+from aegir_rl.offline.choosing import (
+    ALPHA,
+    ALPHAS,
+    Chosen,
+    candidate_name,
+    choose_policy,
+    train_conservative,
+)
 from aegir_rl.offline.cloning import clone_behaviour
-from aegir_rl.offline.evaluation import Evaluation, evaluate_policy
+from aegir_rl.offline.evaluation import PolicyEvaluation, evaluate_policy
 from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.log_files import read_log
 from aegir_rl.offline.logged_decisions import (
@@ -98,8 +105,54 @@ def train_bc(
         )
 
 
+def value_options(verb: Verb) -> Verb:
+    """--gamma, --hidden, --all-outcomes, --plots."""
+    options: list[Callable[[Verb], Verb]] = [
+        click.option(
+            "--gamma",
+            type=NumberRange(0, 1),
+            default=LearningSettings().gamma,
+            show_default=True,
+            help="Discount between the decisions of a chain.",
+        ),
+        click.option(
+            "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
+        ),
+        click.option(
+            "--all-outcomes",
+            is_flag=True,
+            help="Learn from what every worker would have earned, where the log holds that (`aegir rl collect`).",
+        ),
+        plots_option,
+    ]
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
 @click.command(
     "train-cql", epilog="Example: aegir rl train-cql --data routing.jsonl --out cql.safetensors"
+)
+@training_options
+@click.option(
+    "--alpha",
+    type=NumberRange(0, min_open=True),
+    default=ALPHA,
+    show_default=True,
+    help="Weight of the conservative term.",
+)
+@value_options
+def train_cql(alpha: float, **options: Any) -> None:
+    """Train conservative Q-learning, and compare it with the static table.
+
+    Only the confidence floor, below which the static table decides, is chosen: by the lower bound of the difference to
+    it. `aegir rl choose` compares with other policies.
+    """
+    _train(lambda log, settings: train_conservative(log, alpha, settings, track), **options)
+
+
+@click.command(
+    "choose", epilog="Example: aegir rl choose --data routing.jsonl --out policy.safetensors"
 )
 @training_options
 @click.option(
@@ -109,23 +162,17 @@ def train_bc(
     multiple=True,
     help="Weight of the conservative term; several may be given. Default: 0, 0.1, 0.5 and 2.",
 )
-@click.option(
-    "--gamma",
-    type=NumberRange(0, 1),
-    default=LearningSettings().gamma,
-    show_default=True,
-    help="Discount between the decisions of a chain.",
-)
-@click.option(
-    "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
-)
-@click.option(
-    "--all-outcomes",
-    is_flag=True,
-    help="Learn from what every worker would have earned, where the log holds that (`aegir rl collect`).",
-)
-@plots_option
-def train_cql(
+@value_options
+def choose(alphas: tuple[float, ...], **options: Any) -> None:
+    """Train behaviour cloning, a reward model and conservative Q-learning, and write the best.
+
+    Policy and confidence floor are those with the best lower bound of the difference to the static table.
+    """
+    _train(lambda log, settings: choose_policy(log, settings, alphas or ALPHAS, track), **options)
+
+
+def _train(
+    learn: Callable[[LoggedDecisions, LearningSettings], Chosen],
     data: Path,
     out: Path,
     held_out: float,
@@ -133,21 +180,17 @@ def train_cql(
     steps: int,
     seed: int,
     as_json: bool,
-    alphas: tuple[float, ...],
     gamma: float,
     hidden: str,
     all_outcomes: bool,
     plots: Path | None,
 ) -> None:
-    """Train conservative Q-learning beside a reward model and behaviour cloning, and keep the best.
-
-    Alpha and confidence floor are those with the best lower bound of the difference to the static table.
-    """
+    """Learn a policy from the training part of a log, write it and show what competed."""
     log, part = _training_part(data, data_source, held_out)
     settings = LearningSettings(steps=steps, seed=seed, gamma=gamma, hidden=_sizes(hidden))
     if all_outcomes:
         part = with_all_outcomes(part)
-    chosen = choose_policy(part, settings, alphas or ALPHAS, track=track)
+    chosen = learn(part, settings)
     policy = _save(chosen.policy, out, log, held_out)
     write_plots(plots, trial_plots(chosen))
     if as_json:
@@ -290,7 +333,7 @@ def _show_trials(chosen: Chosen) -> None:
         )
 
 
-def _show(evaluation: Evaluation) -> None:
+def _show(evaluation: PolicyEvaluation) -> None:
     compared, support = evaluation.compared, evaluation.compared.support
     say(f"{'':<8} {'policy':>8} {'95 % interval':>18}   {'static':>8} {'95 % interval':>18}")
     rows: list[tuple[str, Any, Any]] = [

@@ -6,7 +6,7 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.cli.terminal import tell
 from aegir.pipeline.run import Answered
 from aegir.routing.corrections import record_review
-from aegir.routing.routed_table import RoutedTable
+from aegir.routing.decisions import RoutedTable
 from aegir_rl.base.llm_client import LlmUsage
 from aegir_rl.base.wording import amount
 from aegir_rl.episode import Episode

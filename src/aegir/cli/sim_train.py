@@ -1,20 +1,18 @@
-"""`aegir sim collect | log | train-ppo | eval`: execute solvers, log decisions, train a routing policy, judge it."""
+"""`aegir sim collect | log | train-ppo`: execute solvers, log decisions, train a routing policy."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 
 from aegir.cli.options import NumberRange, PathName
-from aegir.cli.rl_data import save_log, write_text
+from aegir.cli.rl_data import save_log
 from aegir.cli.sim_progress import SimProgress
-from aegir.cli.terminal import say, tell
+from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.wording import amount
 from aegir_rl.offline.policy import RoutingPolicy
@@ -23,7 +21,6 @@ from aegir_rl.simulator.collecting import require_complete
 from aegir_rl.simulator.outcomes import OutcomeCache
 from aegir_rl.simulator.playing import explore, play
 from aegir_rl.simulator.ppo.config import PpoTraining, read_ppo_training
-from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page
 from aegir_rl.simulator.ppo.loop import POLICY, train_ppo
 from aegir_rl.simulator.ppo.world import World, load_world
 from aegir_rl.simulator.sandbox import open_sandbox
@@ -32,13 +29,6 @@ from aegir_rl.simulator.solvers.solver import Solver
 from aegir_rl.simulator.task import Task, read_tasks
 
 CONFIG = click.argument("config", type=PathName(dir_okay=False))
-ROWS = {
-    "single": "best single solver",
-    "static": "static table",
-    "start": "starting policy",
-    "ppo": "ppo",
-    "oracle": "oracle",
-}
 
 
 @click.command(
@@ -131,7 +121,7 @@ def collect(
 def log(config: Path, out: Path, episodes: int, epsilon: float, part: str, seed: int) -> None:
     """Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`."""
     settings = read_ppo_training(config)
-    chosen = _load(settings).parts.get(part)
+    chosen = load_tasks(settings).parts.get(part)
     if chosen is None:
         raise UsageError(f"{config} leaves no tasks in the part {part!r}")
     random = Seeds(seed).generator("log", part)
@@ -181,8 +171,8 @@ def train(
     if seed is not None:
         settings = replace(settings, seed=seed)
     folder = out or Path("runs") / config.stem
-    begin = _read_policy(start) if start is not None and not resume else None
-    world = _load(settings)
+    begin = read_policy(start) if start is not None and not resume else None
+    world = load_tasks(settings)
     progress = SimProgress("iteration", settings.iterations)
     try:
         done = train_ppo(settings, folder, progress, world, begin, resume)
@@ -194,53 +184,18 @@ def train(
         click.echo(json.dumps({"policy": done.policy.version, **done.figures}))
 
 
-@click.command(
-    "eval",
-    epilog="Example: aegir sim eval configs/ppo.toml runs/ppo-0 runs/ppo-1 runs/ppo-2 --from cql.safetensors --out eval.json",
-)
-@CONFIG
-@click.argument("policies", nargs=-1, required=True, type=PathName())
-@click.option("--from", "start", type=PathName(), help="The policy that PPO began with.")
-@click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
-@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
-@click.option("--json", "as_json", is_flag=True, help="Print all figures as one JSON object.")
-def evaluation(
-    config: Path,
-    policies: tuple[Path, ...],
-    start: Path | None,
-    out: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    """Compare policies, one per seed, with single solvers, the static table, their start and the oracle."""
-    settings = read_ppo_training(config)
-    report = evaluate(
-        _load(settings),
-        settings,
-        [_read_policy(path) for path in policies],
-        _read_policy(start) if start else None,
-    )
-    if out is not None:
-        write_text(out, json.dumps(report, indent=2, allow_nan=False) + "\n")
-    if plot is not None:
-        runs = [RunFolder(path) for path in policies if path.is_dir()]
-        write_text(plot, evaluation_page(report, runs))
-    if as_json:
-        click.echo(json.dumps(report, allow_nan=False))
-    else:
-        _show(report)
-
-
 def find_solvers(names: Sequence[str]) -> list[Solver]:
     """The solvers of these names, or all that need no endpoint."""
     return [find_solver(name) for name in names] or list(known_solvers().values())
 
 
-def _load(settings: PpoTraining) -> World:
+def load_tasks(settings: PpoTraining) -> World:
+    """Return the tasks of a configuration with the outcomes of all solvers."""
     return load_world(settings, find_solvers(settings.tasks.solvers))
 
 
-def _read_policy(path: Path) -> RoutingPolicy:
+def read_policy(path: Path) -> RoutingPolicy:
+    """Read a policy from its file, or from the folder of a run."""
     return RoutingPolicy.load(path / POLICY if path.is_dir() else path)
 
 
@@ -252,23 +207,3 @@ def _require_different_ids(tasks: list[Task]) -> None:
                 f"two files have the task {task.id!r}; generate them with different seeds"
             )
         seen.add(task.id)
-
-
-def _show(report: dict[str, Any]) -> None:
-    say(f"best single solver on training tasks: {report['single_solver']}")
-    for name, part in report["parts"].items():
-        say(f"{name}, {amount(part['tasks'], 'task')}")
-        for key, label in ROWS.items():
-            if key not in part:
-                continue
-            line = f"  {label:<20} {part[key]['reward']:8.4f}"
-            if key == "ppo":
-                share = part["share_of_oracle"]
-                line += f" ± {part[key]['spread']:.4f}"
-                line += f"  {share:.1%} of the oracle" if share is not None else ""
-            elif key in part["gain"]:
-                gain = part["gain"][key]
-                line += (
-                    f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
-                )
-            say(line)

@@ -1,4 +1,4 @@
-"""`aegir swarm add | list | remove | stats`: the specialists of the user's pool."""
+"""`aegir swarm add | list | remove`: the specialists of the user's pool."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +21,9 @@ from aegir.readers.swarm.pool.changes import (
     shipped_names,
     writable_folder,
 )
-from aegir.readers.swarm.pool.entry import PoolEntry, Validation
+from aegir.readers.swarm.pool.entry import PoolEntry, SpecialistValidation
 from aegir.readers.swarm.pool.loading import LoadedWeights, file_state
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
-from aegir.readers.swarm.pool.usage import Usage
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.leakage import halve_by_group
 from aegir_rl.base.errors import UsageError
@@ -118,27 +117,6 @@ def remove(name: str, as_json: bool) -> None:
         click.echo(json.dumps({"name": name, "done": done}))
 
 
-@click.command("stats", epilog="Example: aegir swarm stats --json")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def stats(as_json: bool) -> None:
-    """Say how often the specialists were used, for how long, and what they were worth.
-
-    Counts are of `aegir annotate` at high effort, and of programs that kept them (`SpecialistPool.save_stats`).
-    """
-    pool = open_pool()
-    usage = pool.usage()
-    if as_json:
-        for name, each in usage.items():
-            click.echo(json.dumps({"name": name, **each.as_dict()}))
-        return
-    if not any(each.calls or each.cold or each.gains for each in usage.values()):
-        tell(f"no use was recorded in {pool.folder}")
-    width = max((len(name) for name in usage), default=4)
-    say(f"{'name':<{width}}  {'columns':>9}  {'calls':>7}  {'loaded':>6}  {'ms/column':>9}  worth")
-    for name, each in usage.items():
-        say(f"{name:<{width}}  {_counts(each)}")
-
-
 def open_pool() -> SpecialistPool:
     """Open the pool, and say which files cannot be used."""
     pool = SpecialistPool.open()
@@ -147,7 +125,7 @@ def open_pool() -> SpecialistPool:
     return pool
 
 
-def tell_validation(name: str, validation: Validation | None) -> None:
+def tell_validation(name: str, validation: SpecialistValidation | None) -> None:
     """Tell whether `annotate --effort high` will ask a specialist, and why."""
     if validation is None:
         tell(
@@ -182,13 +160,13 @@ def _read_tables(path: Path) -> list[LabelledTable]:
 
 def _validator(
     folder: Path, tables: Sequence[LabelledTable]
-) -> Callable[[PoolEntry, LoadedWeights], Validation]:
+) -> Callable[[PoolEntry, LoadedWeights], SpecialistValidation]:
     """Return what measures a specialist; models are loaded when it is called."""
 
     def watch(numbers: Sequence[int]) -> Iterator[int]:
         return track(numbers, "searching tables")
 
-    def validate(entry: PoolEntry, loaded: LoadedWeights) -> Validation:
+    def validate(entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
         validator = Validator.load(folder, *halve_by_group(tables), watch=watch, say=tell)
         return validator(entry, loaded)
 
@@ -209,9 +187,3 @@ def _best(entry: PoolEntry) -> str:
     best = sorted(known, key=lambda each: (-each[0], each[1]))[:KINDS_SHOWN]
     listed = ", ".join(f"{kind} {right:.2f}" for right, kind in best)
     return f"; {listed}" if listed else ""
-
-
-def _counts(usage: Usage) -> str:
-    milliseconds = f"{1000 * usage.seconds / usage.columns:.2f}" if usage.columns else "-"
-    worth = "-" if usage.worth is None else f"{usage.worth:+.4f}"
-    return f"{usage.columns:>9,}  {usage.calls:>7,}  {usage.cold:>6,}  {milliseconds:>9}  {worth}"

@@ -31,9 +31,8 @@ from aegir.pipeline.decide import decide
 from aegir.pipeline.judged_columns import JudgedColumn
 from aegir.pipeline.pipeline import DISPATCH, Pipeline
 from aegir.pipeline.plan import COMBINED, WHOLE_TABLES, PolicyPlan, TablePlan
-from aegir.routing.choices import FREE
+from aegir.routing.decisions import FREE, RoutedTable
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.routed_table import RoutedTable
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.arrays import Floats
 from aegir_rl.episode import Episode
@@ -110,7 +109,7 @@ class ColumnMetrics:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyComparison:
+class RoutingComparison:
     """What became of every column in each way, and how long that took."""
 
     rows: Mapping[Way, tuple[RoutedColumn, ...]]
@@ -189,7 +188,7 @@ def compare_policy(
     policy: LearntPolicy,
     tables: Sequence[LabelledTable],
     track: Track = lambda items, _: items,
-) -> PolicyComparison:
+) -> RoutingComparison:
     """Route every table by the pipeline's static table, by the policy, and read it in full, one table at a time."""
     table = TablePlan(pipeline.plan.table, pipeline.plan.workers)
     ways: dict[Way, Pipeline] = {
@@ -218,7 +217,7 @@ def compare_policy(
         for way in ("off", "on"):
             answer, routed = answers[way]
             rows[way] += _rows(labelled, full, answer, routed.episodes())
-    return PolicyComparison(
+    return RoutingComparison(
         {way: tuple(found) for way, found in rows.items()},
         {way: np.array(found) for way, found in seconds.items()},
         cpu,

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from aegir.evaluation.bench_tables import BenchTables, hash_file, read_bench_tables
-from aegir.evaluation.comparing import WAYS, PolicyComparison, Track, compare_policy
+from aegir.evaluation.comparing import WAYS, RoutingComparison, Track, compare_policy
 from aegir.pipeline.pipeline import load_pipeline
 from aegir.pipeline.settings import AnnotationSettings
+from aegir.routing.decisions import SHIPPED
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.tables import SHIPPED
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.run_folder import describe_environment
@@ -51,7 +51,7 @@ class Bench:
     tables: BenchTables
     policy: Path
     routing: Path | None
-    compared: PolicyComparison
+    compared: RoutingComparison
     version: str
     """Of the policy."""
     floor: float
@@ -191,7 +191,7 @@ def _routing(path: Path | None) -> bytes:
     return (files("aegir.routing") / SHIPPED).read_bytes()
 
 
-def _decisions(compared: PolicyComparison) -> bytes:
+def _decisions(compared: RoutingComparison) -> bytes:
     lines = (
         json.dumps({"way": way, **row.as_dict()}) for way in WAYS for row in compared.rows[way]
     )

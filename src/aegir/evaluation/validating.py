@@ -1,9 +1,9 @@
-"""Whether a search is to ask a specialist: the weight of its answer, and what it gains, on labelled tables.
+"""Whether a search is to call a specialist: the weight of its answer, and what it gains, on labelled tables.
 
     fitting    labelled tables --search without it--> columns that could be several of its types --> the likeliest weight
     judging    other tables --search without it, and with it--> the gain in right types, and its interval
 
-The gain is that of the answers as `aegir annotate --effort high` gives them, beside the specialists that it asks already: rules and the other
+The gain is that of the answers as `aegir annotate --effort high` gives them, beside the specialists that it calls already: rules and the other
 columns of a table have the last word there, too. Columns of both parts must be of tables that neither the specialist nor the models that ship have
 learnt from; which tables are for what, the caller says.
 
@@ -29,11 +29,11 @@ from aegir.readers.scores import TableScores
 from aegir.readers.swarm.added_answer import (
     fit_weight,
     measure_gain,
-    places_of_types,
     specialist_types,
+    type_indices,
 )
 from aegir.readers.swarm.confusions import TYPES, JudgedColumns, judge
-from aegir.readers.swarm.pool.entry import LEAST_TABLES, PoolEntry, Validation
+from aegir.readers.swarm.pool.entry import LEAST_TABLES, PoolEntry, SpecialistValidation
 from aegir.readers.swarm.pool.loading import LoadedWeights
 from aegir.readers.swarm.specialists import SpecialistModel
 from aegir.tables.labelled import LabelledTable
@@ -54,7 +54,7 @@ class Validator:
     fitting: Sequence[LabelledTable]
     judging: Sequence[LabelledTable]
     watch: Watch = iter
-    """Yields the numbers it is given and may show how far the work is."""
+    """Yields the numbers that it gets and may show how far the work is."""
 
     @classmethod
     def load(
@@ -69,11 +69,11 @@ class Validator:
         search = load_pipeline(AnnotationSettings(effort="high"), pool=pool, say=say)
         return cls(search, _with_types(fitting), _with_types(judging), watch)
 
-    def __call__(self, entry: PoolEntry, loaded: LoadedWeights) -> Validation:
-        """Return what the specialist of an entry, whose file may be anywhere, is worth."""
+    def __call__(self, entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
+        """Return what the specialist of an entry, whose file may be anywhere, contributes."""
         tables = min(len(self.fitting), len(self.judging))
         if tables < LEAST_TABLES:
-            return Validation(loaded.types, 0.0, 0.0, 0.0, 0.0, 0, tables, 0)
+            return SpecialistValidation(loaded.types, 0.0, 0.0, 0.0, 0.0, 0, tables, 0)
         before = judge(self.fitting, _BeforeRules(self.search), self.watch)
         types = loaded.types or often_answered(loaded.model, before)
         fitted = self._fit(loaded.model, before, types)
@@ -83,15 +83,15 @@ class Validator:
 
     def _fit(
         self, model: SpecialistModel, before: JudgedColumns, types: tuple[str, ...]
-    ) -> Validation:
+    ) -> SpecialistValidation:
         """Return the types, the likeliest weight and how many columns it was fitted on; the gain is not known yet."""
-        members, said = places_of_types(types), before.probabilities[:, :-1]
+        members, said = type_indices(types), before.probabilities[:, :-1]
         rows = could_be_several(said, members) & is_ambiguous(said, SEARCHED_BELOW)
         doubtful = before.among(rows)
         weight = 0.0
         if doubtful.columns:
             weight = fit_weight(doubtful, specialist_types(model, doubtful.columns), members)
-        return Validation(
+        return SpecialistValidation(
             types,
             weight,
             gain=0.0,
@@ -102,7 +102,7 @@ class Validator:
             doubtful=len(doubtful.columns),
         )
 
-    def _measure(self, entry: PoolEntry) -> Validation:
+    def _measure(self, entry: PoolEntry) -> SpecialistValidation:
         """Return the validation of an entry with its gain."""
         assert entry.validation is not None, "the weight was fitted"
         pipeline = self.search
@@ -110,9 +110,9 @@ class Validator:
             (name, reader) for name, reader in pipeline.others.items() if isinstance(reader, Search)
         )
         added = AddedSpecialists.beside(search.added, entry)
-        asked = pipeline.with_readers({name: search.with_added(added)})
+        beside = pipeline.with_readers({name: search.with_added(added)})
         without = judge(self.judging, self.search, self.watch)
-        with_it = judge(self.judging, asked, self.watch)
+        with_it = judge(self.judging, beside, self.watch)
         gain = measure_gain(without, with_it.probabilities)
         return replace(
             entry.validation,
@@ -120,7 +120,7 @@ class Validator:
             low=gain.low,
             high=gain.high,
             columns=gain.columns,
-            doubtful=entry.validation.doubtful + added.pool.usage()[entry.name].columns,
+            doubtful=entry.validation.doubtful + added.columns_read[entry.name],
         )
 
 
@@ -148,7 +148,7 @@ def often_answered(model: SpecialistModel, judged: JudgedColumns) -> tuple[str, 
     counts = Counter(said.tolist())
     least = max(OFTEN, OFTEN_SHARE * len(judged.columns))
     return tuple(
-        TYPES[place]
-        for place in np.unique(said).tolist()
-        if TYPES[place] != NONE and counts[place] >= least
+        TYPES[index]
+        for index in np.unique(said).tolist()
+        if TYPES[index] != NONE and counts[index] >= least
     )

@@ -51,10 +51,10 @@ PRECISIONS = tuple(percent / 100 for percent in range(70, 100))
 
 def extend_linear(linear: Parts, network: Parts, web: F32) -> Parts:
     """Return the linear stages' probabilities with the networks' "none of these", and the networks' on everyday tables."""
-    asked = web[:, None] >= EVERYDAY
+    on_web = web[:, None] >= EVERYDAY
     return {
         part: np.where(
-            asked, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
+            on_web, linear[part] * network[part].sum(axis=1, keepdims=True), network[part]
         )
         for part in ("types", "relations")
     }
@@ -81,19 +81,19 @@ class Judgement:
 
 
 def judge(held: Held, answers: Sequence[TableAnnotation], annotator: str) -> dict[str, Judgement]:
-    """Return the figures per task; files that do not calibrate, and everyday tables, are judged by themselves.
+    """Return the metrics per task; files that do not calibrate, and everyday tables, are judged by themselves.
 
     Everyday columns without a type or relation count where one was answered, and then as wrong. So do those with another
     label than their type, a fine type or a kind.
     """
     rows = _rows(held, answers)
-    figures = {
+    metrics = {
         f"{annotator}/{task}{suffix}": _judge(_accepted_and_said(task, rows[task, suffix]))
         for task, suffix in rows
     }
     if finer := _finer_labels(held, answers):
-        figures[f"{annotator}/{LABELS}"] = _judge(finer)
-    return figures
+        metrics[f"{annotator}/{LABELS}"] = _judge(finer)
+    return metrics
 
 
 def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, str], list[_Row]]:
@@ -105,14 +105,14 @@ def _rows(held: Held, answers: Sequence[TableAnnotation]) -> dict[tuple[Task, st
             "cpa": table.source.cpa_weight,
         }
         for task, weight in trust.items():
-            found = [
+            judged = [
                 (accepted, answer)
                 for labels, answer in zip(table.labelled.labels, annotation.columns, strict=True)
                 for accepted in [labels.types if task == "cta" else labels.relations]
                 if accepted or (accepted is not None and _said(task, answer)[0])
             ]
-            if weight > 0 and found:
-                rows.setdefault((task, _suffix(table.source)), []).extend(found)
+            if weight > 0 and judged:
+                rows.setdefault((task, _suffix(table.source)), []).extend(judged)
     return dict(sorted(rows.items()))
 
 
@@ -214,13 +214,13 @@ def calibrate_ngrams(
 ) -> tuple[NgramCalibration, F32, dict[str, Judgement], OpenEvaluation]:
     """Fit how linear stages and networks are mixed, on the answers in the folder of their training.
 
-    Returns that, the types of fine types, and figures on web and on everyday tables.
+    Returns that, the types of fine types, and metrics on web and on everyday tables.
     """
     answers, temperature = load_models(work)
     calibrating = _ngrams(answers, tables)
     fitted = calibrating.fit()
     calibration = NgramCalibration(temperature, fitted.mixing, fitted.trust())
-    return calibration, fitted.types_of_fine, *_figures(calibrating)
+    return calibration, fitted.types_of_fine, *_metrics(calibrating)
 
 
 def calibrate_folds(
@@ -232,7 +232,7 @@ def calibrate_folds(
 ) -> tuple[dict[str, Judgement], OpenEvaluation]:
     """Fit how the `combined` annotator mixes n-grams, the byte network or swarm of these fold runs, and rules.
 
-    Writes what `aegir train export` needs to `out` as JSON; returns figures on web and on everyday tables, those of the
+    Writes what `aegir train export` needs to `out` as JSON; returns metrics on web and on everyday tables, those of the
     second model alone under the name of its annotator.
     """
     tables = read_training_tables(data)
@@ -241,20 +241,20 @@ def calibrate_folds(
     combined = calibrating_combined(folds, tables, ngrams, temperature)
     held = combined.held
     fitted = combined.fit()
-    figures, everyday = _figures(combined)
+    metrics, everyday = _metrics(combined)
     for each in held.values():
         answers_alone = replay_alone(each, BYTES, annotator)
-        asked = [i for i, known in enumerate(each.by_table(each.answered[BYTES])) if known.any()]
-        asked_tables = replace(each, tables=tuple(each.tables[i] for i in asked))
-        figures |= judge(asked_tables, [answers_alone[i] for i in asked], annotator)
+        answered = [i for i, known in enumerate(each.by_table(each.answered[BYTES])) if known.any()]
+        answered_tables = replace(each, tables=tuple(each.tables[i] for i in answered))
+        metrics |= judge(answered_tables, [answers_alone[i] for i in answered], annotator)
     facts = {
         "calibration": ByteCalibration(temperature, fitted.mixture).as_json(),
-        "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
+        "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
         "everyday": everyday.as_dict(),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(out, (json.dumps(facts, indent=1) + "\n").encode())
-    return figures, everyday
+    return metrics, everyday
 
 
 def calibrating_combined(
@@ -268,19 +268,19 @@ def calibrating_combined(
     `temperature` is that of the fold runs' answers; 1 if it is None.
     """
     answers, _ = load_models(ngrams)
-    kept = _stacked(runs)
+    of_runs = _stacked(runs)
     if temperature:
-        kept = {origin: _tempered(each, temperature) for origin, each in kept.items()}
-    models = {**answers, BYTES: kept}
+        of_runs = {origin: _tempered(each, temperature) for origin, each in of_runs.items()}
+    models = {**answers, BYTES: of_runs}
     inner = _ngrams(answers, tables)
     held = {origin: collect(origin, models, tables) for origin in inner.held}
     second = {origin: each.parts[BYTES] for origin, each in held.items()}
     return Calibrating(
         "combined",
         held,
-        inner,
-        second,
-        inner.compatibility,
+        first=inner,
+        second=second,
+        compatibility=inner.compatibility,
         with_rules=True,
         pairs=LabelledPairs.of(tables),
     )
@@ -303,12 +303,12 @@ def _ngrams(
     return Calibrating("ngrams", held, first, second, compatibility, with_rules=False)
 
 
-def _figures(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
+def _metrics(calibrating: Calibrating) -> tuple[dict[str, Judgement], OpenEvaluation]:
     held = calibrating.held
     answers = {origin: calibrating.cross_fitted(origin) for origin in held}
-    figures: dict[str, Judgement] = {}
+    metrics: dict[str, Judgement] = {}
     for origin, each in held.items():
-        figures |= judge(each, answers[origin], calibrating.annotator)
+        metrics |= judge(each, answers[origin], calibrating.annotator)
     everyday = score_answers([t.labelled for t in held["open"].tables], answers["open"])
     listed = tuple(part for part in everyday.domains if part.columns >= LEAST_COLUMNS)
-    return figures, replace(everyday, domains=listed)  # hundreds of smaller ones say little
+    return metrics, replace(everyday, domains=listed)  # hundreds of smaller ones say little

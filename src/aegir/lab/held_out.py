@@ -48,16 +48,11 @@ class HeldOut:
     def __len__(self) -> int:
         return len(self.names)
 
-    def at(self, places: I64) -> "HeldOut":
-        """Return the columns at these places, in this order."""
-        return HeldOut(
-            _rows_at(self.logits, places),
-            _rows_at(self.accepted, places),
-            _rows_at(self.known, places),
-            self.table[places],
-            self.group[places],
-            tuple(self.names[i] for i in places),
-        )
+    def at(self, indices: I64) -> "HeldOut":
+        """Return the columns at these indices, in this order."""
+        by_part = {field: _rows_at(getattr(self, field), indices) for field in _FIELDS}
+        names = tuple(self.names[i] for i in indices)
+        return HeldOut(**by_part, table=self.table[indices], group=self.group[indices], names=names)
 
 
 def column_names(table: TrainingTable) -> list[str]:
@@ -91,8 +86,8 @@ def load_answers(path: Path) -> dict[str, HeldOut]:
         )
     fields: dict[str, dict[str, dict[str, npt.NDArray[Any]]]] = {}
     for key, array in tensors.items():
-        place, _, field = key.rpartition(".")
-        part, _, origin = place.partition("@")
+        prefix, _, field = key.rpartition(".")
+        part, _, origin = prefix.partition("@")
         fields.setdefault(origin, {}).setdefault(field, {})[part] = array
     try:
         columns = json.loads(metadata["columns"])
@@ -107,12 +102,10 @@ def _read(fields: Mapping[str, Mapping[str, npt.NDArray[Any]]], names: Sequence[
     if any(len(array) != len(names) for array in arrays):
         raise ValueError("arrays of other lengths")
     return HeldOut(
-        fields["logits"],
-        fields["accepted"],
-        fields["known"],
-        fields["table"]["columns"].astype(np.int64),
-        fields["group"]["columns"].astype(np.int64),
-        tuple(names),
+        **{field: fields[field] for field in _FIELDS},
+        table=fields["table"]["columns"].astype(np.int64),
+        group=fields["group"]["columns"].astype(np.int64),
+        names=tuple(names),
     )
 
 
@@ -125,25 +118,24 @@ def stack_folds(folds: Sequence[Mapping[str, HeldOut]]) -> dict[str, HeldOut]:
         names = tuple(name for part in parts for name in part.names)
         if len(set(names)) < len(names):
             raise UsageError(f"some {origin} columns are held out in more than one of the folds")
+        tables = [part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]
         stacked[origin] = HeldOut(
-            _concatenated([part.logits for part in parts]),
-            _concatenated([part.accepted for part in parts]),
-            _concatenated([part.known for part in parts]),
-            np.concatenate([part.table + o for part, o in zip(parts, offsets[:-1], strict=True)]),
-            np.concatenate([part.group for part in parts]),
-            names,
+            **{field: _concatenated([getattr(part, field) for part in parts]) for field in _FIELDS},
+            table=np.concatenate(tables),
+            group=np.concatenate([part.group for part in parts]),
+            names=names,
         )
     return stacked
 
 
 def places_of(names: Sequence[str], among: HeldOut) -> I64:
     """Return where the columns of these names stand, -1 for those that are not there."""
-    place = {name: i for i, name in enumerate(among.names)}
-    return np.array([place.get(name, -1) for name in names], np.int64)
+    index = {name: i for i, name in enumerate(among.names)}
+    return np.array([index.get(name, -1) for name in names], np.int64)
 
 
-def _rows_at(arrays: _ByPart[_Number], places: I64) -> dict[str, npt.NDArray[_Number]]:
-    return {part: array[places] for part, array in arrays.items()}
+def _rows_at(arrays: _ByPart[_Number], indices: I64) -> dict[str, npt.NDArray[_Number]]:
+    return {part: array[indices] for part, array in arrays.items()}
 
 
 def _concatenated(several: Sequence[_ByPart[_Number]]) -> dict[str, npt.NDArray[_Number]]:

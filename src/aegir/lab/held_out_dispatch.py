@@ -39,8 +39,8 @@ from aegir.readers.ngrams.network import load_networks
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.readers.swarm.annotator import SwarmAnnotator
+from aegir.routing.decisions import load_routing
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.tables import load_routing
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from aegir.readers.ngrams.features import BUCKETS, SparseRows
 from aegir.readers.ngrams.layers import Dense, HashedLinear, weigh
 from aegir.readers.ngrams.model import NO_SIBLING, RELATIONS, SCORES, TYPES
-from aegir_rl.base.arrays import F32, I64
+from aegir_rl.base.arrays import F32, I64, Bools
 
 RARE = 2
 """Buckets that occur in fewer training views are left out."""
 MARGIN_PENALTY = 1.0
+NEVER = -20.0
 HEADS = ((0, TYPES), (TYPES, RELATIONS))
 """First score and number of scores of the two tasks."""
 
@@ -32,6 +33,10 @@ class Targets:
     weights: F32
     """(columns, 2)"""
 
+    def used(self, head: int) -> Bools:
+        """(columns,) which columns have a label for the head that counts."""
+        return np.asarray((self.labels[:, head] >= 0) & (self.weights[:, head] > 0))
+
     def __getitem__(self, rows: npt.NDArray[Any]) -> "Targets":
         return Targets(self.labels[rows], self.weights[rows])
 
@@ -41,22 +46,8 @@ def fit_hashed_linear(rows: SparseRows, targets: Targets, features: int) -> Hash
     from sklearn.svm import LinearSVC
 
     buckets, importance, matrix = _select_features(rows, targets, features)
-    weights = np.zeros((len(buckets), SCORES), np.float32)
-    bias = np.full(SCORES, NO_SIBLING, np.float32)
-    for head, (first, count) in enumerate(HEADS):
-        labels, sample_weights = targets.labels[:, head], targets.weights[:, head]
-        used = (labels >= 0) & (sample_weights > 0)
-        if len(set(labels[used])) < 2:
-            continue
-        machine = LinearSVC(C=MARGIN_PENALTY, max_iter=300, random_state=0)
-        machine.fit(matrix[used], labels[used], sample_weight=sample_weights[used])
-        if len(machine.classes_) == 2:  # scikit-learn has a single row for two classes
-            machine.coef_ = np.vstack([-machine.coef_, machine.coef_])
-            machine.intercept_ = np.append(-machine.intercept_, machine.intercept_)
-        columns = first + machine.classes_
-        weights[:, columns] = machine.coef_.T
-        bias[columns] = machine.intercept_
-        assert len(columns) <= count
+    machine = LinearSVC(C=MARGIN_PENALTY, max_iter=300, random_state=0)
+    weights, bias = _fit_heads(machine, matrix, targets, float(NO_SIBLING))
     scale = np.maximum(np.abs(weights).max(axis=1), 1e-8) / 127
     quantised = np.round(weights / scale[:, None]).astype(np.int8)
     return HashedLinear(buckets, importance, quantised, scale.astype(np.float32), bias)
@@ -74,7 +65,7 @@ def _select_features(
     excess = np.zeros(len(buckets))
     for head in range(len(HEADS)):
         labels = targets.labels[:, head]
-        used = np.flatnonzero((labels >= 0) & (targets.weights[:, head] > 0))
+        used = np.flatnonzero(targets.used(head))
         if not len(used):
             continue
         classes = csr_matrix(
@@ -132,24 +123,37 @@ def fit_context(features: F32, targets: Targets, strength: float) -> Dense:
     """Fit both heads of the second stage on context features of labelled columns."""
     from sklearn.linear_model import LogisticRegression
 
-    weights = np.zeros((features.shape[1], SCORES), np.float32)
-    bias = np.full(SCORES, -20.0, np.float32)  # a class never seen in training is never answered
+    regression = LogisticRegression(C=strength, max_iter=300)
+    # Of two classes, each gets half of their log odds; a class never seen in training is never answered.
+    weights, bias = _fit_heads(regression, features, targets, NEVER, share_of_two=0.5)
     for head, (first, _) in enumerate(HEADS):
-        labels, sample_weights = targets.labels[:, head], targets.weights[:, head]
-        used = (labels >= 0) & (sample_weights > 0)
-        if len(set(labels[used])) < 2:
-            bias[first + labels[used]] = 0
-            continue
-        regression = LogisticRegression(C=strength, max_iter=300)
-        regression.fit(features[used], labels[used], sample_weight=sample_weights[used])
-        slopes, intercepts = regression.coef_, regression.intercept_
-        if len(regression.classes_) == 2:  # scikit-learn has a single row for two: their log odds
-            slopes = np.vstack([-slopes, slopes]) / 2
-            intercepts = np.append(-intercepts, intercepts) / 2
-        columns = first + regression.classes_
-        weights[:, columns] = slopes.T
-        bias[columns] = intercepts
+        labels = targets.labels[targets.used(head), head]
+        if len(set(labels)) < 2:
+            bias[first + labels] = 0
     return Dense(weights, bias)
+
+
+def _fit_heads(
+    model: Any, features: Any, targets: Targets, unseen: float, share_of_two: float = 1.0
+) -> tuple[F32, F32]:
+    """Fit a linear classifier per head; return weights (features, SCORES) and bias, `unseen` where no class was seen.
+
+    A head with fewer than two classes is not fitted.
+    """
+    weights = np.zeros((features.shape[1], SCORES), np.float32)
+    bias = np.full(SCORES, unseen, np.float32)
+    for head, (first, _) in enumerate(HEADS):
+        used, labels = targets.used(head), targets.labels[:, head]
+        if len(set(labels[used])) < 2:
+            continue
+        model.fit(features[used], labels[used], sample_weight=targets.weights[used, head])
+        slopes, intercepts = model.coef_, model.intercept_
+        if len(model.classes_) == 2:  # scikit-learn has a single row for two classes
+            slopes = np.vstack([-slopes, slopes]) * share_of_two
+            intercepts = np.append(-intercepts, intercepts) * share_of_two
+        weights[:, first + model.classes_] = slopes.T
+        bias[first + model.classes_] = intercepts
+    return weights, bias
 
 
 def fit_subject(scores: F32, is_subject: npt.NDArray[np.bool_]) -> Dense:

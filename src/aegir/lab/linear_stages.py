@@ -53,7 +53,7 @@ class LinearTraining:
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class LinearExamples:
     """All training columns as arrays, with the number of the table and group of each."""
 
     tables: tuple[TrainingTable, ...]
@@ -64,7 +64,7 @@ class Examples:
     group: I64
 
     @classmethod
-    def of(cls, tables: Sequence[TrainingTable]) -> "Examples":
+    def of(cls, tables: Sequence[TrainingTable]) -> "LinearExamples":
         """Hash the columns of the tables and group the tables."""
         groups = group_tables([table.labelled for table in tables])
         sizes = [len(table.labelled.table.columns) for table in tables]
@@ -80,7 +80,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class LinearStages:
     """The layers of one fit."""
 
     values: HashedLinear
@@ -89,7 +89,7 @@ class Fitted:
 
 
 def cross_validate(
-    examples: Examples, config: LinearTraining, say: Callable[[str], None]
+    examples: LinearExamples, config: LinearTraining, say: Callable[[str], None]
 ) -> HeldOut:
     """Return answers to every validation table from stages that were fitted without its group."""
     from joblib import Parallel, delayed
@@ -120,7 +120,7 @@ def cross_validate(
     return stack_folds(parts)["web"]
 
 
-def fit(examples: Examples, used: Bools, config: LinearTraining) -> Fitted:
+def fit(examples: LinearExamples, used: Bools, config: LinearTraining) -> LinearStages:
     """Fit both stages on the columns marked in `used` (columns,)."""
     chosen = np.flatnonzero(used)
     rows, targets = rows_at(examples.rows, chosen), examples.targets[chosen]
@@ -135,7 +135,7 @@ def fit(examples: Examples, used: Bools, config: LinearTraining) -> Fitted:
     subject = _fit_subject(examples, table, scores)
     whole = np.flatnonzero([examples.tables[t].source.in_context for t in table])
     context = _context_of_tables(examples, table[whole], scores[whole], subject)
-    return Fitted(values, subject, fit_context(context, targets[whole], CONTEXT_STRENGTH))
+    return LinearStages(values, subject, fit_context(context, targets[whole], CONTEXT_STRENGTH))
 
 
 def _inner_folds(groups: I64, seed: int) -> I64:
@@ -143,15 +143,15 @@ def _inner_folds(groups: I64, seed: int) -> I64:
     return np.array([fold_of[int(group)] for group in groups])
 
 
-def _fit_subject(examples: Examples, table: I64, scores: F32) -> Dense:
+def _fit_subject(examples: LinearExamples, table: I64, scores: F32) -> Dense:
     """Fit the subject layer on tables whose subject is known."""
     known = np.array([examples.tables[t].labelled.table.subject is not None for t in table])
-    place = np.arange(len(table)) - np.searchsorted(table, table)
+    index = np.arange(len(table)) - np.searchsorted(table, table)
     subject_of = np.array([examples.tables[t].labelled.table.subject or 0 for t in table])
-    return fit_subject(scores[known], (place == subject_of)[known])
+    return fit_subject(scores[known], (index == subject_of)[known])
 
 
-def _context_of_tables(examples: Examples, table: I64, scores: F32, subject: Dense) -> F32:
+def _context_of_tables(examples: LinearExamples, table: I64, scores: F32, subject: Dense) -> F32:
     """Return the second stage's input (columns, features)."""
     return np.concatenate(
         [
@@ -171,7 +171,7 @@ def _spans(table: I64) -> list[tuple[int, int, int]]:
     return [(int(table[a]), int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
 
 
-def predict(fitted: Fitted, examples: Examples, wanted: Bools) -> HeldOut:
+def predict(fitted: LinearStages, examples: LinearExamples, wanted: Bools) -> HeldOut:
     """Return the logits for the validation columns among `wanted` (columns,)."""
     validation = np.array([examples.tables[t].source.is_validation for t in examples.table])
     chosen = np.flatnonzero(wanted & validation)
@@ -189,18 +189,18 @@ def predict(fitted: Fitted, examples: Examples, wanted: Bools) -> HeldOut:
         name for number, _, _ in _spans(table) for name in column_names(examples.tables[number])
     ]
     return HeldOut(
-        {part: logits[:, places] for part, places in HEADS.items()},
-        accepted,
-        {part: known[:, head] for head, part in enumerate(HEADS)},
-        np.unique(table, return_inverse=True)[1],
-        examples.group[chosen],
-        tuple(names),
+        logits={part: logits[:, columns] for part, columns in HEADS.items()},
+        accepted=accepted,
+        known={part: known[:, head] for head, part in enumerate(HEADS)},
+        table=np.unique(table, return_inverse=True)[1],
+        group=examples.group[chosen],
+        names=tuple(names),
     )
 
 
 def fit_temperatures(held_out: Sequence[HeldOut]) -> dict[Task, float]:
     """Return the temperature of least log loss of each task over all answers; 1 for a task without labelled columns."""
-    found: dict[Task, float] = {}
+    temperatures: dict[Task, float] = {}
     parts: Mapping[Task, str] = {"cta": "types", "cpa": "relations"}
     for task, part in parts.items():
         labelled = [(one, one.known[part]) for one in held_out]
@@ -211,17 +211,17 @@ def fit_temperatures(held_out: Sequence[HeldOut]) -> dict[Task, float]:
             probabilities = softmax(logits / np.float32(temperature))
             return float(-np.log((probabilities * right).sum(axis=1) + 1e-7).mean())
 
-        found[task] = min(TEMPERATURES, key=loss) if len(logits) else 1.0
-    return found
+        temperatures[task] = min(TEMPERATURES, key=loss) if len(logits) else 1.0
+    return temperatures
 
 
 def _targets(tables: Sequence[TrainingTable]) -> Targets:
     labels, weights = [], []
     for table in tables:
-        for given in table.labelled.labels:
+        for known in table.labelled.labels:
             wanted = (
-                TYPE_INDEX.get(given.type or "", -1),
-                RELATION_INDEX.get(given.relation or "", -1),
+                TYPE_INDEX.get(known.type or "", -1),
+                RELATION_INDEX.get(known.relation or "", -1),
             )
             trusted = (table.source.cta_weight, table.source.cpa_weight)
             labels.append(

@@ -43,8 +43,8 @@ def fit_pair(first: Probabilities, second: Probabilities, accepted: Bools) -> tu
         return float(value), slope / len(accepted)
 
     bounds = [(0.0, 3.0), (0.0, 3.0)]
-    found = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
-    return float(found.x[0]), float(found.x[1])
+    fitted = minimize(loss, np.array([0.5, 0.5]), jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(fitted.x[0]), float(fitted.x[1])
 
 
 def fit_personal(first: F32, second: F32, personal: Bools) -> tuple[float, float, float]:
@@ -79,19 +79,19 @@ def fit_rule_trust(fine: Probabilities, named: Sequence[str | None], accepted: B
     Every fine type starts from what suits the rare ones, those that rules name in RARE columns at most, and moves away from
     it as its own columns ask for: the start counts as much as PRIOR_COLUMNS of them.
     """
-    places = np.array([FINE_INDEX.get(name or "", -1) for name in named], np.int64)
-    rows = np.flatnonzero((places >= 0) & (fine[np.arange(len(fine)), places] < LIKELY))
-    places = places[rows]
-    right = accepted[rows, places]
+    indices = np.array([FINE_INDEX.get(name or "", -1) for name in named], np.int64)
+    rows = np.flatnonzero((indices >= 0) & (fine[np.arange(len(fine)), indices] < LIKELY))
+    indices = indices[rows]
+    right = accepted[rows, indices]
     before = (with_none(fine[rows]) * accepted[rows]).sum(axis=1)
     gains = np.log(before[:, None] * (1 - TRUSTS) + right[:, None] * TRUSTS + FLOOR)
-    rare = np.bincount(places, minlength=len(FINE_NAMES))[places] <= RARE
+    rare = np.bincount(indices, minlength=len(FINE_NAMES))[indices] <= RARE
     usual = gains[rare].sum(axis=0) / max(int(rare.sum()), 1)
     best = {
-        name: np.argmax(gains[places == place].sum(axis=0) + PRIOR_COLUMNS * usual)
-        for place, name in enumerate(FINE_NAMES)
+        name: np.argmax(gains[indices == index].sum(axis=0) + PRIOR_COLUMNS * usual)
+        for index, name in enumerate(FINE_NAMES)
     }
-    return RuleTrust({name: float(TRUSTS[place]) for name, place in best.items()})
+    return RuleTrust({name: float(TRUSTS[index]) for name, index in best.items()})
 
 
 def fit_weights(
@@ -125,9 +125,9 @@ def fit_weights(
 
     def loss(settings: tuple[float, float]) -> float:
         share, sharpness = settings
-        asked = Mixing(*[replace(weights, via_fine=share, sharpness=sharpness)] * 2)
-        found = with_none(asked.with_fine(types, fine, types_of_fine, web))
-        return float(-np.log((found * accepted["types"][used]).sum(axis=1) + 1e-6).mean())
+        tried = Mixing(*[replace(weights, via_fine=share, sharpness=sharpness)] * 2)
+        mixed = with_none(tried.with_fine(types, fine, types_of_fine, web))
+        return float(-np.log((mixed * accepted["types"][used]).sum(axis=1) + 1e-6).mean())
 
     share, sharpness = min(product(VIA_FINE, SHARPNESS), key=loss)
     return replace(weights, via_fine=share, sharpness=sharpness)

@@ -113,29 +113,29 @@ def _web_scores(held_out: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join([title, "", *heading, *rows])
 
 
-def _everyday_scores(figures: Mapping[str, Any]) -> Iterator[str]:
+def _everyday_scores(metrics: Mapping[str, Any]) -> Iterator[str]:
     yield "## Scores on held-out everyday tables\n"
-    yield f"{figures['columns']:,} columns of {figures['tables']:,} tables, five folds by repository.\n"
+    yield f"{metrics['columns']:,} columns of {metrics['tables']:,} tables, five folds by repository.\n"
     yield "| what | |"
     yield "|---|---|"
-    relation, personal = figures["relation"], figures["personal"]
+    relation, personal = metrics["relation"], metrics["personal"]
     for what, value in (
-        ("leading type right, none included", figures["type"]["right"]),
-        ("label right", figures["label"]["right"]),
-        ("fine type given", figures["fine"]["given"]),
-        ("fine type right where given", figures["fine"]["precision"]),
-        ("type wrong at confidence 0.5 or more", figures["misleading"]["type"]),
-        ("label wrong at confidence 0.5 or more", figures["misleading"]["label"]),
-        ("calibration error of the type", figures["type"]["confidence"]["ece"]),
-        ("calibration error of the label", figures["label"]["confidence"]["ece"]),
+        ("leading type right, none included", metrics["type"]["right"]),
+        ("label right", metrics["label"]["right"]),
+        ("fine type given", metrics["fine"]["given"]),
+        ("fine type right where given", metrics["fine"]["precision"]),
+        ("type wrong at confidence 0.5 or more", metrics["misleading"]["type"]),
+        ("label wrong at confidence 0.5 or more", metrics["misleading"]["label"]),
+        ("calibration error of the type", metrics["type"]["confidence"]["ece"]),
+        ("calibration error of the label", metrics["label"]["confidence"]["ece"]),
         ("relation right where given at 0.5 or more", relation["precision"]),
         ("relation given at 0.5 or more to columns without one", relation["false_given"]),
         ("personal data: precision", personal["precision"]),
         ("personal data: recall", personal["recall"]),
-        ("subject column plausible", figures["subject"]["plausible"]),
+        ("subject column plausible", metrics["subject"]["plausible"]),
     ):
         yield f"| {what} | {value:.3f} |"
-    for title, parts in (("kind", figures["kinds"]), ("domain", figures["domains"])):
+    for title, parts in (("kind", metrics["kinds"]), ("domain", metrics["domains"])):
         yield f"\n| {title} | columns | type right | label right |"
         yield "|---|---|---|---|"
         for part in parts:
@@ -147,10 +147,10 @@ def _everyday_scores(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _collapse_checks(facts: Mapping[str, Any]) -> str:
-    figures = ", ".join(f"{name} {value:.3f}" for name, value in facts.get("liveness", {}).items())
+    metrics = ", ".join(f"{name} {value:.3f}" for name, value in facts.get("liveness", {}).items())
     return (
         "## Collapse checks\n\nOf the byte network, measured at export, which refuses a collapsed one: "
-        f"{figures}."
+        f"{metrics}."
     )
 
 

@@ -31,7 +31,7 @@ from aegir.lab.data.known_names import (
 from aegir.lab.data.sources import Source, TrainingTable
 from aegir.lab.held_out import HeldOut, column_names, save_answers
 from aegir.lab.linear_stages import (
-    Examples,
+    LinearExamples,
     LinearTraining,
     cross_validate,
     fit,
@@ -97,33 +97,33 @@ def train_ngrams(
         )
     work.mkdir(parents=True, exist_ok=True)
     _hold_to_settings(work, config, len(tables))
-    examples = Examples.of(web)
+    examples = LinearExamples.of(web)
     say(f"{len(web)} web tables, {len(examples.table)} columns, {len(set(examples.group))} groups")
     linear_config = replace(config.linear, seed=config.seed, folds=config.folds, jobs=config.jobs)
     fitted = fit(examples, np.ones(len(examples.table), bool), linear_config)
     linear_file = work / LINEAR_ANSWERS
     if not linear_file.exists():
-        everyday = Examples.of([table for table in tables if table.source.everyday])
+        everyday = LinearExamples.of([table for table in tables if table.source.everyday])
         answers = {
             "web": cross_validate(examples, linear_config, say),
             "open": predict(fitted, everyday, np.ones(len(everyday.table), bool)),
         }
         save_answers(linear_file, answers)
     networks = _train_networks(tables, raw, config, say, work)
-    calibration, types_of_fine, figures, open_metrics = calibrate_ngrams(work, tables)
-    for name, judgement in figures.items():
+    calibration, types_of_fine, metrics, on_everyday = calibrate_ngrams(work, tables)
+    for name, judgement in metrics.items():
         say(f"{name}: {judgement}")
     return NgramModel(
-        fitted.values,
-        fitted.subject,
-        fitted.context,
-        compatibility_of(tables),
-        networks,
-        types_of_fine,
-        calibration,
-        {
-            "held_out": {name: asdict(judgement) for name, judgement in figures.items()},
-            "everyday": open_metrics.as_dict(),
+        values=fitted.values,
+        subject=fitted.subject,
+        context=fitted.context,
+        compatibility=compatibility_of(tables),
+        networks=networks,
+        types_of_fine=types_of_fine,
+        calibration=calibration,
+        facts={
+            "held_out": {name: asdict(judgement) for name, judgement in metrics.items()},
+            "everyday": on_everyday.as_dict(),
             "training": {
                 **asdict(config),
                 "tables": len(tables),
@@ -238,8 +238,8 @@ class _NetworkTask:
         fits: list[Fit] = []
         teacher: dict[str, F16] | None = None
         start: dict[str, F32] = {}
-        for place in range(NETWORKS):
-            fitting = Fit(self.columns, used, names, settings, self.config.seed + place)
+        for member in range(NETWORKS):
+            fitting = Fit(self.columns, used, names, settings, self.config.seed + member)
             start = start or {
                 bag: distil_rows(known, fitting.buckets[bag], settings.sizes.embedding)
                 for bag, known in self.knowledge.items()
@@ -260,24 +260,24 @@ class _NetworkTask:
         used = self.fold != number if number >= 0 else np.ones(len(self.fold), bool)
         tables = self.columns.tables
         held_out = HeldOutGroups([tables[i].labelled for i in np.flatnonzero(~used)])
-        for place in np.flatnonzero([table.source.raw for table in tables]):
-            used[place] = tables[place].labelled not in held_out
+        for index in np.flatnonzero([table.source.raw for table in tables]):
+            used[index] = tables[index].labelled not in held_out
         return used
 
     def _taught(self, fitting: Fit, used: Bools) -> dict[str, F16]:
         """Return the probabilities (columns, outputs) that a network gives to unlabelled tables."""
         columns = self.columns
         raw = np.flatnonzero(used & np.array([table.source.raw for table in columns.tables]))
-        found: dict[str, F16] = {
+        probabilities: dict[str, F16] = {
             head: np.zeros((len(columns), columns.targets[head].shape[1]), np.float16)
             for head in TARGETS
         }
         if len(raw):
             where = columns.of_tables(raw)
             for head, logits in fitting.predict(raw).items():
-                if head in found:
-                    found[head][where] = _probabilities(logits)
-        return found
+                if head in probabilities:
+                    probabilities[head][where] = _probabilities(logits)
+        return probabilities
 
     def _answers(self, fits: Sequence[Fit], number: int) -> dict[str, HeldOut]:
         """Return the mean answers of the networks to the fold's tables."""
@@ -286,15 +286,17 @@ class _NetworkTask:
         for origin, wanted in (("web", ~everyday), ("open", everyday)):
             tables = np.flatnonzero((self.fold == number) & wanted)
             where = columns.of_tables(tables)
-            found = [fitting.predict(tables) for fitting in fits]
+            outputs = [fitting.predict(tables) for fitting in fits]
             sizes = np.diff(columns.starts)[tables]
             answers[origin] = HeldOut(
-                {head: _mean_logits([each[head] for each in found]) for head in found[0]},
-                {head: columns.targets[head][where] > 0 for head in TARGETS},
-                {head: columns.weights[head][where] > 0 for head in TARGETS},
-                np.repeat(np.arange(len(tables)), sizes),
-                np.repeat(self.group[tables], sizes),
-                tuple(name for t in tables for name in column_names(columns.tables[t])),
+                logits={
+                    head: _mean_logits([each[head] for each in outputs]) for head in outputs[0]
+                },
+                accepted={head: columns.targets[head][where] > 0 for head in TARGETS},
+                known={head: columns.weights[head][where] > 0 for head in TARGETS},
+                table=np.repeat(np.arange(len(tables)), sizes),
+                group=np.repeat(self.group[tables], sizes),
+                names=tuple(name for t in tables for name in column_names(columns.tables[t])),
             )
         return answers
 
@@ -330,8 +332,8 @@ def read_unlabelled(paths: Sequence[Path], known: set[str], seed: int) -> list[T
         ]
         random = np.random.default_rng(seed)
         if len(tables) > RAW_TABLES_PER_FILE:
-            places = np.sort(random.choice(len(tables), RAW_TABLES_PER_FILE, replace=False))
-            tables = [tables[place] for place in places]
+            drawn = np.sort(random.choice(len(tables), RAW_TABLES_PER_FILE, replace=False))
+            tables = [tables[index] for index in drawn]
         chosen += [TrainingTable(_cut(labelled), RAW) for labelled in tables]
     return chosen
 

@@ -97,8 +97,8 @@ def _labels(table: TrainingTable, head: str) -> I64:
     trusted = table.source.cta_weight if head == "types" else table.source.cpa_weight
     index = TYPE_INDEX if head == "types" else RELATION_INDEX
     names = [label.type if head == "types" else label.relation for label in table.labelled.labels]
-    places = [index.get(name or "", -1) for name in names] if trusted > 0 else []
-    return np.array([place for place in places if place >= 0], np.int64)
+    indices = [index.get(name or "", -1) for name in names] if trusted > 0 else []
+    return np.array([number for number in indices if number >= 0], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,8 @@ def _loss(
     total = 0.0
     for table in tables:
         left = np.maximum(counts - own[table.group], 0) if table.group in own else counts
-        found = Pairs(NAMES[head], left, weights).apply(table.probabilities)
+        together = Pairs(NAMES[head], left, weights).apply(table.probabilities)
         known = table.accepted.any(axis=1)
-        right = (with_none(found) * table.accepted).sum(axis=1)[known]
+        right = (with_none(together) * table.accepted).sum(axis=1)[known]
         total -= float(np.log(right + 1e-6).sum())
     return total

@@ -37,5 +37,5 @@ def encode_texts(texts: Sequence[str]) -> F32:
     folder = Path(str(package.__file__)).parent / "model"
     encoder = SentenceTransformer(str(folder), device="cpu")
     encoder.max_seq_length = MOST_TOKENS
-    found = encoder.encode(list(texts), batch_size=128, show_progress_bar=False)
-    return np.asarray(found, np.float32)
+    vectors = encoder.encode(list(texts), batch_size=128, show_progress_bar=False)
+    return np.asarray(vectors, np.float32)

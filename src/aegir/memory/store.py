@@ -24,7 +24,7 @@ from aegir.vocabulary.hierarchy import is_right
 from aegir_rl.base.errors import UsageError
 from aegir_rl.episode import LABEL
 from aegir_rl.offline.databases import WAIT_SECONDS, Database, connect
-from aegir_rl.offline.store import DecisionStore, Outcome, new_id
+from aegir_rl.offline.store import DecisionStore, EpisodeOutcome, new_id
 
 
 class ReviewStore:
@@ -124,7 +124,7 @@ class ReviewStore:
         """Return what is remembered now; later reviews do not change it."""
         return ReviewMemory(self.read())
 
-    def _outcome(self, review: Review) -> tuple[str, Outcome] | None:
+    def _outcome(self, review: Review) -> tuple[str, EpisodeOutcome] | None:
         """Return the id of the last logged decision about the column, and what came of it; None if there is none."""
         column = review.column
         episode = self._decisions.last_decision(review.table, column.index, column.name)
@@ -134,7 +134,7 @@ class ReviewStore:
         answered = answered if isinstance(answered, str) else None
         right = answered is None if review.label is None else is_right(answered, review.label)
         gold = () if review.label is None else (review.label,)
-        return episode.id, Outcome("correction", float(right), gold, None, review.by)
+        return episode.id, EpisodeOutcome("correction", float(right), gold, None, review.by)
 
 
 def make_review(

@@ -7,16 +7,15 @@
 
     p'(t) = M p(t) q(t)^w / sum over the group of p q^w           readers/swarm/added_answer.py
 
-Only specialists whose gain on labelled tables was above zero are asked (`Validation` in their manifests), each with the weight that was fitted
+Only specialists whose gain on labelled tables was above zero are asked (`SpecialistValidation` in their manifests), each with the weight that was fitted
 after those that were added before it. Their files are checked when the pool is opened: one that was altered or is missing costs a sentence.
 
 Promise: what a specialist says of a table depends on that table and the pool alone, bit for bit.
 """
 
-import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -24,15 +23,13 @@ import numpy as np
 
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
-from aegir.readers.swarm.added_answer import add_answer, places_of_types, specialist_types
+from aegir.readers.swarm.added_answer import add_answer, specialist_types, type_indices
 from aegir.readers.swarm.pool.entry import PoolEntry
 from aegir.readers.swarm.pool.loading import file_state
 from aegir.readers.swarm.pool.location import swarm_folder
-from aegir.readers.swarm.pool.spawning import Spawning
-from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.pool.specialist_pool import Spawning, SpecialistPool
 from aegir.tables.table import Column
 from aegir_rl.base.arrays import I64, Bools
-from aegir_rl.base.errors import UsageError
 
 CANDIDATE = 0.05
 """Probability from which a type is a candidate."""
@@ -41,12 +38,10 @@ CANDIDATE = 0.05
 class AddedSpecialists:
     """The specialists of a pool that a search asks."""
 
-    def __init__(
-        self, pool: SpecialistPool, entries: Sequence[PoolEntry], *, keeps_stats: bool = True
-    ) -> None:
-        """Ask these entries of a pool, in this order; `keeps_stats` says whether `save_stats` writes."""
+    def __init__(self, pool: SpecialistPool, entries: Sequence[PoolEntry]) -> None:
+        """Ask these entries of a pool, in this order."""
         self.pool, self.entries = pool, tuple(entries)
-        self.keeps_stats = keeps_stats
+        self.columns_read: Counter[str] = Counter()
         self._members = {entry.name: _members(entry) for entry in entries}
 
     @classmethod
@@ -76,10 +71,10 @@ class AddedSpecialists:
 
     @classmethod
     def beside(cls, added: "AddedSpecialists | None", entry: PoolEntry) -> Self:
-        """Return the same, and one more that is asked after them; statistics of these are not kept."""
+        """Return the same, and one more that is asked after them."""
         entries = (*(added.entries if added else ()), entry)
         pool = SpecialistPool({each.name: each for each in entries})
-        return cls(pool, entries, keeps_stats=False)
+        return cls(pool, entries)
 
     def doubtful(self, entry: PoolEntry, types: Probabilities) -> Bools:
         """(columns,) which columns could be several of the types that a specialist tells apart."""
@@ -102,9 +97,8 @@ class AddedSpecialists:
         model = self.pool.get(entry.name, spawning)
         if model is None or entry.validation is None:
             return None
-        started = time.perf_counter()
         answers = specialist_types(model, columns)
-        self.pool.note_use(entry.name, len(columns), time.perf_counter() - started)
+        self.columns_read[entry.name] += len(columns)
         weight, members = entry.validation.weight, self._members[entry.name]
         changed = add_answer(with_none(types), answers, members, weight)[:, :-1]
         # Weights of any size are accepted: one that overflows on a column says nothing about it.
@@ -119,12 +113,6 @@ class AddedSpecialists:
         )
         return f"the specialist {entry.name!r} was not asked: {reason}"
 
-    def save_stats(self) -> None:
-        """Add to the statistics of the pool how they were used; a folder that cannot be written keeps what it has."""
-        if self.keeps_stats and self.pool.has_unsaved_stats:
-            with suppress(UsageError):
-                self.pool.save_stats()
-
 
 def could_be_several(types: Probabilities, members: I64) -> Bools:
     """(columns,) for which columns the two likeliest types (columns, 82) are candidates and both of a group."""
@@ -136,4 +124,4 @@ def could_be_several(types: Probabilities, members: I64) -> Bools:
 
 def _members(entry: PoolEntry) -> I64:
     assert entry.validation is not None, "only validated specialists are asked"
-    return places_of_types(entry.validation.types)
+    return type_indices(entry.validation.types)

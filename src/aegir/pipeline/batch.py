@@ -18,9 +18,8 @@ import numpy as np
 
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import TableScores, table_spans
-from aegir.routing.choices import Choices
+from aegir.routing.decisions import Choices, RoutingStep
 from aegir.routing.features import column_features, confidence_of
-from aegir.routing.routed_table import RoutingStep
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Bools, Floats
 
@@ -31,7 +30,7 @@ PARTS = ("types", "relations", "fine", "personal")
 
 
 @dataclass(eq=False)
-class TableBatch:
+class PipelineBatch:
     """B columns of some tables, what is known about them, and who was called about each."""
 
     tables: Sequence[Table]

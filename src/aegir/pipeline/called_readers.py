@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import TableBatch, TablePart
+from aegir.pipeline.batch import PipelineBatch, TablePart
 from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.mixing import per_column
 from aegir.readers.scores import (
@@ -37,7 +37,11 @@ class CalledReader(Protocol):
     """Whoever can be called about some columns."""
 
     def read(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> list[TableScores]:
         """Return the scores of these tables of the batch, in which the rows of the called columns are the reader's.
 
@@ -58,7 +62,11 @@ class FirstReading:
         """Do nothing."""
 
     def read(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> list[TableScores]:
         """Return the first scores."""
         del called, context
@@ -75,7 +83,11 @@ class AnnotatorReader:
         """Do nothing: an annotator is loaded when it is made."""
 
     def read(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> list[TableScores]:
         """Return the first scores with the rows that the annotator gives."""
         parts = parts_of(batch, tables, called, context)
@@ -103,7 +115,11 @@ class MixedReader:
         """Do nothing: the byte network is loaded when it is made."""
 
     def read(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> list[TableScores]:
         """Return the first scores with the rows of the mixture."""
         parts = parts_of(batch, tables, called, context)
@@ -152,7 +168,7 @@ class MixedReader:
 
 
 def parts_of(
-    batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+    batch: PipelineBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
 ) -> list[TablePart]:
     """Return the called columns of each table with their context."""
     return [

@@ -56,6 +56,8 @@ def read_answers(path: Path) -> list[ComparedAnswer]:
             for number, line in enumerate(text.split("\n"), 1)
             if line.strip()
         ]
+    except UsageError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read as an answer ({reason_of(error)})") from None
 

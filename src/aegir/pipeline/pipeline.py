@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.called_readers import (
     AnnotatorReader,
     CalledReader,
@@ -51,9 +51,7 @@ from aegir.readers.calibration import OperatingPoints
 from aegir.readers.ngrams.annotator import load_ngrams
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import Annotator, Explanation, TableScores
-from aegir.routing.choices import FREE
-from aegir.routing.routed_table import EFFORT, FALLBACK, RoutedTable, RoutingStep
-from aegir.routing.tables import load_routing
+from aegir.routing.decisions import EFFORT, FALLBACK, FREE, RoutedTable, RoutingStep, load_routing
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32, Bools
 from aegir_rl.base.errors import AegirError
@@ -137,10 +135,10 @@ class Pipeline:
         self._call(batch, Call(reader, np.ones(len(batch.verdicts), bool), context))
         return self._corrected(batch)
 
-    def read_first(self, tables: Sequence[Table]) -> TableBatch:
+    def read_first(self, tables: Sequence[Table]) -> PipelineBatch:
         """Return the tables with what rules and n-grams say of every column."""
         verdicts = judge_columns([column for table in tables for column in table.columns])
-        return TableBatch(tables, verdicts, self.ngrams.score_judged(tables, verdicts))
+        return PipelineBatch(tables, verdicts, self.ngrams.score_judged(tables, verdicts))
 
     def _groups(self, tables: Sequence[Table]) -> list[Sequence[Table]]:
         """Return the tables that are read at a time: all of them, or under a time limit each by itself."""
@@ -150,7 +148,7 @@ class Pipeline:
             reader.load()  # before the clock runs
         return [[table] for table in tables]
 
-    def _run(self, tables: Sequence[Table]) -> TableBatch:
+    def _run(self, tables: Sequence[Table]) -> PipelineBatch:
         if self.plan.clock is not None:
             self.plan.clock.start()
         batch = self.read_first(tables)
@@ -189,13 +187,13 @@ class Pipeline:
             )
         return result
 
-    def _corrected(self, batch: TableBatch) -> list[TableScores]:
+    def _corrected(self, batch: PipelineBatch) -> list[TableScores]:
         return [
             self.corrections.apply(scores, batch.verdicts[span])
             for scores, span in zip(batch.scores, batch.spans, strict=True)
         ]
 
-    def _call(self, batch: TableBatch, call: Call) -> None:
+    def _call(self, batch: PipelineBatch, call: Call) -> None:
         """Put a reader's answers about some columns into the scores, and record who was called."""
         columns = np.flatnonzero(call.columns).tolist()
         if not columns:
@@ -216,7 +214,7 @@ class Pipeline:
                 )
             )
 
-    def _read(self, batch: TableBatch, call: Call) -> Bools:
+    def _read(self, batch: PipelineBatch, call: Call) -> Bools:
         """Call the reader; return (B,) the columns on which it failed."""
         reader = self.readers[call.reader]
         failed = np.zeros(len(call.columns), bool)
@@ -239,7 +237,7 @@ class Pipeline:
         return failed
 
 
-def _with_paths(scores: TableScores, batch: TableBatch, span: slice) -> tuple[Explanation, ...]:
+def _with_paths(scores: TableScores, batch: PipelineBatch, span: slice) -> tuple[Explanation, ...]:
     """Return the explanations, those of searched columns with the path through the type tree."""
     if not batch.searched:
         return scores.explanations

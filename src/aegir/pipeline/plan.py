@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.settings import EFFORTS, NORMAL
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
-from aegir.routing.choices import FREE, Choices
+from aegir.routing.decisions import EFFORT, FREE, Choices, RoutingStep
 from aegir.routing.features import CONFIDENCE, FEATURES
-from aegir.routing.routed_table import EFFORT, RoutingStep
 from aegir_rl.base.arrays import Bools
-from aegir_rl.offline.routing_table import Comparison, Role, RoutingTable, Rule
+from aegir_rl.offline.routing_table import FeatureComparison, Role, RoutingRule, RoutingTable
 
 if TYPE_CHECKING:
     from aegir.pipeline.within import TableClock
@@ -47,7 +46,7 @@ MOST_READINGS = 3
 SWARM_FROM = 0.9
 """Effort from which the swarm and the user's specialists are called."""
 WHOLE_TABLES = RoutingTable(
-    rules=(Rule((Comparison("unsure", ">", 0.0),), COMBINED), Rule((), FREE)),
+    rules=(RoutingRule((FeatureComparison("unsure", ">", 0.0),), COMBINED), RoutingRule((), FREE)),
     roles={COMBINED: Role(COMBINED), FREE: Role(FREE)},
     features=FEATURES,
 )
@@ -103,11 +102,11 @@ class Plan(Protocol):
         """The readers that the table or the policy may choose, sorted."""
         ...
 
-    def choose(self, batch: TableBatch) -> Choices:
+    def choose(self, batch: PipelineBatch) -> Choices:
         """Return the first choice for every column."""
         ...
 
-    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
         """Yield calls until nobody is to be called any more."""
         ...
 
@@ -124,7 +123,7 @@ class TablePlan:
     policy: "LearntPolicy | None" = field(default=None, init=False)
     clock: "TableClock | None" = field(default=None, init=False)
 
-    def choose(self, batch: TableBatch) -> Choices:
+    def choose(self, batch: PipelineBatch) -> Choices:
         """Return what the table's rules say."""
         features = batch.features
         if self.sureness < 1:
@@ -133,7 +132,7 @@ class TablePlan:
             features[:, CONFIDENCE] = sure / self.sureness if self.sureness else math.inf
         return Choices.by_table(self.table, self.workers, features)
 
-    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
         """Yield the chosen readers, then their fallbacks."""
         return follow_chains(self, batch)
 
@@ -162,11 +161,11 @@ class PlanAround:
         """The readers that may be chosen."""
         return self.plan.workers
 
-    def choose(self, batch: TableBatch) -> Choices:
+    def choose(self, batch: PipelineBatch) -> Choices:
         """Return the plan's first choice."""
         return self.plan.choose(batch)
 
-    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
         """Yield the chosen readers, then their fallbacks."""
         return follow_chains(self, batch)
 
@@ -183,7 +182,7 @@ class PolicyPlan(PlanAround):
         """The policy, which may be unusable."""
         return self._policy
 
-    def choose(self, batch: TableBatch) -> Choices:
+    def choose(self, batch: PipelineBatch) -> Choices:
         """Return what the policy says, and the plan's choice where the policy is not sure or cannot be used."""
         return self.plan.choose(batch).with_policy(self._policy)
 
@@ -195,7 +194,7 @@ class Explore(PlanAround):
         super().__init__(plan)
         self.exploration = exploration
 
-    def choose(self, batch: TableBatch) -> Choices:
+    def choose(self, batch: PipelineBatch) -> Choices:
         """Return readers that were drawn around the plan's choice."""
         return self.plan.choose(batch).explored_by(self.exploration, batch.tables)
 
@@ -208,7 +207,7 @@ class EffortPlan(PlanAround):
         super().__init__(plan)
         self.search = search
 
-    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
         """Yield the plan's first round, the search, and the plan's other rounds."""
         rounds = self.plan.rounds(batch)
         yield next(rounds, [])
@@ -223,7 +222,7 @@ def is_ambiguous(types: Probabilities, below: float) -> Bools:
     return np.asarray((sure < below) & types.any(axis=1), bool)
 
 
-def follow_chains(plan: Plan, batch: TableBatch) -> Iterator[Sequence[Call]]:
+def follow_chains(plan: Plan, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
     """Yield calls of the chosen readers, then of the fallbacks of their roles, within the budget of the routing table."""
     table = plan.table
     choices = plan.choose(batch).within_budget(table, batch.tables, batch.features)
@@ -249,7 +248,7 @@ def _role(table: RoutingTable, choices: Choices, column: int) -> Role:
 
 
 def _fallbacks(
-    table: RoutingTable, batch: TableBatch, roles: Sequence[Role], last: set[int]
+    table: RoutingTable, batch: PipelineBatch, roles: Sequence[Role], last: set[int]
 ) -> dict[int, str]:
     """Return the columns, of those called about last, that are handed on, each with the reader that is next."""
     pending: dict[int, str] = {}

@@ -21,7 +21,7 @@ from aegir.answers.annotation import TableAnnotation
 from aegir.answers.text_report import render_text
 from aegir.answers.writers import FORMATS, check_format
 from aegir.memory.location import load_memory, memory_exists
-from aegir.pipeline.custom_types.recognising import with_custom_types
+from aegir.pipeline.custom_types.store import type_files, types_folder
 from aegir.pipeline.decide import decide
 from aegir.pipeline.registry import load_annotator, thresholds_for
 from aegir.pipeline.settings import AnnotationSettings
@@ -35,7 +35,7 @@ from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError
 
 if TYPE_CHECKING:
     from aegir.memory.recall import ReviewMemory
-    from aegir.routing.routed_table import RoutedTable
+    from aegir.routing.decisions import RoutedTable
 
 COLUMNS_AT_ONCE = 512
 
@@ -147,7 +147,9 @@ def prepare(
     file of the user's pool, that cannot be used.
     """
     chosen = annotator or load_annotator(settings, readers=readers, say=say)
-    if settings.custom_types:
+    if settings.custom_types and type_files(types_folder()):
+        from aegir.pipeline.custom_types.recognising import with_custom_types
+
         chosen = with_custom_types(chosen, say=say)
     return Prepared(
         settings, chosen, choose_thresholds(chosen, settings), memory or load_reviews(settings)

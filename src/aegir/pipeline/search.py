@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.called_readers import CalledReader
 from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
 from aegir.pipeline.witnesses import FLOOR, FurtherReadings, Logs, Networks, read_by_swarm
@@ -90,7 +90,11 @@ class Search:
             self.added.load()
 
     def read(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> list[TableScores]:
         """Return the scores of these tables after the search of their called columns."""
         if self.first is not None:
@@ -109,7 +113,11 @@ class Search:
         return result
 
     def _read_first(
-        self, batch: TableBatch, tables: Sequence[int], called: Sequence[Bools], context: int | None
+        self,
+        batch: PipelineBatch,
+        tables: Sequence[int],
+        called: Sequence[Bools],
+        context: int | None,
     ) -> None:
         assert self.first is not None
         before = batch.was_called(COMBINED)
@@ -125,7 +133,7 @@ class Search:
         verdicts: Sequence[Verdict],
         start: TableScores,
         called: Bools,
-        batch: TableBatch,
+        batch: PipelineBatch,
     ) -> "_Searched":
         """Search the called columns of one table that are ambiguous."""
         searched = _Searched(start, [Trail() for _ in table.columns])
@@ -156,7 +164,7 @@ class Search:
         searched: "_Searched",
         table: Table,
         called: Bools,
-        batch: TableBatch,
+        batch: PipelineBatch,
         added: "AddedSpecialists",
     ) -> None:
         """Call the user's specialists about columns that are still ambiguous between types that they tell apart."""

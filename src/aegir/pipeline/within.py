@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.plan import BYTE_MODEL, COMBINED, Call, Plan, PlanAround
 from aegir.pipeline.settings import LONGEST
-from aegir.routing.choices import FREE
+from aegir.routing.decisions import FREE
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
 
@@ -90,7 +90,7 @@ class Within(PlanAround):
         super().__init__(plan)
         self.clock = TableClock(seconds, now)
 
-    def rounds(self, batch: TableBatch) -> Iterator[Sequence[Call]]:
+    def rounds(self, batch: PipelineBatch) -> Iterator[Sequence[Call]]:
         """Yield the plan's calls as far as there is time for them, and note what was left out."""
         left_out = 0
         for calls in self.plan.rounds(batch):
@@ -112,7 +112,7 @@ class Within(PlanAround):
         for notes in batch.notes:
             notes.append(note)
 
-    def _fit(self, call: Call, batch: TableBatch) -> Call:
+    def _fit(self, call: Call, batch: PipelineBatch) -> Call:
         """Return the call about as many columns as there is time for, the least sure first."""
         if call.reader == FREE or call.by_effort:  # a search measures its own steps
             return call

@@ -93,6 +93,8 @@ class Pairs:
             for before, row in data["counts"].items():
                 for after, count in row.items():
                     counts[index_of[before], index_of[after]] = count
+        except UsageError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(f"the pairs in the calibration cannot be read ({error!r})") from None
         if not np.isfinite(counts).all() or (counts < 0).any():

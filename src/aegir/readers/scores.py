@@ -25,7 +25,7 @@ from aegir_rl.base.arrays import F32, I64
 
 if TYPE_CHECKING:
     from aegir.readers.rules.judge import Verdict
-    from aegir.routing.routed_table import RoutedTable
+    from aegir.routing.decisions import RoutedTable
 
 Probabilities = npt.NDArray[np.float32]
 

@@ -7,8 +7,8 @@ The decisions after it, fallbacks and searches, follow from the plan, with a pro
 import math
 from collections.abc import Sequence
 
+from aegir.routing.decisions import RoutedTable
 from aegir.routing.features import FEATURES
-from aegir.routing.routed_table import RoutedTable
 from aegir_rl.episode import LABEL, Decision, Episode, Source
 from aegir_rl.episode.decisions import id_part
 from aegir_rl.offline.logged_decisions import WORKER

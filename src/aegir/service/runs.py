@@ -34,7 +34,7 @@ def answer_about_runs(job: ListRunsJob | ShowRunJob, folder: Path | None) -> Rep
         raise Refused(404, f"there is no run {job.name!r}; {where}")
     if (paths[job.name] / METRICS).stat().st_size > LARGEST:
         raise UsageError(
-            f"the metrics of {job.name} are larger than {LARGEST >> 20} MB; use aegir runs show"
+            f"the metrics of {job.name} are larger than {LARGEST >> 20} MB; use python -m aegir.lab.figures run"
         )
     return json_reply(read_run(RunFolder(paths[job.name])).as_dict())
 

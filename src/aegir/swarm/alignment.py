@@ -55,12 +55,12 @@ def _begin(name: str, shape: tuple[int, ...], source: Shape) -> Tensor:
     if name == "weight":
         return torch.eye(*shape)
     if name == "heads":
-        heads, given = shape
-        return torch.eye(given)[torch.arange(heads) * given // heads]
+        heads, source_heads = shape
+        return torch.eye(source_heads)[torch.arange(heads) * source_heads // heads]
     if len(source) == 3:
         return torch.eye(*shape[1:]).repeat(shape[0], 1, 1)
     if name == "keys":
         return torch.eye(*shape[1:]).repeat(shape[0], 1, 1)
     heads, rank, values, width = shape
-    places = torch.arange(heads * rank * values) % width  # the vector in parts, over and over
-    return torch.eye(width)[places].reshape(shape)
+    indices = torch.arange(heads * rank * values) % width  # the vector in parts, over and over
+    return torch.eye(width)[indices].reshape(shape)

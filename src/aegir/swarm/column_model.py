@@ -132,8 +132,8 @@ class ByteColumnModel(nn.Module):  # type: ignore[misc]
         x = self.network.reader.embedding(symbols, self._grams(symbols))
         for block in self.network.reader.stage.encoder[:1]:
             x = block(x, block.start(len(x)), mask, None)[0]
-        kept = mask[..., None]
-        mean = (x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+        present = mask[..., None]
+        mean = (x * present).sum(dim=1) / present.sum(dim=1).clamp(min=1)
         return functional.layer_norm(mean, mean.shape[-1:])
 
     def tensors(self) -> Arrays:

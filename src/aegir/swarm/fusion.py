@@ -135,10 +135,10 @@ def fusion_per_layer(
 ) -> list[RWKVStateFusion]:
     """Return one fusion per layer of the primary; raise if they do not fit."""
     fusions = [fusion] * len(shapes) if isinstance(fusion, RWKVStateFusion) else list(fusion)
-    given = [each.state_shape for each in fusions]
-    if given != list(shapes):
+    fused = [each.state_shape for each in fusions]
+    if fused != list(shapes):
         raise UsageError(
-            f"fusion has states of shapes {given} but the primary's layers {list(shapes)}; "
+            f"fusion has states of shapes {fused} but the primary's layers {list(shapes)}; "
             "build_fusions makes one fusion per layer"
         )
     for each in fusions:

@@ -37,7 +37,11 @@ from aegir.readers.swarm.state_fusion import RMS_FLOOR, contributed_shape, match
 from aegir.swarm.alignment import AlignmentProjection
 from aegir.swarm.column_model import ColumnModel, ModelOutput
 from aegir.swarm.fusion import RWKVStateFusion, fusion_per_layer
-from aegir.swarm.router import SpecialistRouter, limit_activations
+from aegir.swarm.router import (
+    SpecialistRouter,
+    bernoulli_log_probabilities,
+    limit_activations,
+)
 from aegir.swarm.specialist import (
     FrozenSpecialist,
     SpecialistOutput,
@@ -63,8 +67,10 @@ class SwarmOutput(TypedDict):
     """(B, N) which specialists have read which row."""
     scores: Tensor
     """(B, N) of the router; zeros if it was skipped."""
+    routing_logits: Tensor
+    """(B, N) of the policy's decisions, the router's over its temperature; zeros if it was skipped."""
     log_probabilities: Tensor
-    """(B, N) of each decision as it was taken before the cap; zeros if the router was skipped."""
+    """(B, N) of each decision as it was drawn before a cap; zeros if the router was skipped."""
     dropped: Tensor
     """(B, N) true where a specialist gave a number that is not finite, so that nothing of it was used."""
     reports: list[str]
@@ -89,12 +95,14 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         observation: bool = True,
         answers: bool = False,
         workers: int | None = None,
+        temperature: float = 1.0,
     ) -> None:
         """Join them; `d_model` is the width of the routing hidden.
 
         `fusion` is one fusion per RWKV layer of the primary (`build_fusions`), one for all layers if they have the same
         shape, or None for no states. `observation` adds the specialists' vectors to the primary's, `answers` their
         answers to those of its heads. `workers` is the most specialists that run at a time, one per core if None.
+        `temperature` is that of the decisions whose log probabilities are returned (router.py).
         """
         super().__init__()
         check_specialists(primary_model, specialists)
@@ -102,7 +110,7 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         self.primary_model: Any = primary_model  # with whatever else its class offers
         self.specialists = tuple(specialists)  # a tuple, which does not register them as modules
         self.workers, self.d_model = workers, d_model
-        self.router = SpecialistRouter(d_model, len(specialists), activation_threshold)
+        self.router = SpecialistRouter(d_model, len(specialists), activation_threshold, temperature)
         fusions = [] if fusion is None else fusion_per_layer(fusion, shapes, len(specialists) + 1)
         self.fusions = nn.ModuleList(fusions)
         self.entry_gates = nn.ParameterList(torch.zeros(each.num_heads) for each in fusions)
@@ -136,30 +144,42 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         routing_hidden: Tensor | None = None,
         *,
         activation: Tensor | None = None,
+        drawn: Tensor | None = None,
         cap: int | None = None,
         initial: Sequence[Tensor] | None = None,
-        known: Sequence[SpecialistOutput | None] | None = None,
+        cached: Sequence[SpecialistOutput | None] | None = None,
     ) -> SwarmOutput:
         """Read columns (B, T); None as `routing_hidden` (B, d_model) reads them with the primary alone.
 
         `activation` (B, N) replaces the threshold, for instance by what `router.sample` drew. `cap` is the most
-        activations in this batch: the highest scores stay. `initial` are the primary's own states, zeros if None.
-        `known` is what each specialist gave for these rows before, at least for those that are routed to it now: nothing
+        activations in this batch: the highest scores stay. `drawn` (B, N) are the decisions whose log probabilities are
+        wanted, where the caller has cut them down to `activation`. `initial` are the primary's own states, zeros if None.
+        `cached` is what each specialist gave for these rows before, at least for those that are routed to it now: nothing
         is read again.
         """
         begin = time.perf_counter()
-        self._check_inputs(input_ids, mask, routing_hidden, activation)
-        decided = self._decide(len(input_ids), routing_hidden, activation, cap)
-        scores, log_probabilities, active = decided
+        self._check_inputs(input_ids, mask, routing_hidden, activation, drawn)
+        scores = logits = log_probabilities = self.router.weight.new_zeros(
+            len(input_ids), len(self.specialists)
+        )
+        active = scores > 0
+        if routing_hidden is not None:
+            scores = self.router(routing_hidden)
+            active = self.router.activate(scores) if activation is None else activation
+            logits = self.router.decision_logits(routing_hidden)
+            log_probabilities = bernoulli_log_probabilities(
+                logits, active if drawn is None else drawn
+            )
+        active = limit_activations(active, scores, cap)
         routed = time.perf_counter() - begin
-        outputs = self._specialists(input_ids, mask, active, known)
+        outputs = self._specialists(input_ids, mask, active, cached)
         begin = time.perf_counter()
         dropped = torch.zeros_like(active)
-        for number, given in enumerate(outputs):
-            if given is not None:
-                dropped[given.rows, number] = ~given.finite
+        for number, each in enumerate(outputs):
+            if each is not None:
+                dropped[each.rows, number] = ~each.finite
         strengths = torch.where(active & ~dropped, scores, 0)
-        if any(given is not None for given in outputs):
+        if any(each is not None for each in outputs):
             initial = self._fused(initial, outputs, strengths)
         reading: ModelOutput = self.primary_model(input_ids, mask, initial)
         assert reading.vectors is not None, "a primary gives vectors"
@@ -171,6 +191,7 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
             specialist_outputs=outputs,
             activation_mask=active,
             scores=scores,
+            routing_logits=logits,
             log_probabilities=log_probabilities,
             dropped=dropped,
             reports=self._reports(dropped),
@@ -196,35 +217,23 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         input_ids: Tensor,
         mask: Tensor,
         active: Tensor,
-        known: Sequence[SpecialistOutput | None] | None,
+        cached: Sequence[SpecialistOutput | None] | None,
     ) -> list[SpecialistOutput | None]:
-        if known is None:
+        if cached is None:
             return run_specialists(self.specialists, input_ids, mask, active, self.workers)
-        if len(known) != len(self.specialists):
+        if len(cached) != len(self.specialists):
             raise UsageError(
-                f"{len(known)} known outputs came for {len(self.specialists)} specialists"
+                f"{len(cached)} cached outputs came for {len(self.specialists)} specialists"
             )
-        found = []
-        for number, given in enumerate(known):
-            if given is None and active[:, number].any():
+        for number, output in enumerate(cached):
+            if output is None and active[:, number].any():
                 raise UsageError(
                     f"specialist {self.specialists[number].name!r} has read nothing, but rows are routed to it"
                 )
-            found.append(None if given is None else given.among(active[:, number]))
-        return found
-
-    def _decide(
-        self, rows: int, hidden: Tensor | None, activation: Tensor | None, cap: int | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return scores, log probabilities and activation, each (B, N)."""
-        weight = self.router.weight
-        if hidden is None:
-            none = weight.new_zeros(rows, len(self.specialists))
-            return none, none, limit_activations(none > 0, none, cap)
-        scores = self.router(hidden)
-        drawn = self.router.activate(scores) if activation is None else activation
-        active = limit_activations(drawn, scores, cap)
-        return scores, self.router.log_probabilities(hidden, drawn), active
+        return [
+            None if output is None else output.among(active[:, number])
+            for number, output in enumerate(cached)
+        ]
 
     def _fused(
         self,
@@ -241,28 +250,29 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         for layer, (fusion, gate) in enumerate(zip(self.fusions, self.entry_gates, strict=True)):
             like = strengths.new_zeros(len(strengths), *fusion.state_shape)
             own = like if initial is None else initial[layer]
-            given = [
+            aligned = [
                 self._aligned(number, layer, outputs[number], like)
                 for number in range(len(outputs))
             ]
-            entering = own + torch.tanh(gate)[:, None, None] * (fusion([own, *given], agents) - own)
+            fused = fusion([own, *aligned], agents)
+            entering = own + torch.tanh(gate)[:, None, None] * (fused - own)
             states.append(torch.where(anyone, entering, own))
         return states
 
     def _aligned(
-        self, number: int, layer: int, given: SpecialistOutput | None, like: Tensor
+        self, number: int, layer: int, output: SpecialistOutput | None, like: Tensor
     ) -> Tensor:
         """Return what a specialist contributes to a layer, (B, H, K, V); zeros in rows that it did not read."""
-        if given is None:
+        if output is None:
             return like
-        if given.states:
-            source = given.states[match_layer(layer, len(self.fusions), len(given.states))]
+        if output.states:
+            source = output.states[match_layer(layer, len(self.fusions), len(output.states))]
         else:
-            assert given.vectors is not None
-            source = given.vectors
-        axes = (-2, -1) if given.states else (-1,)
-        aligned = self.alignments[number][layer](_unit_rms(source[given.finite], axes))
-        return like.index_copy(0, given.rows[given.finite], aligned)
+            assert output.vectors is not None
+            source = output.vectors
+        axes = (-2, -1) if output.states else (-1,)
+        aligned = self.alignments[number][layer](_unit_rms(source[output.finite], axes))
+        return like.index_copy(0, output.rows[output.finite], aligned)
 
     def _observed(
         self, vectors: Tensor, outputs: Sequence[SpecialistOutput | None], strengths: Tensor
@@ -270,10 +280,10 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         """Return the primary's vectors (B, D) with those of the specialists added."""
         if not self.observation:
             return vectors
-        for number, given in enumerate(outputs):
-            if given is not None and given.vectors is not None:
-                rows = given.rows[given.finite]
-                seen = self.observations[number](_unit_rms(given.vectors[given.finite], (-1,)))
+        for number, output in enumerate(outputs):
+            if output is not None and output.vectors is not None:
+                rows = output.rows[output.finite]
+                seen = self.observations[number](_unit_rms(output.vectors[output.finite], (-1,)))
                 seen = strengths[rows, number, None] * self.observation_gates[number] * seen
                 vectors = vectors.index_add(0, rows, seen)
         return vectors
@@ -283,10 +293,10 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
         sizes = torch.tensor(list(HEAD_SIZES.values()), device=strengths.device)
         gates = self.head_gates.repeat_interleave(sizes, dim=1) + self.output_gates
         total = strengths.new_zeros(len(strengths), ANSWER_WIDTH)
-        for number, given in enumerate(outputs):
-            if given is not None and given.answers is not None:
-                rows = given.rows[given.finite]
-                said = strengths[rows, number, None] * gates[number] * given.answers[given.finite]
+        for number, output in enumerate(outputs):
+            if output is not None and output.answers is not None:
+                rows = output.rows[output.finite]
+                said = strengths[rows, number, None] * gates[number] * output.answers[output.finite]
                 total = total.index_add(0, rows, said)
         return total
 
@@ -303,16 +313,17 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
     ) -> tuple[TimedStep, ...]:
         """Router, then specialists at once, then fusion and primary, which wait for all of them."""
         ran = tuple(
-            TimedStep(f"specialist {specialist.name}", given.seconds, ("router",))
-            for specialist, given in zip(self.specialists, outputs, strict=True)
-            if given is not None
+            TimedStep(f"specialist {specialist.name}", output.seconds, ("router",))
+            for specialist, output in zip(self.specialists, outputs, strict=True)
+            if output is not None
         )
         before = tuple(step.name for step in ran) or ("router",)
         return (TimedStep("router", routed), *ran, TimedStep("primary", read, before))
 
     def _check_inputs(
-        self, input_ids: Tensor, mask: Tensor, hidden: Tensor | None, activation: Tensor | None
+        self, input_ids: Tensor, mask: Tensor, hidden: Tensor | None, *decisions: Tensor | None
     ) -> None:
+        """Raise for inputs of other shapes; `decisions` are activation and drawn."""
         rows = len(input_ids)
         if input_ids.ndim != 2 or mask.shape != input_ids.shape:
             raise UsageError(
@@ -325,15 +336,14 @@ class SwarmOrchestrator(nn.Module):  # type: ignore[misc]
             )
         if hidden is not None and not hidden.isfinite().all():
             raise UsageError("routing_hidden has numbers that are not finite; the primary diverged")
-        if activation is not None and hidden is None:
-            raise UsageError("activation came without routing_hidden; expected both or neither")
         expected = (rows, len(self.specialists))
-        if activation is not None and (
-            activation.shape != expected or activation.dtype != torch.bool
-        ):
-            raise UsageError(
-                f"activation is {activation.dtype} {tuple(activation.shape)}; expected bool {expected}"
-            )
+        for name, each in zip(("activation", "drawn"), decisions, strict=True):
+            if each is not None and hidden is None:
+                raise UsageError(f"{name} came without routing_hidden; expected both or neither")
+            if each is not None and (each.shape != expected or each.dtype != torch.bool):
+                raise UsageError(
+                    f"{name} is {each.dtype} {tuple(each.shape)}; expected bool {expected}"
+                )
 
 
 def _unit_rms(x: Tensor, axes: tuple[int, ...]) -> Tensor:

@@ -61,13 +61,13 @@ class SpecialistOutput:
             raise UsageError(
                 f"a specialist has not read row {int(missing.nonzero()[0, 0])}, which is routed to it"
             )
-        kept = active[self.rows]
+        routed = active[self.rows]
         return SpecialistOutput(
-            self.rows[kept],
-            tuple(state[kept] for state in self.states),
-            None if self.vectors is None else self.vectors[kept],
-            None if self.answers is None else self.answers[kept],
-            self.finite[kept],
+            self.rows[routed],
+            tuple(state[routed] for state in self.states),
+            None if self.vectors is None else self.vectors[routed],
+            None if self.answers is None else self.answers[routed],
+            self.finite[routed],
             0.0,
         )
 
@@ -188,25 +188,25 @@ def _run(
     start = time.perf_counter()
     part = mask[rows]
     longest = max(int(part.sum(dim=1).max()), 1)
-    given = specialist(input_ids[rows, :longest], part[:, :longest])
-    _check_shapes(specialist, given, len(rows))
+    output = specialist(input_ids[rows, :longest], part[:, :longest])
+    _check_shapes(specialist, output, len(rows))
     finite = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    for tensor in (*given.states, *(x for x in (given.vectors, given.answers) if x is not None)):
+    for tensor in (*output.states, *(x for x in (output.vectors, output.answers) if x is not None)):
         finite &= tensor.isfinite().flatten(1).all(dim=1)
     seconds = time.perf_counter() - start
     return SpecialistOutput(
-        rows, tuple(given.states), given.vectors, given.answers, finite, seconds
+        rows, tuple(output.states), output.vectors, output.answers, finite, seconds
     )
 
 
-def _check_shapes(specialist: FrozenSpecialist, given: ModelOutput, rows: int) -> None:
-    shapes = [tuple(state.shape) for state in given.states]
+def _check_shapes(specialist: FrozenSpecialist, output: ModelOutput, rows: int) -> None:
+    shapes = [tuple(state.shape) for state in output.states]
     expected = [(rows, *shape) for shape in specialist.state_shapes]
     if shapes != expected:
         raise UsageError(
             f"specialist {specialist.name!r} gave states of shapes {shapes}; expected {expected}"
         )
-    vector = None if given.vectors is None else tuple(given.vectors.shape)
+    vector = None if output.vectors is None else tuple(output.vectors.shape)
     wanted = None if specialist.vector_width is None else (rows, specialist.vector_width)
     if vector != wanted:
         raise UsageError(

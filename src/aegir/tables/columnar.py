@@ -110,6 +110,8 @@ def _read_opened(open_stream: Callable[[ExitStack], Any], request: Request) -> T
             return read_relation(
                 connection, STREAM_NAME, request, reopen=register, seconds=NO_DEADLINE
             )
+        except UnreadableTable:
+            raise
         except _arrow_errors() as error:
             raise UnreadableTable(
                 f"{request.label} is Arrow data that cannot be read ({_reason(error)})"

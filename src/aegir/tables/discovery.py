@@ -41,6 +41,8 @@ def _expand(argument: str | Path) -> list[Path]:
             return _in_folder(path)
         if path.exists() or path.is_symlink():
             return [path]
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(argument)!r} cannot be looked at ({reason_of(error)})") from error
     if glob.has_magic(str(argument)):

@@ -93,7 +93,7 @@ class HeldOutGroups:
 
 
 class SameTables:
-    """Decides whether another table is one of these: it has the same name and states the same origin."""
+    """Contains a table if one of these tables has the same name and states the same source."""
 
     def __init__(self, tables: Iterable[LabelledTable]) -> None:
         self._known = {_identity(labelled) for labelled in tables}

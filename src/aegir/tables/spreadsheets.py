@@ -78,6 +78,8 @@ def _calamine_errors(request: Request) -> Iterator[None]:
 
     try:
         yield
+    except UnreadableTable:
+        raise
     except calamine.PasswordError as error:
         raise UnreadableTable(
             f"{request.label} is protected by a password; save it without one"

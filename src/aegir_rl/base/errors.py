@@ -11,8 +11,11 @@ class AegirError(Exception):
     exit_code = 1
 
 
-class UsageError(AegirError):
-    """A flag, a name, a configuration or a file that cannot be used as it was given."""
+class UsageError(AegirError, ValueError):
+    """A flag, a name, a configuration, a file or an argument that cannot be used; also a ValueError.
+
+    An `except ValueError` around code that may raise this one needs `except UsageError: raise` before it.
+    """
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""One run, one folder: its settings, its figures step by step, and where it ran.
+"""One run, one folder: its settings, its metrics step by step, and where it ran.
 
     runs/tiny/config.toml          the settings as they were resolved
     runs/tiny/metrics.jsonl        one JSON object per recorded step, appended and flushed at once
@@ -38,7 +38,7 @@ if sys.platform != "win32":
 
 METRICS, CONFIG, ENVIRONMENT = "metrics.jsonl", "config.toml", "environment.json"
 LOCK = ".lock"
-VERSIONS_OF = ("aegir", "numpy", "torch", "gymnasium", "safetensors")
+VERSIONS_OF = ("aegir-rl", "aegir-tables", "numpy", "torch", "gymnasium", "safetensors")
 UNUSUAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -83,7 +83,7 @@ class RunFolder:
         return cls(folder)
 
     def record(self, step: int, **values: Any) -> None:
-        """Append the figures of a step; mappings and dataclasses become `name/part`."""
+        """Append the metrics of a step; mappings and dataclasses become `name/part`."""
         row = {"step": int(step), "time": round(time.time(), 3), **dict(_flat("", values))}
         line = json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
         # One write of the whole line to a file opened for appending: whole, or torn at the very end.
@@ -95,7 +95,7 @@ class RunFolder:
             os.close(handle)
 
     def cut(self, step: int) -> None:
-        """Forget figures of later steps: a run that goes on from `step` records them again."""
+        """Forget metrics of later steps: a run that goes on from `step` records them again."""
         path = self.path / METRICS
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         rows = ((line, _read_row(line)) for line in lines)
@@ -257,7 +257,7 @@ def _last_byte(handle: int) -> bytes:
 
 
 def _read_row(line: bytes) -> dict[str, Any] | None:
-    """The figures of one line; None for what is not a JSON object with a step, or is nested too deeply."""
+    """The metrics of one line; None for what is not a JSON object with a step, or is nested too deeply."""
     try:
         row = json.loads(line)
         if not isinstance(row, dict) or type(row.get("step")) is not int:

@@ -1,6 +1,12 @@
-"""The folder of a training run: started once, resumed with the settings it was started with.
+"""A training run that can be killed and resumed: its folder, its checkpoint, and whoever watches it.
 
-    with open_run(folder, config, processes, resume=False) as run: ...
+    with open_run(folder, config, watch, resume=False) as run:
+        run.report(step, metrics)                    a line of metrics.jsonl, and the watcher
+        run.checkpoint                               the file from which the run is resumed
+        run.resume_after(step, steps)                forget later metrics, which are recorded again
+
+    facts, arrays = split_state({"window": array, "counts": [1, 2]})       nested state as JSON and arrays
+    state = join_state(facts, arrays)
 
 Starting refuses a folder that holds a run, resuming refuses settings other than those in its config.toml, and both refuse
 a folder that another process is training into. Only the first of several processes writes; the others wait for it.
@@ -11,14 +17,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.run_folder import CONFIG, METRICS, RunFolder, hold_lock, render_toml
 from aegir_rl.base.settings import read_toml
-
-if TYPE_CHECKING:  # recipes without torch use this module too
-    from aegir.lab.byte_network.learner import Processes
 
 CHECKPOINT = "checkpoint.safetensors"
 FREE_SETTINGS = (
@@ -30,17 +36,76 @@ FREE_SETTINGS = (
     "tasks.outcomes",
 )
 """What may differ when a run is resumed: where it runs, not what it learns."""
+STATE = "state/"
+"""Prefix of the names of arrays in a checkpoint."""
+StateArrays = dict[str, npt.NDArray[Any]]
+
+
+class Watcher(Protocol):
+    """Receives progress reports."""
+
+    def say(self, line: str) -> None:
+        """Report an event."""
+
+    def step(self, step: int, metrics: Mapping[str, float], /) -> None:
+        """Report the metrics of a step."""
+
+
+class ProcessGroup(Protocol):
+    """The processes that train together."""
+
+    @property
+    def rank(self) -> int:
+        """The number of this process, from 0."""
+
+    def wait(self) -> None:
+        """Wait until every process reaches this point."""
+
+
+class TrainingRun(RunFolder):
+    """The folder of a run in progress; `writes` is false in all processes but the first."""
+
+    def __init__(self, path: Path, watch: Watcher, writes: bool = True) -> None:
+        super().__init__(path)
+        self.watch, self.writes = watch, writes
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file from which the run is resumed."""
+        return self.path / CHECKPOINT
+
+    def record(self, step: int, **values: Any) -> None:
+        """Append the metrics of a step to metrics.jsonl."""
+        if self.writes:
+            super().record(step, **values)
+
+    def report(self, step: int, metrics: Mapping[str, Any]) -> None:
+        """Record the metrics of a step and tell the watcher."""
+        self.record(step, **metrics)
+        self.watch.step(step, metrics)
+
+    def resume_after(self, step: int, steps: int, unit: str = "step") -> None:
+        """Forget the metrics of later steps, which will be recorded again, and say where the run goes on."""
+        if self.writes:
+            self.cut(step)
+        self.watch.say(f"going on after {unit} {step} of {steps}")
 
 
 @contextlib.contextmanager
 def open_run(
-    folder: Path, config: Any, processes: "Processes | None" = None, *, resume: bool
-) -> Iterator[RunFolder]:
+    folder: Path,
+    config: Any,
+    watch: Watcher,
+    processes: ProcessGroup | None = None,
+    *,
+    resume: bool,
+) -> Iterator[TrainingRun]:
     """Start or resume the run in a folder, which stays locked until the block ends; `config` is a dataclass."""
     if resume:
         _check_resumable(folder, config)
+    first = processes is None or processes.rank == 0
     with contextlib.ExitStack() as stack:
-        if processes is None or processes.rank == 0:
+        if first:
             with contextlib.suppress(OSError):  # what is wrong is said when the folder is written
                 folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(hold_lock(folder))
@@ -48,12 +113,50 @@ def open_run(
                 _start(folder, config)
         if processes is not None:
             processes.wait()
-        yield RunFolder(folder)
+        yield TrainingRun(folder, watch, first)
 
 
 def checkpoint_of(path: Path) -> Path:
     """Return the checkpoint of a run folder; any other path is taken for a checkpoint itself."""
     return path / CHECKPOINT if path.is_dir() else path
+
+
+def split_state(
+    state: Mapping[str, Any], prefix: str = STATE
+) -> tuple[dict[str, Any], StateArrays]:
+    """Return what is JSON, and arrays by their path; keys must not contain "/" where arrays lie below them."""
+    facts: dict[str, Any] = {}
+    arrays: StateArrays = {}
+    for key, value in state.items():
+        if isinstance(value, np.ndarray):
+            arrays[prefix + key] = value
+        elif isinstance(value, Mapping):
+            facts[key], below = split_state(value, f"{prefix}{key}/")
+            arrays |= below
+        else:
+            facts[key] = value
+    return facts, arrays
+
+
+def join_state(
+    facts: Mapping[str, Any], arrays: Mapping[str, Any], prefix: str = STATE
+) -> dict[str, Any]:
+    """Return the state that was split; arrays may be tensors, and those without the prefix are left out."""
+    state: dict[str, Any] = _copy(facts)
+    for name, array in arrays.items():
+        if name.startswith(prefix):
+            *path, last = name.removeprefix(prefix).split("/")
+            inner = state
+            for key in path:
+                inner = inner[key]
+            inner[last] = array if isinstance(array, np.ndarray) else array.numpy()
+    return state
+
+
+def _copy(value: Any) -> Any:
+    return (
+        {key: _copy(part) for key, part in value.items()} if isinstance(value, Mapping) else value
+    )
 
 
 def _start(folder: Path, config: Any) -> None:

@@ -1,8 +1,7 @@
 """Episodes as masked arrays: E episodes · D decisions of the longest one · F action factors.
 
-    batch = EpisodeBatch.from_episodes(episodes)          # or .from_json_lines(text), or .of(arrays…)
+    batch = EpisodeBatch.from_episodes(episodes)          # or .of(arrays…)
     batch.activations(("dates", "places"))                # (E, D, 2) of 0 and 1, nan where absent
-    batch.to_json_lines()                                 # one episode a line
 
 Promises
   - episodes -> batch -> episodes loses nothing, and so do JSON lines;
@@ -122,12 +121,12 @@ class EpisodeBatch:
     @property
     def predicted(self) -> Ints:
         """(E, D) the labels that were answered, `NO_CHOICE` for none."""
-        return np.maximum(self.actions[..., self._places((LABEL,))[0]], NO_CHOICE)
+        return np.maximum(self.actions[..., self._indices((LABEL,))[0]], NO_CHOICE)
 
     def activations(self, specialists: Sequence[str] | None = None) -> Floats:
         """(E, D, N) of 0 and 1, nan where absent; by default every factor but `LABEL` is a specialist."""
         chosen = self.actions[
-            ..., self._places(self.routed if specialists is None else specialists)
+            ..., self._indices(self.routed if specialists is None else specialists)
         ]
         return np.where(chosen == ABSENT, np.nan, chosen.astype(np.float64))
 
@@ -135,11 +134,11 @@ class EpisodeBatch:
         self, name: Literal["score_gain", "path_gain"], specialists: Sequence[str] | None = None
     ) -> Floats:
         """(E, D, N) what the choices of these factors gained."""
-        places = self._places(self.routed if specialists is None else specialists)
-        gained: Floats = getattr(self, name)[..., places]
+        indices = self._indices(self.routed if specialists is None else specialists)
+        gained: Floats = getattr(self, name)[..., indices]
         return gained
 
-    def _places(self, names: Sequence[str]) -> list[int]:
+    def _indices(self, names: Sequence[str]) -> list[int]:
         for name in names:
             if name not in self.factors:
                 raise UsageError(
@@ -198,19 +197,6 @@ class EpisodeBatch:
     def from_episodes(cls, episodes: Iterable[Episode]) -> "EpisodeBatch":
         """The same content as arrays."""
         return _pack(tuple(episodes))
-
-    def to_json_lines(self) -> str:
-        """One episode a line."""
-        return "".join(episode.to_json() + "\n" for episode in self.episodes())
-
-    @classmethod
-    def from_json_lines(cls, text: str, name: str = "the log") -> "EpisodeBatch":
-        """Read what `to_json_lines` wrote; blank lines are skipped, a bad line is named by its number."""
-        return cls.from_episodes(
-            Episode.from_json(line, f"{name}, line {number}")
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip()
-        )
 
 
 def _present(names: Iterable[str], values: Iterable[float]) -> dict[str, float]:

@@ -1,8 +1,8 @@
-"""Is training healthy? Figures of an update, the rules they are held to, and reports.
+"""Is training healthy? Metrics of an update, the rules they are held to, and reports.
 
-measures             figures from arrays: rewards, advantages, ratios, entropy, values, lengths, embeddings, routing
-rules                the bounds of every figure, the change that is a fault, and the names other programs give it
-report               findings, and the check of one set of figures
+measures             metrics from arrays: rewards, advantages, ratios, entropy, values, lengths, embeddings, routing
+rules                the bounds of every metric, the change that is a fault, and the names other programs give it
+report               findings, and the check of one set of metrics
 monitor              a report per update, and what stops a run
 run_health           a report on a run folder
 """
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     )
     from aegir_rl.health.monitor import HealthMonitor
     from aegir_rl.health.report import HealthReport, Unwell, check
-    from aegir_rl.health.rules import RULES, Rule
+    from aegir_rl.health.rules import RULES, HealthRule
     from aegir_rl.health.run_health import check_run
 
 __all__ = [
     "RULES",
     "HealthMonitor",
     "HealthReport",
-    "Rule",
+    "HealthRule",
     "Unwell",
     "check",
     "check_run",
@@ -52,7 +52,7 @@ __getattr__ = lazy_names(
         "RULES": "rules",
         "HealthMonitor": "monitor",
         "HealthReport": "report",
-        "Rule": "rules",
+        "HealthRule": "rules",
         "Unwell": "report",
         "check": "report",
         "check_run": "run_health",

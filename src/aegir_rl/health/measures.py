@@ -1,4 +1,4 @@
-"""Figures of health, computed from the arrays of one update; their names are the columns of rules.py.
+"""Metrics of health, computed from the arrays of one update; their names are the columns of rules.py.
 
     ratio = exp(new log probability - old log probability)
     kl = mean(ratio - 1 - log ratio)                    ratios 2 and 0.5: ((1 - 0.693) + (-0.5 + 0.693)) / 2 = 0.25
@@ -10,7 +10,7 @@
     representation/effective_rank = exp(-sum s log s), s the singular values of centred rows as shares
 
 Promises
-  - values that are NaN or infinite are counted in `…/nonfinite` and left out of the other figures, as are those
+  - values that are NaN or infinite are counted in `…/nonfinite` and left out of the other metrics, as are those
     announced as `missing`; what `mask` excludes (padding) is not looked at, whatever it holds;
   - what cannot be measured (no values, none finite) is absent from the answer, never 0. Shares, centre and rank need
     at least 8 values: one clipped token of one is not 100 %.

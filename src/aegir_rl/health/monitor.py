@@ -3,10 +3,10 @@
     monitor = HealthMonitor()
     for step in range(steps):
         ...
-        figures = {**measure_rewards(rewards, groups), **measure_advantages(advantages),
+        metrics = {**measure_rewards(rewards, groups), **measure_advantages(advantages),
                    **measure_ratios(new - old, advantages, mask=mask)}
-        run.record(step, **figures)                     # `aegir runs health RUN` reads these columns later
-        monitor.observe(step, figures).raise_if_unwell()
+        run.record(step, **metrics)                     # `aegir runs health RUN` reads these columns later
+        monitor.observe(step, metrics).raise_if_unwell()
 
 What stops a run (verdict "unwell")
   - NaN and infinities in any column, at once;
@@ -22,7 +22,7 @@ What is not known ("unchecked"): columns that were not given, so that silence is
 Promise: while every column is stationary (independent values of any distribution, or a normal AR(1) with a coefficient
 up to 0.9) and breaks its bound independently with some probability, a run is stopped wrongly at most once in `mean_steps`
 steps. For runs that learn the promise is measured, not proved: benchmarks/health.py. A column is watched for drift
-after its first `settle` values: figures move at the start of every run.
+after its first `settle` values: metrics move at the start of every run.
 """
 
 import math
@@ -31,8 +31,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.health.report import Finding, HealthReport, advise, judge_all, list_unchecked
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.report import HealthFinding, HealthReport, advise, judge_all, list_unchecked
+from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 from aegir_rl.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
 from aegir_rl.observe.saved_state import (
     Reader,
@@ -69,14 +69,14 @@ CLIMB_READERS: dict[str, Reader] = {
 
 
 class HealthMonitor:
-    """Follows the figures of a run: bounds at every step, drift over time."""
+    """Follows the metrics of a run: bounds at every step, drift over time."""
 
     def __init__(
         self,
         mean_steps: float = 100_000,
         *,
         settle: int = 20,
-        rules: Mapping[str, Rule] = RULES,
+        rules: Mapping[str, HealthRule] = RULES,
     ) -> None:
         if settle < 0:
             raise UsageError(f"settle is {settle}; expected 0 values or more")
@@ -101,11 +101,11 @@ class HealthMonitor:
         self._warnings += bool(report.warnings)
         return report
 
-    def follow(self, step: int, figures: Mapping[str, Any]) -> list[Finding]:
+    def follow(self, step: int, figures: Mapping[str, Any]) -> list[HealthFinding]:
         """The findings for one step, without what was not given: for reading many steps again, without counting them."""
         judged = list(judge_all(figures, self.rules, step))
         self._climb.update({match.column: value for _, match, value in judged})
-        findings: list[Finding] = []
+        findings: list[HealthFinding] = []
         for finding, match, value in judged:
             if match.column is None or not math.isfinite(value):
                 findings.append(finding)
@@ -122,7 +122,7 @@ class HealthMonitor:
         """Whether rewards climbed until nearly all were equal."""
         return self._climb.mastered
 
-    def _weigh(self, finding: Finding, rule: Rule, column: "_Column") -> Finding:
+    def _weigh(self, finding: HealthFinding, rule: HealthRule, column: "_Column") -> HealthFinding:
         """A broken bound is a warning until it lasts too long for chance, and while it is a sign of learning."""
         column.update_streak(finding.verdict == "unwell")
         if finding.verdict != "unwell" or rule.stops_at_once:
@@ -138,7 +138,7 @@ class HealthMonitor:
             return finding
         return replace(finding, verdict="warning", sentence=f"{finding.sentence}; {reason}")
 
-    def _make_column(self, rule: Rule) -> "_Column":
+    def _make_column(self, rule: HealthRule) -> "_Column":
         if rule.drift is None:
             return _Column(None)
         watch = DriftWatch(
@@ -195,12 +195,12 @@ class HealthMonitor:
         return {**counts, "health/warnings": self._warnings, **drifts}
 
 
-def _describe_drift(column: str, drift: Drift, match: Match, step: int) -> Finding:
+def _describe_drift(column: str, drift: Drift, match: RuleMatch, step: int) -> HealthFinding:
     sentence = (
         f"{match.label} moved from about {drift.before:.4g} to {drift.now:.4g} by step {step}"
     )
     sentence = advise(sentence, match.rule)
-    return Finding(column, "unwell", sentence, drift.now, step, match.column, drift.before)
+    return HealthFinding(column, "unwell", sentence, drift.now, step, match.column, drift.before)
 
 
 class _Column:

@@ -1,4 +1,4 @@
-"""Reports on health: findings about columns, and the check of one set of figures against the rules.
+"""Reports on health: findings about columns, and the check of one set of metrics against the rules.
 
     report = check({"kl": 1.5, "loss": 0.3})
     report.raise_if_unwell()                            # Unwell: kl was 1.5; expected at most 1 (lower the …)
@@ -15,13 +15,13 @@ import numpy as np
 
 from aegir_rl.base.arrays import read_floats
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 
 Verdict = Literal["well", "warning", "unwell", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """The result of one check of one column."""
 
     column: str
@@ -48,20 +48,20 @@ class Unwell(CheckFailed):
 class HealthReport:
     """All findings; `well` when none of them is unwell."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     notes: tuple[str, ...] = ()
 
-    def select(self, verdict: Verdict) -> tuple[Finding, ...]:
+    def select(self, verdict: Verdict) -> tuple[HealthFinding, ...]:
         """The findings with this verdict."""
         return tuple(finding for finding in self.findings if finding.verdict == verdict)
 
     @property
-    def unwell(self) -> tuple[Finding, ...]:
+    def unwell(self) -> tuple[HealthFinding, ...]:
         """What should stop the run."""
         return self.select("unwell")
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[HealthFinding, ...]:
         """What is worth a look and does not stop the run."""
         return self.select("warning")
 
@@ -89,25 +89,25 @@ class HealthReport:
 
 
 def check(
-    figures: Mapping[str, Any], rules: Mapping[str, Rule] = RULES, step: int | None = None
+    figures: Mapping[str, Any], rules: Mapping[str, HealthRule] = RULES, step: int | None = None
 ) -> HealthReport:
-    """Hold one set of figures to the rules; columns without a rule are checked for NaN and infinities, also in arrays."""
+    """Hold one set of metrics to the rules; columns without a rule are checked for NaN and infinities, also in arrays."""
     findings = [finding for finding, _, _ in judge_all(figures, rules, step)]
     return HealthReport((*findings, *list_unchecked(findings, rules, "given", step)))
 
 
 def judge_all(
-    figures: Mapping[str, Any], rules: Mapping[str, Rule], step: int | None
-) -> Iterator[tuple[Finding, Match, float]]:
+    figures: Mapping[str, Any], rules: Mapping[str, HealthRule], step: int | None
+) -> Iterator[tuple[HealthFinding, RuleMatch, float]]:
     """For every column with a number: the finding, the rule it was held to, and the value as the rule measures it."""
     for column, given in figures.items():
-        match = match_rule(column, rules, figures) or Match.without_rule(column)
+        match = match_rule(column, rules, figures) or RuleMatch.without_rule(column)
         value = _read_worst(given, match)
         if value is not None:
             yield judge(column, value, match, step), match, value
 
 
-def _read_worst(given: Any, match: Match) -> float | None:
+def _read_worst(given: Any, match: RuleMatch) -> float | None:
     """The value as the rule measures it; of an array the first not finite, else the first out of bounds, else the last."""
     if isinstance(given, int | float):
         return match.factor * as_float(given)
@@ -132,28 +132,31 @@ def as_float(number: float) -> float:
 
 
 def list_unchecked(
-    findings: Iterable[Finding], rules: Mapping[str, Rule], how: str, step: int | None = None
-) -> list[Finding]:
+    findings: Iterable[HealthFinding],
+    rules: Mapping[str, HealthRule],
+    how: str,
+    step: int | None = None,
+) -> list[HealthFinding]:
     """A finding for each rule that no column was held to."""
     known = {finding.rule for finding in findings}
     return [
-        Finding(column, "unchecked", f"{column} was not {how}", step=step, rule=column)
+        HealthFinding(column, "unchecked", f"{column} was not {how}", step=step, rule=column)
         for column in rules
         if column not in known
     ]
 
 
-def judge(column: str, value: float, match: Match, step: int | None = None) -> Finding:
+def judge(column: str, value: float, match: RuleMatch, step: int | None = None) -> HealthFinding:
     """One value against one rule."""
     where = "" if step is None else f" at step {step}"
     sentence = f"{match.label} was {value:.4g}{where}"
     if math.isfinite(value) and not match.rule.is_broken_by(value):
-        return Finding(column, "well", sentence, value, step, match.column)
+        return HealthFinding(column, "well", sentence, value, step, match.column)
     expected = match.rule.describe_bounds() if math.isfinite(value) else "a finite number"
     sentence = advise(f"{sentence}; expected {expected}", match.rule)
-    return Finding(column, "unwell", sentence, value, step, match.column)
+    return HealthFinding(column, "unwell", sentence, value, step, match.column)
 
 
-def advise(sentence: str, rule: Rule) -> str:
+def advise(sentence: str, rule: HealthRule) -> str:
     """The sentence with the advice of the rule."""
     return f"{sentence} ({rule.advice})" if rule.advice else sentence

@@ -1,4 +1,4 @@
-"""What a healthy figure looks like: one rule per column, for live checks and for run folders alike.
+"""What a healthy metric looks like: one rule per column (rules.toml), for live checks and for run folders alike.
 
     match = match_rule("router/kl")                     # the rule of `kl`, found by suffix
     match = match_rule("train/entropy_loss")            # the rule of `entropy`, with factor -1 (aliases.tsv)
@@ -13,6 +13,7 @@ a rule, as an alias, and then without its first parts: `router/kl` is read as `k
 
 import csv
 import math
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,12 +21,9 @@ from importlib.resources import files
 
 from aegir_rl.observe.drift_watch import Direction
 
-STANDARD_ERRORS = 4.5
-"""A normal mean is this many standard errors off by chance in 1 of 150,000 checks."""
-
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class HealthRule:
     """Bounds of one column, and the sudden change that is a fault; NaN and infinities always are."""
 
     measures: str
@@ -61,217 +59,13 @@ class Rule:
             return f"at most {self.high:g}"
         return f"{self.low:g} to {self.high:g}"
 
-    def describe_drift(self) -> str:
-        """The change that is a fault in words; "no" when none is."""
-        if self.drift is None:
-            return "no"
-        sizes = [f"by {self.least_change:g}"] if self.least_change else []
-        sizes += [f"{self.least_factor:g}-fold"] if self.least_factor > 1 else []
-        sizes += [f"by {self.least_share:.0%} of its range"] if self.least_share else []
-        return " ".join(
-            [{"both": "up or down"}.get(self.drift, self.drift), " and ".join(sizes)]
-        ).strip()
+
+def _read_rules() -> dict[str, HealthRule]:
+    tables = tomllib.loads(files("aegir_rl.health").joinpath("rules.toml").read_text("utf-8"))
+    return {name: HealthRule(**table) for name, table in tables.items()}
 
 
-RULES: dict[str, Rule] = {
-    "reward/mean": Rule(
-        "mean reward",
-        advice="check the raters first, then lower the learning rate",
-        drift="down",
-        least_share=0.25,  # rewards have no common scale; a quarter of what was gained is lost
-    ),
-    "reward/std": Rule(
-        "standard deviation of rewards",
-        low=1e-9,
-        advice="a constant reward teaches nothing: check the rater and the tasks",
-        seen_in_mastery=True,
-    ),
-    "reward/max": Rule("largest reward"),
-    "reward/nonfinite": Rule(
-        "share of rewards that are NaN or infinite",
-        high=0.0,
-        stops_at_once=True,
-        advice="find their source; pass rewards that are left out on purpose as missing=",
-    ),
-    "reward/missing": Rule(
-        "share of rewards left out on purpose, such as vetoed ones",
-        high=0.5,
-        advice="raters fail or disagree: ask the ensemble for its report",
-        drift="up",
-        least_change=0.2,  # twice the share that raters with 10 % failures leave out
-    ),
-    "reward/saturated": Rule(
-        "share of rewards at the more crowded end of their range",
-        high=0.98,
-        advice="tasks are all mastered or all too hard: use a curriculum",
-        seen_in_hard_starts=True,
-        seen_in_mastery=True,
-    ),
-    "reward/bias_z": Rule(
-        "mean reward minus the expected mean, in standard errors",
-        low=-STANDARD_ERRORS,
-        high=STANDARD_ERRORS,
-        advice="the rater is biased",
-    ),
-    "reward/nuisance_correlation": Rule(
-        "rank correlation of reward with something that must not matter, such as length",
-        low=-0.8,
-        high=0.8,
-        advice="the rater rewards it: control for it",
-    ),
-    "advantage/centre": Rule(
-        "absolute mean of advantages over their standard deviation",
-        # Group baselines give 0. Raw GAE of stock PPO, normalised before it is used, stays at 2 to 3 (Pendulum) or 7
-        # (CartPole at its full length) for whole runs, because the critic lags behind.
-        high=10.0,
-        advice="subtract the group mean, or train the value function more",
-        # Advantages that were centred and no longer are: half a deviation changes 19 % of the signs of normal ones.
-        drift="up",
-        least_change=0.5,
-        least_factor=20.0,
-    ),
-    "advantage/std": Rule(
-        "standard deviation of advantages",
-        low=1e-9,
-        advice="no action is preferred to any other: check rewards and groups",
-        seen_in_mastery=True,
-    ),
-    "advantage/nonfinite": Rule(
-        "share of advantages that are NaN or infinite",
-        high=0.0,
-        stops_at_once=True,
-        advice="look for a group of one, or a division by a zero deviation",
-    ),
-    "ratio/mean": Rule(
-        "mean of new over old probability, 1 in expectation",
-        low=0.8,
-        high=1.25,
-        advice="old log probabilities may be stale or from another model",
-        drift="both",
-        least_change=0.05,  # a quarter of the usual clip range; 0.994 to 0.997 is no fault
-    ),
-    "ratio/max": Rule("largest ratio", high=1e4, advice="clip ratios, lower the learning rate"),
-    "ratio/nonfinite": Rule(
-        "share of ratios that are NaN or infinite",
-        high=0.0,
-        stops_at_once=True,
-        advice="look for log(0)",
-    ),
-    "kl": Rule(
-        "divergence of the new from the old policy, mean of ratio - 1 - log ratio",
-        high=1.0,
-        advice="lower the learning rate or take fewer epochs per batch",
-        drift="up",
-        least_change=0.05,  # PPO is usually held to 0.01 to 0.05
-        least_factor=3.0,
-    ),
-    "entropy": Rule(
-        "entropy of the policy, 1 for uniform (other programs: in nats)",
-        low=0.01,
-        advice="the policy no longer explores: add an entropy bonus",
-        drift="down",  # it falls in every healthy run, but not to a third at once
-        least_change=0.05,
-        least_factor=3.0,
-        seen_in_mastery=True,
-    ),
-    "clip_fraction": Rule(
-        "share of tokens whose ratio is outside the clip range",
-        high=0.6,
-        advice="lower the learning rate",
-        drift="up",
-        least_change=0.15,  # 0.1 to 0.2 is usual
-        least_factor=2.0,
-    ),
-    "clip_fraction/positive": Rule(
-        "share of tokens with positive advantage that are clipped",
-        high=0.6,
-        advice="lower the learning rate",
-        drift="up",
-        least_change=0.15,
-        least_factor=2.0,
-    ),
-    "clip_fraction/negative": Rule(
-        "share of tokens with negative advantage that are clipped",
-        high=0.6,
-        advice="lower the learning rate",
-        drift="up",
-        least_change=0.15,
-        least_factor=2.0,
-    ),
-    "effective_sample_share": Rule(
-        "effective sample size over samples",
-        low=0.1,
-        advice="a few samples decide: collect fresh ones",
-        drift="down",
-        least_change=0.2,  # a fifth of the batch no longer counts
-    ),
-    "dead_groups": Rule(
-        "share of groups whose rewards are all equal",
-        high=0.95,
-        advice="tasks are too easy or too hard: use a curriculum",
-        seen_in_hard_starts=True,
-        seen_in_mastery=True,
-    ),
-    "loss": Rule("loss"),
-    "gradient_norm": Rule(
-        "norm of the gradient",
-        low=1e-12,
-        advice="clip gradients when it grows; when it is 0, nothing is learnt: check the loss and the groups",
-        drift="up",
-        least_factor=5.0,  # it doubles and halves in healthy runs
-        seen_in_mastery=True,
-    ),
-    "value/explained_variance": Rule(
-        "share of the variance of returns that the value function explains",
-        # No bound: it is a little below 0 while a critic is young (-0.3 in stock PPO), and falls far below 0 when
-        # returns no longer vary.
-        advice="the value function lost track: check returns and its learning rate",
-        drift="down",
-        least_change=1.0,
-    ),
-    "length/mean": Rule(
-        "mean length of completions, in tokens",
-        low=1.0,
-        advice="completions are empty, or the reward pays for their length",
-        drift="both",
-        least_factor=3.0,  # reasoning models grow severalfold, but over hundreds of updates
-    ),
-    "length/truncated": Rule(
-        "share of completions cut off at the greatest length",
-        high=0.95,
-        advice="raise the greatest length, or check that completions can end",
-        drift="up",
-        least_change=0.3,
-    ),
-    "representation/spread": Rule(
-        "largest distance between two embeddings over their mean norm",
-        low=0.01,
-        advice="the representation collapsed: pretrain first, lower the learning rate",
-        drift="down",
-        least_factor=1.5,  # it moves by a few per cent while anything is learnt
-    ),
-    "representation/effective_rank": Rule(
-        "exp(entropy of the singular value shares) of centred embeddings",
-        low=1.05,
-        advice="embeddings lie on one line",
-    ),
-    "prediction/most_common_share": Rule(
-        "share of the most predicted class",
-        high=0.95,
-        advice="the classifier predicts one class: compare with the label shares",
-    ),
-    "routing/on_share": Rule(
-        "share of specialists that are on",
-        low=0.01,
-        high=0.99,
-        advice="routing is always off or always on: check r_parallel and the threshold",
-    ),
-    "routing/same_pattern_share": Rule(
-        "share of inputs routed by the most common pattern",
-        high=0.98,
-        advice="routing does not depend on its input",
-    ),
-}
+RULES = _read_rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,34 +80,34 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RuleMatch:
     """The rule that a recorded column is held to, and the factor that converts its values."""
 
     column: str | None
     """Its name in the rules; None without a rule."""
-    rule: Rule
+    rule: HealthRule
     factor: float
     label: str
     """The recorded name for a sentence, with the column it is read as where that is not plain."""
 
     @classmethod
-    def without_rule(cls, name: str) -> "Match":
+    def without_rule(cls, name: str) -> "RuleMatch":
         """No bounds: only NaN and infinities are faults."""
-        return cls(None, Rule(name), 1.0, name)
+        return cls(None, HealthRule(name), 1.0, name)
 
 
 def match_rule(
-    name: str, rules: Mapping[str, Rule] = RULES, recorded: Collection[str] = ()
-) -> Match | None:
+    name: str, rules: Mapping[str, HealthRule] = RULES, recorded: Collection[str] = ()
+) -> RuleMatch | None:
     """The rule for a recorded column, None without one; `recorded` names the columns beside it."""
     for short in _suffixes(name):
         if short in rules:
-            return Match(short, rules[short], 1.0, name)
+            return RuleMatch(short, rules[short], 1.0, name)
         alias = load_aliases().get(short)
         if alias is not None:
             if alias.unless in recorded or alias.column not in rules:
                 return None
-            return Match(
+            return RuleMatch(
                 alias.column, rules[alias.column], alias.factor, f"{name} ({alias.column})"
             )
     return None

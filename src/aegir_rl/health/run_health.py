@@ -16,8 +16,15 @@ from statistics import median
 
 from aegir_rl.base.run_folder import RunHistory
 from aegir_rl.health.monitor import MASTERED, HealthMonitor
-from aegir_rl.health.report import Finding, HealthReport, advise, as_float, judge, list_unchecked
-from aegir_rl.health.rules import RULES, Match, Rule, match_rule
+from aegir_rl.health.report import (
+    HealthFinding,
+    HealthReport,
+    advise,
+    as_float,
+    judge,
+    list_unchecked,
+)
+from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 
 LAST = 20
 ALWAYS = ("step", "time")
@@ -26,14 +33,16 @@ Stream = list[tuple[int, float]]
 
 
 def check_run(
-    history: RunHistory, rules: Mapping[str, Rule] = RULES, mean_steps: float = 100_000
+    history: RunHistory, rules: Mapping[str, HealthRule] = RULES, mean_steps: float = 100_000
 ) -> HealthReport:
     """All findings about a run; a run without any step, or without any column that has a rule, is unwell."""
     if not history.steps:
-        nothing = Finding("step", "unwell", "the run recorded no step")
+        nothing = HealthFinding("step", "unwell", "the run recorded no step")
         return HealthReport((nothing,), history.notes)
     names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
-    matches = {name: match_rule(name, rules, names) or Match.without_rule(name) for name in names}
+    matches = {
+        name: match_rule(name, rules, names) or RuleMatch.without_rule(name) for name in names
+    }
     streams = {
         name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
     }
@@ -60,14 +69,14 @@ def check_run(
     return HealthReport((*findings, *drifts, *unchecked), history.notes)
 
 
-def _describe_nothing_checked(rules: Collection[str], names: Collection[str]) -> Finding:
+def _describe_nothing_checked(rules: Collection[str], names: Collection[str]) -> HealthFinding:
     shown = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
     sentence = (
         f"none of the {len(rules)} columns with a rule was recorded, so nothing was checked but NaN; "
         f"the run has {shown or 'only its steps'}, expected names such as {', '.join(list(rules)[:3])} "
         "(docs/health.md has all, and those of other programs)"
     )
-    return Finding("step", "unwell", sentence)
+    return HealthFinding("step", "unwell", sentence)
 
 
 def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:
@@ -83,14 +92,14 @@ def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:
     return stream
 
 
-def _judge_stream(name: str, stream: Stream, match: Match) -> Finding:
+def _judge_stream(name: str, stream: Stream, match: RuleMatch) -> HealthFinding:
     wrong = [(step, value) for step, value in stream if not math.isfinite(value)]
     if wrong:
         step, value = wrong[0]
         sentence = (
             f"{match.label} was {value} at step {step}, and not finite {len(wrong)} times in all"
         )
-        return Finding(name, "unwell", sentence, value, step, match.column)
+        return HealthFinding(name, "unwell", sentence, value, step, match.column)
     level = _last_level(stream)
     finding = judge(name, level, match, stream[-1][0])
     if finding.verdict == "well":
@@ -108,9 +117,9 @@ def _find_lasting_drifts(
     monitor: HealthMonitor,
     streams: Mapping[str, Stream],
     ruled: Collection[str],
-) -> list[Finding]:
+) -> list[HealthFinding]:
     """The last drift of each column with a rule, unless its level has returned since."""
-    latest: dict[str, tuple[Finding, float, float]] = {}
+    latest: dict[str, tuple[HealthFinding, float, float]] = {}
     for row in history.steps:
         figures = {name: value for name, value in row.items() if name in ruled}
         for finding in monitor.follow(row["step"], figures) if figures else ():

@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs nothing beside it: `aegir runs show RUN --out page.html`.
+"""A run as one HTML page that needs nothing beside it: `python -m aegir.lab.figures run RUN --out page.html`.
 
     health at the top; checks on held-out tables; heat maps; every curve, grouped by the first part of its name;
     settings and environment folded away
@@ -17,7 +17,7 @@ from aegir_rl.base.printable import escape_controls
 from aegir_rl.base.safe_html import content_policy, escape_text, page_style
 from aegir_rl.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
 from aegir_rl.health.report import HealthReport
-from aegir_rl.health.run_summary import Check, Curve, RunSummary
+from aegir_rl.health.run_summary import Curve, HeldOutCheck, RunSummary
 from aegir_rl.observe.plots import line_plot, thin
 
 SIZE = (400, 230)
@@ -37,7 +37,7 @@ def render_run_page(run: RunSummary) -> str:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        '<meta name="generator" content="aegir runs show">',
+        '<meta name="generator" content="python -m aegir.lab.figures run">',
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
@@ -55,7 +55,7 @@ def render_run_page(run: RunSummary) -> str:
         *_curves(run.curves),
         *_folded(run),
         "</main>",
-        '<footer class="soft"><p>Made by <code>aegir runs show</code>.</p></footer>',
+        '<footer class="soft"><p>Made by <code>python -m aegir.lab.figures run</code>.</p></footer>',
         "</body>",
         "</html>",
     ]
@@ -103,8 +103,8 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
         yield "</ul></section>"
 
 
-def _checks(checks: Sequence[Check]) -> Iterator[str]:
-    """A line per figure, a column per check."""
+def _checks(checks: Sequence[HeldOutCheck]) -> Iterator[str]:
+    """A line per metric, a column per check."""
     if not checks:
         return
     shown = checks if len(checks) <= CHECKS_SHOWN else [checks[0], *checks[1 - CHECKS_SHOWN :]]

@@ -21,7 +21,7 @@ from aegir_rl.health.run_health import ALWAYS, check_run
 from aegir_rl.observe.heat_map import HeatMap, load_heat_maps
 
 CHECKS = "held_out/"
-"""A step that recorded a figure of this prefix is a check on held-out tables."""
+"""A step that recorded a metric of this prefix is a check on held-out tables."""
 MOST_LINES = 8
 """Lists of up to so many numbers become a line per place; longer ones become their least, mean and most."""
 LARGEST = 1e150
@@ -58,8 +58,8 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """The figures of one check on held-out tables."""
+class HeldOutCheck:
+    """The metrics of one check on held-out tables."""
 
     step: int
     figures: Mapping[str, float]
@@ -78,7 +78,7 @@ class RunSummary:
     curves: tuple[Curve, ...]
     texts: Mapping[str, str]
     """The last value of what is no number."""
-    checks: tuple[Check, ...]
+    checks: tuple[HeldOutCheck, ...]
     heat_maps: tuple[HeatMap, ...]
     config: str | None
     environment: Mapping[str, Any]
@@ -86,7 +86,7 @@ class RunSummary:
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """One JSON-ready object, with the figures of each curve instead of its points."""
+        """One JSON-ready object, with the metrics of each curve instead of its points."""
         return {
             "run": self.name,
             "steps": self.steps,
@@ -154,10 +154,10 @@ def read_curves(history: RunHistory) -> tuple[tuple[Curve, ...], dict[str, str]]
     return tuple(curves), texts
 
 
-def read_checks(history: RunHistory) -> tuple[Check, ...]:
+def read_checks(history: RunHistory) -> tuple[HeldOutCheck, ...]:
     """Return the checks on held-out tables, the earliest first."""
     return tuple(
-        Check(
+        HeldOutCheck(
             row["step"],
             {
                 name: numbers[0]
@@ -199,11 +199,11 @@ def _lines(name: str, rows: list[tuple[int, list[float]]]) -> dict[str, tuple[Fl
             "most": (steps, _drawable([max(numbers) for numbers in lists])),
         }
     return {
-        str(place): (
-            np.array([step for step, numbers in rows if len(numbers) > place], np.float64),
-            _drawable([numbers[place] for _, numbers in rows if len(numbers) > place]),
+        str(index): (
+            np.array([step for step, numbers in rows if len(numbers) > index], np.float64),
+            _drawable([numbers[index] for _, numbers in rows if len(numbers) > index]),
         )
-        for place in range(widest)
+        for index in range(widest)
     }
 
 

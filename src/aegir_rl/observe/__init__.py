@@ -1,12 +1,11 @@
-"""Streams of figures in constant memory: speed, drift, exact moments, plots.
+"""Streams of metrics in constant memory: speed, drift, moments, plots.
 
 performance_tracker  items per second and latency quantiles per node and operation; prometheus exports them
 latency_sketch       quantiles with an error bound
 drift_watch          alarms for sudden lasting changes of a stream, with a stated rate of false ones
-drift_verdict        whether a stream has changed, with a bound on the chance of ever being wrong
-exact_moments        mean and variance that do not depend on how a stream is cut
+moments              mean and variance that do not depend on how a stream is cut
 plots                SVG without a library
-heat_map             values by row and column, as a file that `aegir runs show` draws
+heat_map             values by row and column, as a file that `python -m aegir.lab.figures run` draws
 """
 
 from typing import TYPE_CHECKING
@@ -14,17 +13,15 @@ from typing import TYPE_CHECKING
 from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aegir_rl.observe.drift_verdict import DriftVerdict
     from aegir_rl.observe.drift_watch import DriftWatch
-    from aegir_rl.observe.exact_moments import Moments
     from aegir_rl.observe.heat_map import HeatMap, save_heat_map
     from aegir_rl.observe.latency_sketch import LatencySketch
+    from aegir_rl.observe.moments import Moments
     from aegir_rl.observe.performance_tracker import APIPerformanceTracker
     from aegir_rl.observe.prometheus import render_prometheus
 
 __all__ = [
     "APIPerformanceTracker",
-    "DriftVerdict",
     "DriftWatch",
     "HeatMap",
     "LatencySketch",
@@ -36,11 +33,10 @@ __getattr__ = lazy_names(
     __name__,
     {
         "APIPerformanceTracker": "performance_tracker",
-        "DriftVerdict": "drift_verdict",
         "DriftWatch": "drift_watch",
         "HeatMap": "heat_map",
         "LatencySketch": "latency_sketch",
-        "Moments": "exact_moments",
+        "Moments": "moments",
         "render_prometheus": "prometheus",
         "save_heat_map": "heat_map",
     },

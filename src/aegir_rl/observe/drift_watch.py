@@ -1,4 +1,4 @@
-"""Watches a stream of figures for a sudden lasting change, with a stated rate of false alarms.
+"""Watches a stream of metrics for a sudden lasting change, with a stated rate of false alarms.
 
     watch = DriftWatch(mean_steps=100_000, direction="down", least_change=0.1)
     for value in stream:
@@ -9,7 +9,8 @@ The last 10 values are compared with the 20 before them. An alarm needs all thre
     of 30 exchangeable values do so with a chance of at most 1 / mean_steps (for 100,000: at most 12 of 200 pairs the
     wrong way round; for 1,000: 32);
   - **unusual**: the medians differ by more than they usually do in this stream, by Student's t at the same chance. So
-    a stream that wanders (autocorrelation) or climbs steadily (learning) raises no alarm;
+    a stream that wanders (autocorrelation) or climbs steadily (learning) raises no alarm. Left out with
+    `independent=True`, for values that do not depend on their neighbours: then changes are seen from the 30th value on;
   - **size**: the medians differ enough to matter: by `least_change`, by `least_factor`, and by `least_share` of the
     range that the earlier medians cover.
 
@@ -20,7 +21,6 @@ Promises
   - nan and infinities are left out and counted (`left_out`); a constant stream raises no alarm.
 Limits: a change that takes more than about 40 values is a trend and not reported, and so is a change within the first
 60 values unless it is very large: the less is known of a stream, the more counts as usual.
-Not here: a bound on the chance of *ever* raising a false alarm, for a verdict on a whole run (drift_verdict.py).
 """
 
 import math
@@ -76,6 +76,7 @@ class DriftWatch:
         least_change: float = 0.0,
         least_factor: float = 1.0,
         least_share: float = 0.0,
+        independent: bool = False,
     ) -> None:
         if direction not in ("up", "down", "both"):
             raise UsageError(f"direction is {direction!r}; expected 'up', 'down' or 'both'")
@@ -92,7 +93,7 @@ class DriftWatch:
             )
         self.mean_steps, self.direction = mean_steps, direction
         self.least_change, self.least_factor = least_change, least_factor
-        self.least_share = least_share
+        self.least_share, self.independent = least_share, independent
         self.seen, self.left_out, self.alarms = 0, 0, 0
         chance = 1 / mean_steps / (2 if direction == "both" else 1)
         self._most_inversions = count_most_inversions(chance)
@@ -136,7 +137,7 @@ class DriftWatch:
             return False
         return (
             self._matters(drift, change)
-            and abs(change) > self._compute_usual_bound()
+            and (self.independent or abs(change) > self._compute_usual_bound())
             and self._count_inversions(values, change) <= self._most_inversions
         )
 

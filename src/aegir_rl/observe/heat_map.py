@@ -1,4 +1,4 @@
-"""Heat maps of a run: a number for every row and column, as a file that `aegir runs show` draws.
+"""Heat maps of a run: a number for every row and column, as a file that `python -m aegir.lab.figures run` draws.
 
     save_heat_map(folder, HeatMap("activation", rows=types, columns=specialists, values=shares))
         -> folder/heat_map-activation.json   {"rows": [...], "columns": [...], "values": [[...], ...], ...}
@@ -83,10 +83,10 @@ def load_heat_maps(folder: Path | str) -> tuple[list[HeatMap], list[str]]:
     for path in sorted(Path(folder).glob(f"{PREFIX}*{ENDING}")):
         try:
             found.append(_read(path))
-        except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-            notes.append(f"{path.name} was skipped: it holds no heat map ({_reason(error)})")
         except UsageError as error:
             notes.append(f"{path.name} was skipped: {error}")
+        except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+            notes.append(f"{path.name} was skipped: it holds no heat map ({_reason(error)})")
     return found, notes
 
 

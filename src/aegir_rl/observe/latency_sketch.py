@@ -174,8 +174,8 @@ def read_sketch(state: object, where: str) -> LatencySketch:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Figures of one operation of one node; durations in seconds, None where nothing was measured."""
+class OperationMetrics:
+    """Metrics of one operation of one node; durations in seconds, None where nothing was measured."""
 
     node: str
     operation: str
@@ -218,12 +218,12 @@ class Meter:
             self.first = min(self.first, float((ends - seconds).min()))
             self.last = max(self.last, float(ends.max()))
 
-    def figures(self, node: str, operation: str) -> Figures:
-        """Figures of all records so far."""
+    def figures(self, node: str, operation: str) -> OperationMetrics:
+        """Metrics of all records so far."""
         self.fold()
         sketch, calls, span = self.sketch, self.sketch.count, self.last - self.first
         measured = sketch.metrics()
-        return Figures(
+        return OperationMetrics(
             node=node,
             operation=operation,
             calls=calls,

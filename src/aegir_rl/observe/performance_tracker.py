@@ -7,8 +7,8 @@
     @tracker.timed("judge", "score")                 # functions and coroutines
     async def score(answer): ...
 
-    for figures in tracker.figures():
-        print(figures.node, figures.operation, figures.items_per_second, figures.p99)
+    for metrics in tracker.figures():
+        print(metrics.node, metrics.operation, metrics.items_per_second, metrics.p99)
 
 A record is one tuple appended to a short list; every 1,024 of them are added to a sketch at once
 (latency_sketch.py), so that recording costs well under 2 µs and memory does not grow with the number of calls.
@@ -41,7 +41,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.observe.latency_sketch import LONGEST, LatencySketch, Meter, read_meter
-from aegir_rl.observe.latency_sketch import Figures as Figures
+from aegir_rl.observe.latency_sketch import OperationMetrics as OperationMetrics
 from aegir_rl.observe.saved_state import list_of, number_within, read_state
 
 P = ParamSpec("P")
@@ -114,14 +114,14 @@ class APIPerformanceTracker:
 
         return decorate
 
-    def figures(self) -> tuple[Figures, ...]:
-        """Figures so far, ordered by node and operation."""
+    def figures(self) -> tuple[OperationMetrics, ...]:
+        """Metrics so far, ordered by node and operation."""
         with self._lock:
             ordered = sorted(self._meters.items())
             return tuple(meter.figures(*names) for names, meter in ordered)
 
     def metrics(self) -> dict[str, float]:
-        """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; undefined figures are absent."""
+        """Flat, for a run folder: `performance/NODE/OPERATION/p99` and so on; undefined metrics are absent."""
         wanted = ("calls", "errors", "refused", "items_per_second", "p50", "p95", "p99")
         return {
             f"performance/{figures.node}/{figures.operation}/{name}": value

@@ -11,14 +11,14 @@ Format: https://prometheus.io/docs/instrumenting/exposition_formats/
 
 from collections.abc import Iterable, Iterator
 
-from aegir_rl.observe.performance_tracker import APIPerformanceTracker, Figures
+from aegir_rl.observe.performance_tracker import APIPerformanceTracker, OperationMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"))
 
 
 def render_prometheus(tracker: APIPerformanceTracker) -> str:
-    """All figures of the tracker as text, one metric family after the other."""
+    """All metrics of the tracker as text, one metric family after the other."""
     every = tracker.figures()
     lines = [
         *_head("operation_seconds", "summary", "How long calls of an operation took."),
@@ -39,7 +39,7 @@ def _head(name: str, kind: str, text: str) -> tuple[str, str]:
     return f"# HELP aegir_{name} {text}", f"# TYPE aegir_{name} {kind}"
 
 
-def _summary(figures: Figures) -> Iterator[str]:
+def _summary(figures: OperationMetrics) -> Iterator[str]:
     for share, name in QUANTILES:
         value = getattr(figures, name)
         if value is not None:
@@ -48,13 +48,13 @@ def _summary(figures: Figures) -> Iterator[str]:
     yield f"aegir_operation_seconds_count{_labels(figures)} {figures.calls}"
 
 
-def _values(name: str, pairs: Iterable[tuple[Figures, float | None]]) -> Iterator[str]:
+def _values(name: str, pairs: Iterable[tuple[OperationMetrics, float | None]]) -> Iterator[str]:
     for figures, value in pairs:
-        if value is not None:  # a figure that was not measured has no sample; 0 would be wrong
+        if value is not None:  # a metric that was not measured has no sample; 0 would be wrong
             yield f"aegir_{name}{_labels(figures)} {value!r}"
 
 
-def _labels(figures: Figures, **more: str) -> str:
+def _labels(figures: OperationMetrics, **more: str) -> str:
     labels = {"node": figures.node, "operation": figures.operation, **more}
     return "{" + ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items()) + "}"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aegir_rl.offline.choosing import choose_policy
     from aegir_rl.offline.cloning import clone_behaviour
     from aegir_rl.offline.estimators import estimate_values, weigh
-    from aegir_rl.offline.evaluation import Comparison, evaluate_policy
+    from aegir_rl.offline.evaluation import PolicyComparison, evaluate_policy
     from aegir_rl.offline.exploration import explore_epsilon, explore_softmax
     from aegir_rl.offline.fitted_q import FittedQ
     from aegir_rl.offline.intervals import Estimate
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from aegir_rl.offline.store import DecisionStore
 
 __all__ = [
-    "Comparison",
     "DecisionStore",
     "Estimate",
     "FittedQ",
     "LearningSettings",
     "LoggedDecisions",
+    "PolicyComparison",
     "RewardWeights",
     "RoutingPolicy",
     "analyze_rewards",
@@ -65,7 +65,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Comparison": "evaluation",
+        "PolicyComparison": "evaluation",
         "DecisionStore": "store",
         "Estimate": "intervals",
         "FittedQ": "fitted_q",

@@ -7,6 +7,7 @@ policy with the static table below the floor. The guarded lower bound of the pai
 
     chosen = choose_policy(log)
     chosen.policy, chosen.best, chosen.trials
+    train_conservative(log, alpha=0.5)              # the same with conservative Q-learning as the only candidate
 
 Choosing the best of many bounds makes that bound a little too good; `aegir rl eval-offline` judges the winner on groups that took
 no part.
@@ -19,14 +20,17 @@ from typing import Any
 import numpy as np
 
 from aegir_rl.base.arrays import F32, Floats
+from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.cloning import clone_behaviour
-from aegir_rl.offline.evaluation import Comparison, CurvePoint
+from aegir_rl.offline.evaluation import CurvePoint, PolicyComparison
 from aegir_rl.offline.learning import LearningSettings, predict_held_out
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
 from aegir_rl.offline.q_learning import learn_values
 
 ALPHAS = (0.0, 0.1, 0.5, 2.0)
+ALPHA = 0.5
+"""Of conservative Q-learning alone: enough to avoid actions whose only merit is that nobody tried them (test_policy_evaluation.py)."""
 FLOOR_SHARES = (0.0, 0.25, 0.5, 0.75)
 """Floors that leave these shares of the decisions to the static table."""
 CLONING = "behaviour cloning"
@@ -68,9 +72,29 @@ def choose_policy(
     track: Track = lambda items, _: items,
 ) -> Chosen:
     """Try behaviour cloning and every alpha (0 is always among them), choose, train the winner on the whole log."""
-    settings = settings or LearningSettings()
-    comparison = Comparison(log, settings)
-    candidates: list[float | None] = [None, *sorted({0.0, *alphas})]
+    return _choose(log, settings or LearningSettings(), [None, *sorted({0.0, *alphas})], track)
+
+
+def train_conservative(
+    log: LoggedDecisions,
+    alpha: float = ALPHA,
+    settings: LearningSettings | None = None,
+    track: Track = lambda items, _: items,
+) -> Chosen:
+    """Train conservative Q-learning at one alpha on the whole log; only its confidence floor is chosen."""
+    if alpha <= 0:
+        raise UsageError(f"alpha is {alpha}; expected more than 0, which is a reward model")
+    return _choose(log, settings or LearningSettings(), [alpha], track)
+
+
+def _choose(
+    log: LoggedDecisions,
+    settings: LearningSettings,
+    candidates: Sequence[float | None],
+    track: Track,
+) -> Chosen:
+    """Try every alpha, None being behaviour cloning, with every floor; train the best on the whole log."""
+    comparison = PolicyComparison(log, settings)
     trials: list[Trial] = []
     for alpha in track(candidates, "training"):
         predicted = comparison.behaviour if alpha is None else _held_out(log, alpha, settings)
@@ -100,7 +124,9 @@ def _held_out(log: LoggedDecisions, alpha: float, settings: LearningSettings) ->
     return predict_held_out(log, fit)
 
 
-def _try_floors(comparison: Comparison, alpha: float | None, probabilities: F32) -> list[Trial]:
+def _try_floors(
+    comparison: PolicyComparison, alpha: float | None, probabilities: F32
+) -> list[Trial]:
     confidence = probabilities.max(axis=1)
     trials = []
     for share in FLOOR_SHARES:

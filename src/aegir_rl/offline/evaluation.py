@@ -42,7 +42,7 @@ CURVE_POINTS = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedPolicy:
     """A policy beside the static table."""
 
     policy: dict[str, Estimate]
@@ -93,7 +93,7 @@ class Compared:
         }
 
 
-class Comparison:
+class PolicyComparison:
     """A log prepared for comparing any number of policies with its static table."""
 
     def __init__(self, log: LoggedDecisions, settings: LearningSettings | None = None) -> None:
@@ -107,11 +107,11 @@ class Comparison:
         self._static_episodes = self._weigh(log.baseline)
         self._static = compute_contributions(self._static_episodes, ("dr",))["dr"]
 
-    def compare(self, chosen: Ints) -> Compared:
+    def compare(self, chosen: Ints) -> ComparedPolicy:
         """Compare a policy that chooses these actions (N,) with the static table."""
         episodes = self._weigh(chosen)
         support = measure_support(self.log, one_hot(chosen, self.log), episodes, self.behaviour)
-        return Compared(
+        return ComparedPolicy(
             policy=estimate_values(episodes),
             static=estimate_values(self._static_episodes),
             difference=self.difference(episodes),
@@ -193,7 +193,7 @@ def policy_probabilities(policy: RoutingPolicy, log: LoggedDecisions) -> F32:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class PolicyEvaluation:
     """A policy as it would be deployed, beside the static table, and what other floors would give."""
 
     log: LoggedDecisions
@@ -201,7 +201,7 @@ class Evaluation:
     floor: float
     coverage: float
     """Share of decisions that are the policy's own; the static table makes the others."""
-    compared: Compared
+    compared: ComparedPolicy
     curve: list[CurvePoint]
     truth: Truth | None
     """Where the log holds the outcome of every worker."""
@@ -225,12 +225,12 @@ class Evaluation:
 
 def evaluate_policy(
     log: LoggedDecisions, policy: RoutingPolicy, settings: LearningSettings | None = None
-) -> Evaluation:
+) -> PolicyEvaluation:
     """Evaluate a policy with its floor, and the static table below it, as one policy."""
     probabilities = policy_probabilities(policy, log)
-    comparison = Comparison(log, settings)
+    comparison = PolicyComparison(log, settings)
     chosen, own, _ = choose_above_floor(probabilities, log.baseline, policy.floor)
-    return Evaluation(
+    return PolicyEvaluation(
         log,
         policy.version,
         policy.floor,

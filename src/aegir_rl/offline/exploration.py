@@ -32,6 +32,6 @@ def explore_softmax(
         raise UsageError(f"temperature is {temperature}; expected a number above 0")
     powers = np.exp((values - values.max(axis=1, keepdims=True)) / temperature)
     chances = powers / powers.sum(axis=1, keepdims=True)
-    places = chances.cumsum(axis=1) < random.random((len(values), 1))
-    action = np.minimum(places.sum(axis=1), values.shape[1] - 1)  # sums may end just below 1
+    below = chances.cumsum(axis=1) < random.random((len(values), 1))
+    action = np.minimum(below.sum(axis=1), values.shape[1] - 1)  # sums may end just below 1
     return action, chances[np.arange(len(values)), action]

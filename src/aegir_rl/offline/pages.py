@@ -1,6 +1,6 @@
 """Plots of offline RL, as SVG files or as one HTML page: values with intervals, risk against coverage, rewards.
 
-trial_plots(chosen)            what competed for being the policy, by `aegir rl train-cql`
+trial_plots(chosen)            what competed for being the policy, by `aegir rl choose`
 evaluation_plots(evaluation)   one policy beside the static table
 reward_plots(report)           distribution and parts of the reward
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from aegir_rl.observe.plots import bar_plot, interval_plot, line_plot
 from aegir_rl.offline.choosing import Chosen, candidate_name
-from aegir_rl.offline.evaluation import Evaluation
+from aegir_rl.offline.evaluation import PolicyEvaluation
 from aegir_rl.offline.intervals import Estimate
 from aegir_rl.offline.reward_report import RewardReport
 
@@ -39,7 +39,7 @@ def trial_plots(chosen: Chosen) -> Plots:
     }
 
 
-def evaluation_plots(evaluation: Evaluation) -> Plots:
+def evaluation_plots(evaluation: PolicyEvaluation) -> Plots:
     """Values of the policy and the static table by every estimator, and what other floors would give."""
     compared = evaluation.compared
     values = {
@@ -93,7 +93,7 @@ def reward_plots(report: RewardReport) -> Plots:
     }
 
 
-def evaluation_page(evaluation: Evaluation) -> str:
+def evaluation_page(evaluation: PolicyEvaluation) -> str:
     """The plots of an evaluation, with its verdict."""
     sentences = [evaluation.compared.sentence]
     return _page(f"Policy {evaluation.version}", sentences, evaluation_plots(evaluation))

@@ -25,7 +25,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import Bools, Floats, Ints
 from aegir_rl.base.errors import UsageError
-from aegir_rl.offline.small_yaml import Place, Section, Text, Value, read_small_yaml
+from aegir_rl.offline.positioned_yaml import LONGEST, Position, Section, Text, Value, read_yaml
 
 OTHERWISE = "otherwise"
 VERSION = 1
@@ -42,7 +42,7 @@ _KEYS = ("version", "rules", "roles", "context", "costs", "budget")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FeatureComparison:
     """A feature compared with a number."""
 
     feature: str
@@ -54,10 +54,10 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RoutingRule:
     """A condition, all of whose comparisons must hold, and the role it leads to."""
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[FeatureComparison, ...]
     role: str
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Role:
 class RoutingTable:
     """Rules, roles and what workers cost."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[RoutingRule, ...]
     roles: Mapping[str, Role]
     features: tuple[str, ...]
     context: int | None = None
@@ -126,7 +126,8 @@ class RoutingTable:
 def load_table(path: Path, features: Sequence[str], workers: Collection[str]) -> RoutingTable:
     """Read a routing table; raise `UsageError` for what names other features or workers."""
     try:
-        text = path.read_text("utf-8")
+        with path.open("rb") as file:
+            text = file.read(4 * LONGEST).decode()
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
@@ -140,10 +141,10 @@ def parse_table(
     text: str, file: str, features: Sequence[str], workers: Collection[str]
 ) -> RoutingTable:
     """Return the routing table in a text; `file` is its name in sentences."""
-    top = read_small_yaml(text, file)
+    top = read_yaml(text, file)
     _require_keys(top, _KEYS)
     if "version" in top.entries and _number(top, "version", 0) != VERSION:
-        raise top.place.error(f"the version of this table is not {VERSION}")
+        raise top.position.error(f"the version of this table is not {VERSION}")
     roles = _roles(top, workers)
     budget = _below(top, "budget")
     _require_keys(budget, ("cost", "seconds"))
@@ -160,122 +161,128 @@ def parse_table(
     )
 
 
-def _rules(top: Section, features: Sequence[str], roles: Mapping[str, Role]) -> tuple[Rule, ...]:
-    given = top.entries.get("rules")
-    if not isinstance(given, tuple) or not given:
-        raise top.place.error(
+def _rules(
+    top: Section, features: Sequence[str], roles: Mapping[str, Role]
+) -> tuple[RoutingRule, ...]:
+    texts = top.entries.get("rules", ())
+    if isinstance(texts, Text):
+        raise texts.position.error(f"{texts.text!r} is no item; expected `- condition -> ROLE`")
+    if not isinstance(texts, tuple) or not texts:
+        raise top.position.error(
             "there are no rules; expected `rules:` and below it `- otherwise -> ROLE`"
         )
     rules = []
-    for number, text in enumerate(given):
+    for number, text in enumerate(texts):
         rules.append(_rule(text, features, roles))
-        last = number == len(given) - 1
+        last = number == len(texts) - 1
         if not rules[-1].comparisons and not last:
-            raise given[number + 1].place.error(
+            raise texts[number + 1].position.error(
                 f"this rule can never hold, because `{OTHERWISE}` stands before it"
             )
         if last and rules[-1].comparisons:
-            raise text.place.error(
+            raise text.position.error(
                 f"the last rule is `{rules[-1]}`; expected one that always holds: `{OTHERWISE} -> ROLE`"
             )
     return tuple(rules)
 
 
-def _rule(given: Text, features: Sequence[str], roles: Mapping[str, Role]) -> Rule:
-    condition, arrow, role = given.text.partition("->")
+def _rule(text: Text, features: Sequence[str], roles: Mapping[str, Role]) -> RoutingRule:
+    condition, arrow, role = text.text.partition("->")
     if not arrow:
-        raise given.place.error(
-            f"{given.text!r} has no arrow; expected a rule such as `complexity > 0.8 -> swarm`"
+        raise text.position.error(
+            f"{text.text!r} has no arrow; expected a rule such as `complexity > 0.8 -> swarm`"
         )
     name = role.strip()
     if name not in roles:
-        at = given.place.after(len(condition) + 2 + len(role) - len(role.lstrip()))
+        at = text.position.after(len(condition) + 2 + len(role) - len(role.lstrip()))
         raise at.error(f"unknown role {name!r}; {_near(name, roles)}")
     if condition.strip() == OTHERWISE:
-        return Rule((), name)
-    comparisons, at = [], given.place
+        return RoutingRule((), name)
+    comparisons, at = [], text.position
     for part in re.split(r"(\band\b)", condition):
         if part != "and":
             comparisons.append(_comparison(part, at, features))
         at = at.after(len(part))
-    return Rule(tuple(comparisons), name)
+    return RoutingRule(tuple(comparisons), name)
 
 
-def _comparison(text: str, place: Place, features: Sequence[str]) -> Comparison:
-    place = place.after(len(text) - len(text.lstrip()))
+def _comparison(text: str, position: Position, features: Sequence[str]) -> FeatureComparison:
+    position = position.after(len(text) - len(text.lstrip()))
     match = _COMPARISON.match(text)
     if match is None:
-        raise place.error(
+        raise position.error(
             f"{text.strip()!r} is no condition; expected `feature > number` (or >=, <, <=, ==, !=), "
             f"joined by `and`, or `{OTHERWISE}`"
         )
     if match["feature"] not in features:
-        raise place.error(
+        raise position.error(
             f"unknown feature {match['feature']!r}; {_near(match['feature'], features)}"
         )
     try:
-        return Comparison(match["feature"], match["sign"], float(match["number"]))
+        return FeatureComparison(match["feature"], match["sign"], float(match["number"]))
     except ValueError:
-        at = place.after(match.start("number") - (len(text) - len(text.lstrip())))
+        at = position.after(match.start("number") - (len(text) - len(text.lstrip())))
         raise at.error(f"{match['number']!r} is no number") from None
 
 
 def _roles(top: Section, workers: Collection[str]) -> dict[str, Role]:
     """Return the roles by name; every worker is a role of its own, too."""
     found = {worker: Role(worker) for worker in workers}
-    for name, given in _below(top, "roles").entries.items():
-        if not isinstance(given, Section):
-            raise _place(given, top).error(f"the role {name!r} has no `primary:` below it")
-        _require_keys(given, ("primary", "fallback", "confidence"))
-        primary = given.entries.get("primary")
+    for name, section in _below(top, "roles").entries.items():
+        if not isinstance(section, Section):
+            raise _position(section, top).error(f"the role {name!r} has no `primary:` below it")
+        _require_keys(section, ("primary", "fallback", "confidence"))
+        primary = section.entries.get("primary")
         if not isinstance(primary, Text):
-            raise given.place.error(f"the role {name!r} has no `primary: WORKER`")
-        fallback = given.entries.get("fallback", ())
+            raise section.position.error(f"the role {name!r} has no `primary: WORKER`")
+        fallback = section.entries.get("fallback", ())
         chain = (primary, *(fallback if isinstance(fallback, tuple) else (fallback,)))
         asked = []
         for worker in chain:
             if not isinstance(worker, Text) or worker.text not in workers:
                 name_of = worker.text if isinstance(worker, Text) else "a mapping"
-                raise _place(worker, given).error(
+                raise _position(worker, section).error(
                     f"unknown worker {name_of!r}; {_near(name_of, workers)}"
                 )
             if worker.text in asked:
-                raise worker.place.error(f"{worker.text!r} is asked twice by the role {name!r}")
+                raise worker.position.error(f"{worker.text!r} is asked twice by the role {name!r}")
             asked.append(worker.text)
-        found[name] = Role(asked[0], tuple(asked[1:]), _number(given, "confidence", 0.0))
+        found[name] = Role(asked[0], tuple(asked[1:]), _number(section, "confidence", 0.0))
     return found
 
 
 def _below(top: Section, key: str) -> Section:
-    given = top.entries.get(key, Section({}, top.place))
-    if not isinstance(given, Section):
-        raise _place(given, top).error(f"{key!r} holds no entries; expected `name: value` below it")
-    return given
+    section = top.entries.get(key, Section({}, top.position))
+    if not isinstance(section, Section):
+        raise _position(section, top).error(
+            f"{key!r} holds no entries; expected `name: value` below it"
+        )
+    return section
 
 
 def _number(section: Section, key: str, default: float) -> float:
-    given = section.entries.get(key)
-    if given is None:
+    value = section.entries.get(key)
+    if value is None:
         return default
     try:
-        number = float(given.text) if isinstance(given, Text) else math.nan
+        number = float(value.text) if isinstance(value, Text) else math.nan
     except ValueError:
         number = math.nan
     if not number >= 0:
-        raise _place(given, section).error(f"{key!r} is no number from 0 on")
+        raise _position(value, section).error(f"{key!r} is no number from 0 on")
     return number
 
 
 def _require_keys(section: Section, known: Sequence[str]) -> None:
     for key, value in section.entries.items():
         if key not in known:
-            raise _place(value, section).error(f"unknown key {key!r}; {_near(key, known)}")
+            raise _position(value, section).error(f"unknown key {key!r}; {_near(key, known)}")
 
 
-def _place(value: Value, section: Section) -> Place:
+def _position(value: Value, section: Section) -> Position:
     if isinstance(value, tuple):
-        return value[0].place if value else section.place
-    return value.place
+        return value[0].position if value else section.position
+    return value.position
 
 
 def _near(name: str, known: Collection[str]) -> str:

@@ -108,11 +108,11 @@ class DecisionStore:
         by: str = "",
     ) -> None:
         """Store durably what came of an episode; `accuracy` follows from `gold` if the episode answered a label."""
-        outcome = Outcome(kind, accuracy, tuple(gold), verified, by)
+        outcome = EpisodeOutcome(kind, accuracy, tuple(gold), verified, by)
         with self._database.transaction() as run:
             self.add_outcome(run, episode_id, outcome)
 
-    def add_outcome(self, run: Run, episode_id: str, outcome: "Outcome") -> None:
+    def add_outcome(self, run: Run, episode_id: str, outcome: "EpisodeOutcome") -> None:
         """Store an outcome as a part of a transaction of this store's database."""
         rows = run("SELECT data_source FROM episodes WHERE id = ?", (episode_id,))
         if not rows:
@@ -154,14 +154,16 @@ class DecisionStore:
         name, body, outcome = row
         where = f"row {name!r} of {self._database.name}"
         episode = Episode.from_json(body, where)
-        return episode if outcome is None else Outcome.from_json(outcome, where).join(episode)
+        return (
+            episode if outcome is None else EpisodeOutcome.from_json(outcome, where).join(episode)
+        )
 
     def __len__(self) -> int:
         return int(next(self._database.query("SELECT COUNT(*) FROM episodes", ()))[0])
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EpisodeOutcome:
     """What came of an episode, as known later."""
 
     kind: OutcomeKind
@@ -207,7 +209,7 @@ class Outcome:
         return json.dumps({"kind": self.kind, **record, "by": self.by}, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> "Outcome":
+    def from_json(cls, text: str, where: str) -> "EpisodeOutcome":
         try:
             record: dict[str, Any] = json.loads(text)
             return cls(**{**record, "gold": tuple(record["gold"])})

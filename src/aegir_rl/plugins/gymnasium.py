@@ -7,7 +7,7 @@ Tasks: each `reset` draws a task, unless `options` has one, and passes it to the
 finished episode updates the curriculum. Without a known outcome (no `is_success` in the info and no `success` function, or
 an episode that was broken off) the outcome is missing: it changes no estimate, and never counts as a failure.
 
-Rewards: `reward` is a function of the environment's reward, or an ensemble of raters. A rater takes a list of one `Step`
+Rewards: `reward` is a function of the environment's reward, or an ensemble of raters. A rater takes a list of one `RatedStep`
 and returns one number; the ensemble's score is the reward of the step. If it is missing (raters failed or disagree), the
 reward is the mean of the scores so far, NaN before the first, and the info says `reward_missing`. A step is a batch of one
 item, so use `min_running_alpha` or `max_spread` for a veto.
@@ -31,7 +31,7 @@ Success = Callable[[float, dict[str, Any]], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RatedStep:
     """What a rater of an ensemble sees: one step of the environment."""
 
     observation: Any
@@ -91,7 +91,7 @@ class AegirWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             more["task"] = self._task
         reward = raw
         if isinstance(self._reward, RewardEnsemble):
-            step = Step(observation, action, raw, terminated, truncated, info)
+            step = RatedStep(observation, action, raw, terminated, truncated, info)
             reward, more["reward_missing"] = self._rate(self._reward, step)
         elif self._reward is not None:
             reward = float(self._reward(raw))
@@ -100,7 +100,7 @@ class AegirWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             self._finish(more["success"])
         return observation, reward, terminated, truncated, {**info, **more}
 
-    def _rate(self, ensemble: RewardEnsemble, step: Step) -> tuple[float, bool]:
+    def _rate(self, ensemble: RewardEnsemble, step: RatedStep) -> tuple[float, bool]:
         """The reward of a step, and whether it was filled in."""
         with self._timing("rate"):
             score = float(ensemble.score([step]).scores[0])

@@ -3,8 +3,7 @@
 ensemble             one score from many raters, with a veto when they disagree; settings are its settings
 calls                calls raters that may raise, hang or return no valid ratings; ratings reads what they return
 aggregation          mean, median, trimmed, weighted, majority; reliabilities of raters
-agreement            Krippendorff's alpha; agreement_stream in batches, agreement_bootstrap its interval,
-                     ratio_disagreement its fast sum for ratio data
+agreement            Krippendorff's alpha with its interval; agreement_stream in batches
 report               which raters disagree, drift, saturate or are silent
 """
 
@@ -14,8 +13,7 @@ from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from aegir_rl.raters.aggregation import aggregate
-    from aegir_rl.raters.agreement import Agreement, krippendorff_alpha
-    from aegir_rl.raters.agreement_bootstrap import alpha_interval
+    from aegir_rl.raters.agreement import Agreement, alpha_interval, krippendorff_alpha
     from aegir_rl.raters.agreement_stream import AgreementStream
     from aegir_rl.raters.ensemble import EnsembleScores, RewardEnsemble
     from aegir_rl.raters.report import report_raters
@@ -41,7 +39,7 @@ __getattr__ = lazy_names(
         "EnsembleSettings": "settings",
         "RewardEnsemble": "ensemble",
         "aggregate": "aggregation",
-        "alpha_interval": "agreement_bootstrap",
+        "alpha_interval": "agreement",
         "krippendorff_alpha": "agreement",
         "report_raters": "report",
     },

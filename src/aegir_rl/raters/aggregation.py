@@ -105,8 +105,8 @@ def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floa
 
 def column_median(ordered: Ratings, counts: Counts) -> Floats:
     """(U,) median of each column's first `counts` entries; nan for a count of 0."""
-    places = np.stack([np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, len(ordered) - 1)])
-    low, high = np.take_along_axis(ordered, places, axis=0)
+    indices = np.stack([np.maximum(counts - 1, 0) // 2, np.minimum(counts // 2, len(ordered) - 1)])
+    low, high = np.take_along_axis(ordered, indices, axis=0)
     median: Floats = low / 2 + high / 2
     return median
 
@@ -164,8 +164,8 @@ def leave_one_out_median(ratings: Ratings) -> Ratings:
     ordered = np.take_along_axis(ratings, order, axis=0)
     others = (~np.isnan(ratings)).sum(axis=0) - 1
     halves = []
-    for place in ((others - 1) // 2, others // 2):
-        shifted = np.maximum(place, 0) + (np.maximum(place, 0) >= rank)
+    for index in ((others - 1) // 2, others // 2):
+        shifted = np.maximum(index, 0) + (np.maximum(index, 0) >= rank)
         halves.append(np.take_along_axis(ordered, np.minimum(shifted, len(ratings) - 1), axis=0))
     usable = (others > 0) & ~np.isnan(ratings)
     return np.where(usable, halves[0] / 2 + halves[1] / 2, np.nan)
@@ -195,8 +195,8 @@ def _trimmed_mean(ordered: Ratings, counts: Counts, trim: float) -> Floats:
     cut = np.floor(trim * counts).astype(np.intp)
     if trim > 0:
         cut = np.where(counts >= 3, np.maximum(cut, 1), cut)
-    place = np.arange(len(ordered))[:, None]
-    inside = (place >= cut) & (place < counts - cut)
+    index = np.arange(len(ordered))[:, None]
+    inside = (index >= cut) & (index < counts - cut)
     return _weighted_mean(np.where(inside, ordered, np.nan), np.ones(len(ordered)))
 
 

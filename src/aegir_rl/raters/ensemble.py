@@ -80,7 +80,6 @@ class EnsembleScores:
     spread: Floats
     """(U,) how far the ratings of an item lie apart; nan without a rating."""
     agreement: Agreement
-    running_agreement: Agreement
     weights: Floats | None
     """(R,) weights of the raters; None for methods without weights."""
     ratings: Ratings
@@ -113,10 +112,7 @@ class RewardEnsemble:
         self._pool = RaterPool(raters, settings.timeout) if isinstance(raters, Mapping) else None
         self._window: Ratings = np.zeros((len(self.names), 0))
         self._drift = RaterDrift(
-            self.names,
-            settings.metric,
-            false_alarm_rate=settings.false_alarm_rate,
-            seed=settings.seed,
+            self.names, settings.metric, false_alarm_rate=settings.false_alarm_rate
         )
         self._failures = dict.fromkeys(self.names, 0)
         self._items = self._vetoed = self._missing = self._unchecked = 0
@@ -170,7 +166,14 @@ class RewardEnsemble:
         self._missing += int(np.isnan(scores).sum())
         self.alpha_history.append((self._items, agreement.alpha, running.alpha))
         return EnsembleScores(
-            scores, vetoed, spread, agreement, running, weights, ratings, failures, unchecked
+            scores=scores,
+            vetoed=vetoed,
+            spread=spread,
+            agreement=agreement,
+            weights=weights,
+            ratings=ratings,
+            failures=failures,
+            unchecked=unchecked,
         )
 
     def _low_agreement(
@@ -211,7 +214,7 @@ class RewardEnsemble:
         )
 
     def metrics(self) -> dict[str, float]:
-        """For a log: agreement now, shares since the start, failures; undefined figures are absent."""
+        """For a log: agreement now, shares since the start, failures; undefined metrics are absent."""
         _, batch, running = (
             self.alpha_history[-1] if self.alpha_history else (0, math.nan, math.nan)
         )

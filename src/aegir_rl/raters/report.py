@@ -1,7 +1,7 @@
 """Rater reports: which raters disagree, drift, saturate or are silent.
 
     report = report_raters(ratings, ["length", "judge", "tests"])
-    report.disagreeing, report.saturated               # names
+    report.drifting, report.saturated                  # names
     print("\\n".join(report.sentences))
 
 disagrees   alpha rises by more than `HARM` without the rater, or its reliability is at or below chance while
@@ -21,23 +21,23 @@ Drift: `RaterDrift` tests, for every two raters, how they differ on the units of
 difference; for nominal ratings the share of units on which they differ). That does not depend on how hard the batch is, nor
 on a third rater, so when one rater shifts, all pairs with it change and the other pairs do not. A rater drifts when it
 has drifted from more than half of the others; of two raters both are named. While no pair changes, the chance that any is
-ever reported is at most `false_alarm_rate`, shared among the R (R - 1) / 2 tests (aegir_rl/observe/drift_verdict.py), provided
-that items are shuffled over batches. Worked number: three raters, the third shifted: pairs (1, 3) and (2, 3) alarm. The
+reported in 1,000 batches is at most `false_alarm_rate`, shared among the R (R - 1) / 2 tests
+(aegir_rl/observe/drift_watch.py), provided that items are shuffled over batches. Worked number: three raters, the third shifted: pairs (1, 3) and (2, 3) alarm. The
 third has drifted from 2 of 2 others and is named; the first from 1 of 2, which is not more than half.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.seeding import Seeds
-from aegir_rl.observe.drift_verdict import DriftVerdict
+from aegir_rl.observe.drift_watch import MOST_STEPS, DriftWatch
 from aegir_rl.observe.saved_state import list_of, read_state
 from aegir_rl.raters.aggregation import leave_one_out_median, rater_reliability
 from aegir_rl.raters.agreement import Agreement, Metric, krippendorff_alpha
@@ -47,8 +47,8 @@ HARM = 0.05
 SATURATED = 0.9
 SILENT = 0.5
 FEWEST_RATINGS = 10
-MEMORY = 512
-"""Batches kept per pair."""
+BATCHES = 1000
+"""The number of batches that `false_alarm_rate` is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,6 @@ class EnsembleReport:
 
     agreement: Agreement
     raters: tuple[RaterReport, ...]
-
-    @property
-    def disagreeing(self) -> tuple[str, ...]:
-        return tuple(rater.name for rater in self.raters if rater.disagrees)
 
     @property
     def drifting(self) -> tuple[str, ...]:
@@ -160,15 +156,13 @@ class RaterDrift:
         metric: Metric = "interval",
         *,
         false_alarm_rate: float = 0.01,
-        seed: int = 0,
     ) -> None:
+        if not 0 < false_alarm_rate < 1:
+            raise UsageError(f"false_alarm_rate is {false_alarm_rate}; expected between 0 and 1")
         self._names, self._metric = tuple(names), metric
         pairs = list(combinations(range(len(self._names)), 2))
-        rate = false_alarm_rate / max(len(pairs), 1)
-        self._tests = {
-            pair: DriftVerdict(rate, seed=Seeds(seed).derive(*pair), memory=MEMORY)
-            for pair in pairs
-        }
+        steps = min(BATCHES * max(len(pairs), 1) / false_alarm_rate, MOST_STEPS // 2)
+        self._tests = {pair: DriftWatch(steps, independent=True) for pair in pairs}
 
     def update(self, ratings: Ratings) -> None:
         """Add one batch, (R, U) with nan where a rating is missing."""
@@ -181,15 +175,15 @@ class RaterDrift:
         """Names of the raters that drifted from more than half of the others."""
         away = np.zeros(len(self._names))
         for pair, test in self._tests.items():
-            away[list(pair)] += test.found
+            away[list(pair)] += test.alarms > 0
         others = len(self._names) - 1
         return tuple(
             name for name, count in zip(self._names, away, strict=True) if 2 * count > others
         )
 
     def metrics(self) -> dict[str, float]:
-        """Figures for a log."""
-        pairs = sum(test.found for test in self._tests.values())
+        """Metrics for a log."""
+        pairs = sum(test.alarms > 0 for test in self._tests.values())
         return {"drifting_raters": len(self.drifting), "drifting_pairs": pairs}
 
     def state_dict(self) -> dict[str, Any]:
@@ -198,9 +192,12 @@ class RaterDrift:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where `state_dict` was taken."""
-        tests = list_of(_read_verdict, len(self._tests))
-        saved = read_state(state, "the saved drift of raters", {"tests": tests})
-        self._tests = dict(zip(self._tests, saved["tests"], strict=True))
+        states = list_of(lambda state, _: state, len(self._tests))
+        saved = read_state(state, "the saved drift of raters", {"tests": states})
+        tests = {pair: copy(test) for pair, test in self._tests.items()}
+        for test, each in zip(tests.values(), saved["tests"], strict=True):
+            test.load_state_dict(each)
+        self._tests = tests
 
 
 def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
@@ -221,12 +218,6 @@ def mean_differences(ratings: Ratings, metric: Metric) -> Floats:
             total = sums - sums.T
     means: Floats = np.divide(total, units, out=np.full(units.shape, np.nan), where=units > 0)
     return means
-
-
-def _read_verdict(state: object, _: str) -> DriftVerdict:
-    verdict = DriftVerdict()
-    verdict.load_state_dict(cast(Mapping[str, Any], state))  # which raises if it is not a mapping
-    return verdict
 
 
 def _biases(ratings: Ratings, metric: Metric) -> list[float]:

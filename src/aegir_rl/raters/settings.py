@@ -46,9 +46,7 @@ class EnsembleSettings:
     timeout: float | None = 30.0
     """Seconds after which a rater is missing for a batch; None waits."""
     false_alarm_rate: float = 0.01
-    """Chance that any rater is ever reported as drifting while none does."""
-    seed: int = 0
-    """Breaks ties in the drift tests."""
+    """Chance that any rater is reported as drifting in 1,000 batches while none does."""
 
     def __post_init__(self) -> None:
         check_method(self.method, self.trim)

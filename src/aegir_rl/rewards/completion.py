@@ -55,7 +55,7 @@ class FinishWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishReward:
-    """r_finish of each episode (E,) and the figures it is computed from; nan is missing."""
+    """r_finish of each episode (E,) and the metrics it is computed from; nan is missing."""
 
     reward: Floats
     coverage: Floats

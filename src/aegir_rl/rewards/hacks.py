@@ -7,7 +7,7 @@
 
 Every detector compares a measured share with a limit *and its uncertainty*: it fires only if the 99 % confidence bound is
 on the wrong side of the limit, so a few unlucky decisions are not enough. Missing values are left out; without data a
-detector does not fire and says so. A detector that fires is evidence, not proof: the figures are in the finding.
+detector does not fire and says so. A detector that fires is evidence, not proof: the metrics are in the finding.
 
 Worked number: 200 decisions of which 1 called a specialist: share 0.005, upper bound (Wilson) 0.0412, limit 0.1:
 serial collapse. One of 20: share 0.05, upper bound 0.3183: does not fire.

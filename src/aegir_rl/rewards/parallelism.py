@@ -55,7 +55,7 @@ class ParallelWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParallelReward:
-    """r_parallel of each episode (E,) and the figures it is computed from; nan is missing."""
+    """r_parallel of each episode (E,) and the metrics it is computed from; nan is missing."""
 
     reward: Floats
     coefficient_of_variation: Floats

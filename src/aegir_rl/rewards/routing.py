@@ -20,7 +20,7 @@ from aegir_rl.base.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Routing:
+class RoutingDecisions:
     """Activations (E, D, N), real decisions (E, D), and those of them without nan (E, D)."""
 
     activations: Bools
@@ -39,7 +39,9 @@ class Routing:
         return self.activations[self.decided]
 
 
-def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = None) -> Routing:
+def read_routing(
+    activations: npt.ArrayLike, decided: npt.ArrayLike | None = None
+) -> RoutingDecisions:
     """Check activations and the mask of real decisions; decisions with nan are left out."""
     given = read_floats(activations, "activations")
     if given.ndim == 2:
@@ -59,7 +61,7 @@ def read_routing(activations: npt.ArrayLike, decided: npt.ArrayLike | None = Non
             f"{given[episode, decision].tolist()}; expected 0 or 1 (threshold scores first)"
         )
     counted = real & known
-    return Routing(
+    return RoutingDecisions(
         activations=(given == 1.0) & counted[..., None],
         real=real,
         decided=counted,
@@ -79,12 +81,12 @@ def group_rows(rows: npt.ArrayLike, episode: npt.ArrayLike) -> tuple[Floats, Boo
     counts = np.bincount(inverse)
     order = np.argsort(inverse, kind="stable")
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
-    place = np.arange(len(values)) - np.repeat(starts, counts)
+    index = np.arange(len(values)) - np.repeat(starts, counts)
     longest = int(counts.max()) if len(counts) else 0
     padded = np.full((len(counts), longest, *values.shape[1:]), np.nan)
     decided = np.zeros((len(counts), longest), bool)
-    padded[inverse[order], place] = values[order]
-    decided[inverse[order], place] = True
+    padded[inverse[order], index] = values[order]
+    decided[inverse[order], index] = True
     return padded, decided
 
 

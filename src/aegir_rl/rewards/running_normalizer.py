@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats, read_array, read_floats, standardise_groups
 from aegir_rl.base.errors import UsageError
-from aegir_rl.observe.exact_moments import EMPTY, Moments, read_moments
+from aegir_rl.observe.moments import EMPTY, Moments, read_moments
 from aegir_rl.observe.saved_state import (
     list_of,
     read_count,
@@ -111,9 +111,9 @@ class RunningNormalizer:
     def update(self, values: npt.ArrayLike, keys: Key | Sequence[Key] = None) -> None:
         """Add values to the statistics; `keys` is one key for all of them or one per value."""
         flat = read_floats(values, "rewards").reshape(-1)
-        for key, places in _places_by_key(keys, flat.size):
+        for key, indices in _indices_by_key(keys, flat.size):
             before = self._moments.get(key, EMPTY)
-            self._moments[key] = before.updated(flat[places], self._decay)
+            self._moments[key] = before.updated(flat[indices], self._decay)
 
     def normalize(
         self,
@@ -129,8 +129,8 @@ class RunningNormalizer:
         flat = given.reshape(-1).copy()  # z-scores are written into it
         flat[np.isinf(flat)] = np.nan
         everyone_ready = True
-        for key, places in _places_by_key(keys, flat.size):
-            flat[places] = self._z_scores(flat[places], self._moments.get(key, EMPTY))
+        for key, indices in _indices_by_key(keys, flat.size):
+            flat[indices] = self._z_scores(flat[indices], self._moments.get(key, EMPTY))
             everyone_ready &= self.is_ready(key)
         if groups is not None and not self._warned:
             self._warn_if_cancelled(given.reshape(-1), flat, groups, everyone_ready)
@@ -189,7 +189,7 @@ class RunningNormalizer:
         return merged
 
     def metrics(self) -> dict[str, float]:
-        """For a log: mean and deviation of key None, counts over all keys; undefined figures are absent."""
+        """For a log: mean and deviation of key None, counts over all keys; undefined metrics are absent."""
         plain, every = self.moments(), self._moments.values()
         figures = {
             "mean": plain.mean,
@@ -236,9 +236,7 @@ class RunningNormalizer:
         if moments.seen < self.settings.warm_up or is_flat:
             return values
         if self.settings.centre:
-            # The two parts of the mean are subtracted separately: their sum needs more than one float.
-            values -= moments.mean_value
-            values -= moments.mean_rest
+            values -= moments.mean
         values /= max(std, self.settings.smallest_std)
         self._normalized += values.size
         limit = self.settings.clip
@@ -315,7 +313,7 @@ def _read_keyed_moments(entry: object, where: str) -> tuple[Key, Moments]:
     return key, read_moments(moments, f"key {key!r} in {where}")
 
 
-def _places_by_key(
+def _indices_by_key(
     keys: Key | Sequence[Key], size: int
 ) -> list[tuple[Key, slice | npt.NDArray[np.intp]]]:
     """Keys, each with the positions of its values in their order."""

@@ -83,21 +83,6 @@ def compute_critical_path(steps: Iterable[TimedStep]) -> CriticalPath:
     )
 
 
-def stage_steps(stages: Sequence[tuple[float, Sequence[float]]]) -> list[TimedStep]:
-    """The steps of a stage-shaped episode: in each stage main work, then helpers at once."""
-    steps: list[TimedStep] = []
-    ready: tuple[str, ...] = ()
-    for number, (main, helpers) in enumerate(stages):
-        steps.append(TimedStep(f"main {number}", main, ready))
-        names = tuple(f"helper {number}.{place}" for place in range(len(helpers)))
-        steps += [
-            TimedStep(name, duration, (f"main {number}",))
-            for name, duration in zip(names, helpers, strict=True)
-        ]
-        ready = names or (f"main {number}",)
-    return steps
-
-
 def compute_stage_times(main: npt.ArrayLike, helpers: npt.ArrayLike) -> StageTimes:
     """Sum over stages of main (E, S) + longest of helpers (E, S, N), for a batch of episodes.
 

@@ -48,7 +48,7 @@ from aegir_rl.observe.saved_state import (
 from aegir_rl.rl.curriculum_strategies import Strategy as Strategy
 from aegir_rl.rl.curriculum_strategies import make_strategy
 from aegir_rl.rl.curriculum_strategies import register_strategy as register_strategy
-from aegir_rl.rl.estimates import Estimates, Measured
+from aegir_rl.rl.estimates import Estimates, SuccessEstimates
 from aegir_rl.rl.sum_tree import SumTree
 
 
@@ -136,7 +136,7 @@ class Curriculum:
             self._tree.set_many(others, self._weigh(others))
         return None
 
-    def measured(self, items: Sequence[int] | I64) -> Measured:
+    def measured(self, items: Sequence[int] | I64) -> SuccessEstimates:
         """Estimates for these items."""
         return self._estimates.measured(np.asarray(items, np.int64))
 

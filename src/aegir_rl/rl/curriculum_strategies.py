@@ -11,7 +11,7 @@
 weight 1/36 or 0.144: less than an item of success 1/2 (1/16), more than one that is mastered or always fails. The square
 sharpens the choice: success 1/2 against mastered in 20 tries is 34 : 1, without it 6 : 1.
 
-A strategy of your own is a function of `Measured` (estimates.py) passed to `register_strategy`; one with state is a
+A strategy of your own is a function of `SuccessEstimates` (estimates.py) passed to `register_strategy`; one with state is a
 subclass of `Strategy`. Papers: Rutherford et al. 2024, arXiv:2408.15099 (learnability p (1 - p)); Portelas et al. 2020,
 arXiv:1910.07224 (absolute learning progress).
 """
@@ -25,7 +25,7 @@ import numpy as np
 from aegir_rl.base.arrays import I64, Floats
 from aegir_rl.base.errors import UsageError
 from aegir_rl.observe.saved_state import number_within, read_state
-from aegir_rl.rl.estimates import Measured
+from aegir_rl.rl.estimates import SuccessEstimates
 
 NONE: I64 = np.zeros(0, np.int64)
 """No items."""
@@ -35,7 +35,7 @@ class Strategy(ABC):
     """Turns estimates into weights; subclass it for a strategy with state."""
 
     takes_numbers: ClassVar[bool] = False
-    """Whether `weigh` also accepts a `Measured` of plain numbers instead of arrays, which is faster for one item."""
+    """Whether `weigh` also accepts a `SuccessEstimates` of plain numbers instead of arrays, which is faster for one item."""
     full_claim: ClassVar[float] = 1.0
     """Largest weight of an item; exploration is a share of it. 0: no exploration."""
 
@@ -43,7 +43,7 @@ class Strategy(ABC):
         """Called once, before all other methods; `difficulty` is given by the user, or None."""
 
     @abstractmethod
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         """Return a weight of 0 or more for each item."""
 
     def learn(self, items: I64, successes: Floats) -> I64:  # noqa: ARG002
@@ -62,7 +62,7 @@ class Strategy(ABC):
         """Continue from a saved state."""
 
     def metrics(self) -> dict[str, float]:
-        """Flat figures for a run folder."""
+        """Flat metrics for a run folder."""
         return {}
 
 
@@ -71,7 +71,7 @@ class Uniform(Strategy):
 
     takes_numbers = True
 
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         return measured.won * 0 + 1
 
 
@@ -81,7 +81,7 @@ class Competence(Strategy):
     takes_numbers = True
     full_claim = 1 / 16
 
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         return measured.learnability * measured.learnability
 
 
@@ -90,7 +90,7 @@ class LearningProgress(Strategy):
 
     takes_numbers = True
 
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         return abs(measured.recent - measured.lasting) + 0.5 * measured.deviation
 
 
@@ -124,7 +124,7 @@ class EasyFirst(Strategy):
         rank[np.argsort(difficulty, kind="stable")] = np.arange(items)
         self._band = rank * self.bands // items
 
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         return (self._band[measured.items] < self.open) * np.float64(1)
 
     def learn(self, items: I64, successes: Floats) -> I64:
@@ -165,10 +165,10 @@ class EasyFirst(Strategy):
 class _Formula(Strategy):
     """A user's function without state."""
 
-    def __init__(self, function: Callable[[Measured], Floats]) -> None:
+    def __init__(self, function: Callable[[SuccessEstimates], Floats]) -> None:
         self._function = function
 
-    def weigh(self, measured: Measured) -> Floats:
+    def weigh(self, measured: SuccessEstimates) -> Floats:
         return self._function(measured)
 
 
@@ -181,9 +181,9 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 
 
 def register_strategy(
-    name: str, strategy: type[Strategy] | Callable[[Measured], Floats]
-) -> type[Strategy] | Callable[[Measured], Floats]:
-    """Register a strategy under a name: a subclass of `Strategy`, or a function from `Measured` to weights."""
+    name: str, strategy: type[Strategy] | Callable[[SuccessEstimates], Floats]
+) -> type[Strategy] | Callable[[SuccessEstimates], Floats]:
+    """Register a strategy under a name: a subclass of `Strategy`, or a function from `SuccessEstimates` to weights."""
     if name in STRATEGIES:
         raise UsageError(f"there is a curriculum strategy {name!r} already; choose another name")
     if isinstance(strategy, type) and issubclass(strategy, Strategy):

@@ -12,7 +12,7 @@ Worked numbers: p = (1/2, 1/4, 1/4) has H = 1.5 log 2 = 1.0397 and gradient (-0.
 -1.0986 · 3/16 = -0.2060.
 
 A logit of -inf is a class that cannot be chosen. What `mask` excludes counts for nothing, whatever it holds; other values
-that are not finite raise. The figure `entropy` is the mean over that of a uniform choice, as health checks expect.
+that are not finite raise. The metric `entropy` is the mean over that of a uniform choice, as health checks expect.
 """
 
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ RECENT_RATE, LASTING_RATE = 0.3, 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SuccessEstimates:
     """Estimates for some items; every field is an array with one entry per item."""
 
     items: I64
@@ -72,7 +72,7 @@ class Estimates:
             self._update_different(items[positions], successes[positions])
         np.add.at(self.tries, items, 1)
 
-    def update_one(self, item: int, success: float) -> Measured:
+    def update_one(self, item: int, success: float) -> SuccessEstimates:
         """Learn from one try and return the estimates of its item, as plain numbers."""
         numbers, at, keep = self._numbers, 4 * item, self.forgetting
         won = numbers[at] = 1 + keep * (numbers[at] - 1) + success
@@ -81,11 +81,11 @@ class Estimates:
         lasting = numbers[at + 3] = numbers[at + 3] + LASTING_RATE * (success - numbers[at + 3])
         self.tries[item] += 1
         estimates: tuple[Any, ...] = (item, won, lost, recent, lasting)
-        return Measured(*estimates)
+        return SuccessEstimates(*estimates)
 
-    def measured(self, items: I64) -> Measured:
+    def measured(self, items: I64) -> SuccessEstimates:
         """Estimates of these items."""
-        return Measured(items, *self.known[items].T)
+        return SuccessEstimates(items, *self.known[items].T)
 
     def _update_different(self, items: I64, successes: Floats) -> None:
         known, keep = self.known[items], self.forgetting

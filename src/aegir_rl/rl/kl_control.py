@@ -12,7 +12,7 @@ With d = log π(a) - log π_ref(a) for actions a sampled from π, three estimate
 
 Which one to differentiate is another matter than which one to report: with d the gradient with respect to the new log
 probability, the expected gradient of k1 is 0, that of k2 is the gradient of KL(π ‖ π_ref), and that of k3 is the gradient of
-the reverse, KL(π_ref ‖ π). So k2 is the default of the loss, and the figure `reference_kl` is always k3.
+the reverse, KL(π_ref ‖ π). So k2 is the default of the loss, and the metric `reference_kl` is always k3.
 Worked number: π(a) = 1/2, π_ref(a) = 1/4, d = 0.6931: k1 = 0.6931, k2 = 0.2402, k3 = 0.5 - 1 + 0.6931 = 0.1931, with
 gradients 1, 0.6931 and 0.5.
 
@@ -22,7 +22,7 @@ gradients 1, 0.6931 and 0.5.
 
 Worked number: coefficient 0.1, target 0.01, rate 0.1: a kl of 0.05 gives error 0.2 and 0.1 · 1.02 = 0.102.
 
-Not the figure `kl` of aegir_rl.health, which is the distance from the policy that drew the samples.
+Not the metric `kl` of aegir_rl.health, which is the distance from the policy that drew the samples.
 """
 
 import math
@@ -78,7 +78,7 @@ def compute_reference_kl(
 ) -> ReferenceKl:
     """KL from the reference, from log probabilities of sampled actions in any shape (B, …).
 
-    `mask` and `weights` are those of the policy loss; value and gradient are of the weighted mean, the figure is not.
+    `mask` and `weights` are those of the policy loss; value and gradient are of the weighted mean, the metric is not.
     Tokens without a finite reference log probability are left out, with a sentence in `notes`.
     """
     if estimator not in get_args(Estimator):

@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class LambdaStage:
     """Lambdas that are used until this progress."""
 
     until: float
@@ -37,9 +37,9 @@ class Stage:
 
 
 DEFAULT_STAGES = (
-    Stage(0.3, Lambdas(0.3, 0.1)),
-    Stage(0.7, Lambdas(0.1, 0.3)),
-    Stage(1.0, Lambdas(0.05, 0.05)),
+    LambdaStage(0.3, Lambdas(0.3, 0.1)),
+    LambdaStage(0.7, Lambdas(0.1, 0.3)),
+    LambdaStage(1.0, Lambdas(0.05, 0.05)),
 )
 
 
@@ -68,7 +68,7 @@ class _Schedule:
 class StagedLambdas(_Schedule):
     """Constant within a stage; a border belongs to the later stage."""
 
-    stages: tuple[Stage, ...] = DEFAULT_STAGES
+    stages: tuple[LambdaStage, ...] = DEFAULT_STAGES
 
     def __post_init__(self) -> None:
         _check_stages(self.stages)
@@ -85,7 +85,7 @@ class StagedLambdas(_Schedule):
 class SmoothLambdas(_Schedule):
     """The same stages without jumps; `end`, if given, is reached exactly at progress 1."""
 
-    stages: tuple[Stage, ...] = DEFAULT_STAGES
+    stages: tuple[LambdaStage, ...] = DEFAULT_STAGES
     width: float = 0.1
     """Length of a change, as a share of training."""
     end: Lambdas | None = None
@@ -152,7 +152,7 @@ def _half_cosine(share: float) -> float:
     return (1 - math.cos(math.pi * min(max(share, 0.0), 1.0))) / 2
 
 
-def _check_stages(stages: tuple[Stage, ...]) -> None:
+def _check_stages(stages: tuple[LambdaStage, ...]) -> None:
     ends = [stage.until for stage in stages]
     rising = all(a < b for a, b in zip([0.0, *ends], ends, strict=False))
     if not ends or not rising or ends[-1] != 1.0:

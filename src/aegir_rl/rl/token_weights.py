@@ -179,9 +179,9 @@ def mark_boundaries(columns: npt.ArrayLike, *, mask: npt.ArrayLike | None = None
     counted = read_mask(mask, given.shape)
     begins = np.zeros(given.shape, bool)
     for row, tokens in enumerate(counted):
-        places = np.flatnonzero(tokens)
-        names = given[row, places]
-        begins[row, places] = np.append(True, names[1:] != names[:-1])[: len(places)]
+        indices = np.flatnonzero(tokens)
+        names = given[row, indices]
+        begins[row, indices] = np.append(True, names[1:] != names[:-1])[: len(indices)]
     return begins
 
 
@@ -189,9 +189,9 @@ def _previous(probabilities: Floats, counted: Bools, first: Floats) -> Floats:
     """The distribution at the counted token before each counted token; `first` for a row's first."""
     before = probabilities.copy()
     for row, tokens in enumerate(counted):
-        places = np.flatnonzero(tokens)
-        before[row, places[1:]] = probabilities[row, places[:-1]]
-        before[row, places[:1]] = first
+        indices = np.flatnonzero(tokens)
+        before[row, indices[1:]] = probabilities[row, indices[:-1]]
+        before[row, indices[:1]] = first
     return before
 
 

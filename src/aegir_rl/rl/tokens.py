@@ -95,7 +95,7 @@ def describe_missing(absent: Bools, among: Bools, name: str) -> tuple[str, ...]:
     )
 
 
-def describe_place(place: Shape) -> str:
+def describe_place(index: Shape) -> str:
     """An index for a sentence: `row 3`, `row 3, token 7`, `row 3, token 7, 1`."""
-    row, *rest = place
+    row, *rest = index
     return f"row {row}" + (f", token {', '.join(map(str, rest))}" if rest else "")

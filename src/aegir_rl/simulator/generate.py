@@ -21,7 +21,7 @@ from typing import Any
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.simulator.checking import check
-from aegir_rl.simulator.families.family import Draft, Family, stub
+from aegir_rl.simulator.families.family import LEVELS, Draft, Family
 from aegir_rl.simulator.families.registry import find_families
 from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
 from aegir_rl.simulator.sandbox import Sandbox
@@ -56,7 +56,7 @@ class Generated:
     families: dict[str, FamilyReport]
 
     def report(self) -> dict[str, Any]:
-        """Figures per family."""
+        """Metrics per family."""
         return {
             name: {
                 "about": each.about,
@@ -101,7 +101,7 @@ class _Maker:
 
     def make(self, number: int) -> Task:
         """The task of this number; levels take turns."""
-        level = number % self.family.levels + 1
+        level = number % LEVELS + 1
         for attempt in range(DRAWS):
             seed = Seeds(self.seed).derive("simulator", self.family.name, number, attempt)
             draft = self.family.draw(Random(seed), level)  # noqa: S311
@@ -149,9 +149,9 @@ def _to_task(family: Family, draft: Draft, level: int, number: int, seed: int) -
         id=f"{family.name}-{seed}-{number:04d}",
         family=family.name,
         statement=draft.statement,
-        function=draft.function,
+        function=family.function,
         files=dict(draft.files),
-        starter=draft.starter or stub(draft.signature),
+        starter=draft.starter or family.stub,
         solution=draft.solution,
         public=tuple(draft.public),
         hidden=tuple(draft.hidden),

@@ -38,8 +38,8 @@ class NearDuplicates:
         if not self._ids:
             return 0.0, ""
         shares = (np.stack(self._minima) == minima(cases)).mean(axis=1)
-        place = int(shares.argmax())
-        return float(shares[place]), self._ids[place]
+        index = int(shares.argmax())
+        return float(shares[index]), self._ids[index]
 
     def add(self, name: str, cases: Sequence[Case]) -> None:
         """Remember a task."""
@@ -51,7 +51,7 @@ def minima(cases: Sequence[Case]) -> Hashes:
     """The smallest hash over all shingles, for each of the hash functions; (HASHES,)."""
     text = json.dumps([[case.arguments, case.expected] for case in cases], ensure_ascii=False)
     tokens = re.findall(r"\w+|[^\w\s]", text)
-    shingles = {" ".join(tokens[place : place + 3]) for place in range(max(1, len(tokens) - 2))}
+    shingles = {" ".join(tokens[index : index + 3]) for index in range(max(1, len(tokens) - 2))}
     hashed = np.array([zlib.crc32(shingle.encode()) for shingle in shingles], np.uint64)
     spread = hashed[:, None] * _FACTORS[0].astype(np.uint64) + _FACTORS[1].astype(np.uint64)
     smallest: Hashes = (spread % np.uint64(_PRIME)).min(axis=0)

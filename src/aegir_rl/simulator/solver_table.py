@@ -38,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SolverTable:
-    """All outcomes, and figures over them."""
+    """All outcomes, and metrics over them."""
 
     outcomes: tuple[Outcome, ...]
 

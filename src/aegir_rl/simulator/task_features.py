@@ -43,7 +43,7 @@ TASK_FEATURES = (
     "list_length",
     *(f"word_{number:02}" for number in range(WORD_BUCKETS)),
 )
-"""Lengths are natural logarithms of 1 + the count; kinds and the figures of cases are means over public cases; the level is
+"""Lengths are natural logarithms of 1 + the count; kinds and the metrics of cases are means over public cases; the level is
 that of the task's difficulty, 0 if it has none."""
 _WORD = re.compile(r"[a-z]{3,}")
 

@@ -50,7 +50,7 @@ def find_trivial_solution(public: Sequence[Case], hidden: Sequence[Case]) -> str
             return f"the constant {default!r}"
         if passes([known.get(repr(case.arguments), default) for case in hidden]):
             return "a table of the public answers"
-    for place in range(len(hidden[0].arguments)):
-        if passes([case.arguments[place] for case in hidden if len(case.arguments) > place]):
+    for index in range(len(hidden[0].arguments)):
+        if passes([case.arguments[index] for case in hidden if len(case.arguments) > index]):
             return "the argument itself"
     return None

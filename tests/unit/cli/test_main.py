@@ -7,7 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from aegir.cli.main import VERBS
-from command_line import run, run_process
+from aegir.lab.figures.__main__ import FIGURES
+from command_line import run, run_figures, run_process
 
 LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
 
@@ -49,9 +50,26 @@ def test_an_empty_path_is_refused(arguments: tuple[str, ...]):
 
 
 def test_nan_is_in_no_range():
-    done = run("train", "spawning", "runs/parl", "--data", "data", "--epsilon", "nan")
+    done = run("train", "spawning", "runs/parl", "--data", "data", "--path-cost", "nan")
     assert (done.code, done.out) == (2, "")
-    assert "'--epsilon': nan is no number" in done.err
+    assert "'--path-cost': nan is no number" in done.err
+
+
+def test_data_engineers_find_their_verbs_first_in_the_help():
+    shown = run("--help").out
+    assert "\nTables:\n  annotate  Say what" in shown
+    places = [
+        shown.index(f"\n{heading}:") for heading in ("Tables", "More", "Training", "Research")
+    ]
+    assert places == sorted(places)
+    assert len(VERBS) <= 42
+
+
+def test_figures_are_listed_with_what_they_show():
+    shown = run_figures("--help").out
+    for name in FIGURES:
+        assert f"\n  {name} " in shown
+    assert run_figures("nothing").code == 2
 
 
 def test_a_near_miss_is_suggested():
@@ -96,7 +114,8 @@ def test_help_and_the_vocabulary_load_nothing_heavy(arguments: tuple[str, ...]):
 
 
 def test_the_modules_of_all_verbs_load_no_torch():
-    modules = {f"aegir.{home.partition(':')[0]}" for home, _ in VERBS.values()}
+    homes = [*VERBS.values(), *FIGURES.values()]
+    modules = {f"aegir.{home.partition(':')[0]}" for home in homes}
     assert "torch" not in loaded_by("\n".join(f"import {module}" for module in sorted(modules)))
 
 

@@ -47,9 +47,9 @@ def test_rewards_are_analysed(folder: Path, tmp_path: Path):
 
 
 def test_a_policy_is_chosen_and_evaluated_on_held_out_groups(folder: Path, tmp_path: Path):
-    log, policy = folder / "out" / "routing.jsonl", tmp_path / "cql.safetensors"
+    log, policy = folder / "out" / "routing.jsonl", tmp_path / "chosen.safetensors"
     made = run(
-        "rl", "train-cql", "--data", log, "--out", policy, "--steps", 100, "--alpha", 0.5, "--json"
+        "rl", "choose", "--data", log, "--out", policy, "--steps", 100, "--alpha", 0.5, "--json"
     )
     assert made.code == 0, made.err
     record = json.loads(made.out)
@@ -63,6 +63,20 @@ def test_a_policy_is_chosen_and_evaluated_on_held_out_groups(folder: Path, tmp_p
     assert evaluation["episodes"] < 300  # about 30 % of 650
     assert any("kept from training" in line for line in shown.said)
     assert set(evaluation["policy"]) == {"ips", "snips", "dm", "fqe", "dr", "switch"}
+
+
+def test_conservative_q_learning_is_what_train_cql_writes_at_the_alpha_asked_for(
+    folder: Path, tmp_path: Path
+):
+    log, policy = folder / "out" / "routing.jsonl", tmp_path / "cql.safetensors"
+    arguments = ("rl", "train-cql", "--data", log, "--out", policy, "--steps", 50)
+    made = run(*arguments, "--alpha", 2, "--json")
+    assert made.code == 0, made.err
+    assert {trial["candidate"] for trial in json.loads(made.out)["trials"]} == {"CQL, alpha 2"}
+    training = RoutingPolicy.load(policy).training
+    assert (training["method"], training["alpha"]) == ("conservative Q-learning", 2)
+    assert "CQL, alpha 0.5, floor" in run(*arguments).out
+    assert run(*arguments, "--alpha", 0).code == 2
 
 
 def test_a_policy_that_is_the_static_table_is_not_better(folder: Path):

@@ -9,7 +9,7 @@ from aegir.cli import sim_train
 from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.simulator.ppo.config import read_ppo_training
 from aegir_rl.simulator.task import write_tasks
-from command_line import Finished, refused, run
+from command_line import Finished, refused, run, run_figures
 from simulator_worlds import Counting, Doubling, TrustingSandbox, a_task
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -86,8 +86,8 @@ def test_outcomes_logs_policies_and_figures_follow_from_each_other(folder: Path)
     assert RoutingPolicy.load(runs[0] / "policy.safetensors").training["start"].startswith("clon")
     assert run("runs", "health", runs[0]).code == 0
 
-    done = run(
-        *("sim", "eval", config, *runs, "--from", clone),
+    done = run_figures(
+        *("sim-eval", config, *runs, "--from", clone),
         *("--out", folder / "eval.json", "--plot", folder / "eval.html"),
     )
     assert done.code == 0, done.err

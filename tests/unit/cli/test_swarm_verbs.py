@@ -1,4 +1,4 @@
-"""`aegir swarm`: add, list, remove, stats, map and grow, as people call them."""
+"""`aegir swarm`: add, list, remove, grow, and the map, as people call them."""
 
 import json
 import re
@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aegir.readers.swarm.pool.map_page import render_pool_map
+from aegir.lab.figures.swarm_map import map_swarm, render_swarm_map
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
-from aegir.readers.swarm.pool.survey import survey
 from aegir_rl.base.errors import UsageError
-from command_line import refused, run
+from command_line import refused, run, run_figures
 from pooled_specialists import write_weights
 from small_specialists import write_specialist_settings
 from synthetic_labels import write_synthetic_tables
@@ -69,21 +68,9 @@ def test_a_pool_of_zero_is_listed_drawn_and_says_that_nobody_is_there(pool):
     for name in SHIPPED:
         assert run("swarm", "remove", name).code == 0
     assert names() == []
-    assert "0 specialists in the pool" in render_pool_map(survey(SpecialistPool.open(), []))
+    assert "0 specialists in the pool" in render_swarm_map(map_swarm(SpecialistPool.open(), []))
     with pytest.raises(UsageError, match="known are: none"):
         SpecialistPool.open().get("time")
-
-
-def test_stats_show_what_programs_have_kept(pool):
-    assert "no use was recorded" in run("swarm", "stats").err
-    mine = SpecialistPool.open()
-    mine.note_use("time", 40, 0.2)
-    mine.note_worth("time", 0.015)
-    mine.save_stats()
-    assert re.search(r"^time +40 +1 +0 +5\.00  \+0\.0150$", run("swarm", "stats").out, re.M)
-    lines = [json.loads(line) for line in run("swarm", "stats", "--json").out.splitlines()]
-    assert [line["name"] for line in lines] == SHIPPED
-    assert (lines[-1]["columns"], lines[-1]["worth"]) == (40, 0.015)
 
 
 def test_bad_input_is_refused_with_one_sentence(pool, weights, tmp_path):
@@ -130,23 +117,23 @@ def test_a_file_in_place_of_the_folder_is_refused_by_every_verb_that_needs_it(po
         refused(run(*words), "cannot be read as the folder of your specialists", "AEGIR_SWARM")
 
 
-def test_the_map_shows_who_knows_what_and_who_is_woken_on_one_page(pool, tmp_path):
+def test_the_map_shows_who_knows_what_and_who_is_activated_on_one_page(pool, tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("name,born\nAnna Berg,1970-02-01\nOle Holm,1981-12-24\n", encoding="utf-8")
     page = tmp_path / "map.html"
-    done = run("swarm", "map", "--out", page, "--tables", table)
+    done = run_figures("swarm-map", "--out", page, "--tables", table)
     assert done.code == 0, done.err
     html = page.read_text(encoding="utf-8")
     assert "Who knows what: share of columns" in html
-    assert "Who is woken: share of the columns" in html
+    assert "Who is activated: share of the columns" in html
     assert "default-src 'none'" in html
     assert not re.search(r"(src|href)=\"(?!data:)", html)
     assert "prefers-color-scheme: dark" in html
-    figures = json.loads(run("swarm", "map", "--json", "--tables", table).out)
+    figures = json.loads(run_figures("swarm-map", "--json", "--tables", table).out)
     assert [each["name"] for each in figures["specialists"]] == SHIPPED
     assert sum(each["columns"] for each in figures["woken"].values()) == 2
     assert set(figures["woken"]["time"]["shares"]) == {"ngrams", *SHIPPED}
-    refused(run("swarm", "map", "--out", page, "--tables", tmp_path / "no"), "no")
+    refused(run_figures("swarm-map", "--out", page, "--tables", tmp_path / "no"), "no")
 
 
 def test_what_a_manifest_says_is_shown_and_never_obeyed(pool, tmp_path):
@@ -154,7 +141,7 @@ def test_what_a_manifest_says_is_shown_and_never_obeyed(pool, tmp_path):
     manifest = pool / "mine.specialist.json"
     record = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**record, "domain": "<script>alert(1)</script>"}))
-    html = render_pool_map(survey(SpecialistPool.open(), []))
+    html = render_swarm_map(map_swarm(SpecialistPool.open(), []))
     assert "&lt;script&gt;" in html
     assert "<script" not in html
 

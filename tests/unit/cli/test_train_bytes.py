@@ -13,7 +13,7 @@ from aegir.lab.data.sources import read_training_tables
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir_rl.base.training_run import CHECKPOINT
 from byte_models import LAYOUTS, random_checkpoint
-from command_line import Finished, refused, run
+from command_line import Finished, refused, run, run_figures
 from held_out_answers import write_answers
 from small_runs import write_settings
 from synthetic_labels import write_everyday_tables, write_synthetic_tables
@@ -107,7 +107,7 @@ def test_a_collapsed_run_is_refused_with_exit_code_3(
 ):
     from safetensors.torch import load_file, save_file
 
-    from aegir.lab.byte_network.learner import read_learner
+    from aegir.lab.torch_training import read_learner
 
     _, step, facts = read_learner(folder / "run" / CHECKPOINT)
     tensors = load_file(folder / "run" / CHECKPOINT)
@@ -196,30 +196,30 @@ def test_checkpoints_that_are_none_are_refused_and_the_folder_stays_free(
 
 
 def test_data_counts_sources_and_types(config: Path, folder: Path):
-    shown = run("train", "data", config)
+    shown = run_figures("data", config)
     assert shown.code == 0, shown.err
     assert shown.out.splitlines()[1].split()[-7:] == ["gold", "60", "180", "0", "0", "120", "0"]
-    told = json.loads(run("train", "data", config, "--json").out)
+    told = json.loads(run_figures("data", config, "--json").out)
     assert [one["tables"] for one in told["sources"]] == [60, 20]
     assert told["types"]["Person/name"] == [80, 0]
     file = folder / "made_up_train.jsonl"
-    drawn = run("train", "data", "--data", file, "--source", "gold=7", "--json")
+    drawn = run_figures("data", "--data", file, "--source", "gold=7", "--json")
     assert [one["tables"] for one in json.loads(drawn.out)["sources"]] == [7]
 
 
 def test_data_lists_labels_outside_the_vocabulary(tmp_path: Path):
     path = tmp_path / "mine.jsonl"
     path.write_text('{"columns": [{"values": ["a"], "types": ["Wage"]}, {"values": ["b"]}]}')
-    shown = run("train", "data", "--data", path, "--source", "gold")
+    shown = run_figures("data", "--data", path, "--source", "gold")
     assert shown.code == 0
     assert shown.said == ["labels left out, because they are not in the vocabulary: 'Wage' 1"]
 
 
 def test_data_asked_wrongly_is_told_what_there_is(folder: Path, config: Path):
-    refused(run("train", "data"), "give a configuration or at least one --source")
-    refused(run("train", "data", "--source", "glod"), "unknown source 'glod'; did you mean 'gold'?")
-    refused(run("train", "data", "--source", "gold=x"), "gives 'x' tables; expected a whole number")
-    refused(run("train", "data", folder / "none.toml"), "cannot read")
+    refused(run_figures("data"), "give a configuration or at least one --source")
+    refused(run_figures("data", "--source", "glod"), "unknown source 'glod'; did you mean 'gold'?")
+    refused(run_figures("data", "--source", "gold=x"), "gives 'x' tables; expected a whole number")
+    refused(run_figures("data", folder / "none.toml"), "cannot read")
 
 
 @pytest.mark.parametrize("verb", ["pretrain", "supervised", "export"])

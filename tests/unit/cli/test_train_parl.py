@@ -1,4 +1,4 @@
-"""`aegir train parl | parl-hard | parl-compare`: a run from files to a comparison, and what is refused."""
+"""`aegir train parl`, and the figures parl-hard and parl-compare: a run from files to a comparison, and what is refused."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from aegir.lab.ngrams import networks_file
 from aegir.readers.ngrams.specialist import NgramSpecialist
 from aegir.readers.swarm.annotator import find_specialist
 from aegir.readers.swarm.network import SwarmModel
-from command_line import Finished, refused, run
+from command_line import Finished, refused, run, run_figures
 from ngram_models import random_network, write_networks
 from parl_runs import write_parl_settings, write_specialists
 from small_runs import write_settings
@@ -79,7 +79,7 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
     assert (
         swarm.settings.specialists["ngrams"] == NgramSpecialist([random_network(0)]).fingerprint()
     )
-    exported = run("train", "parl-export", tmp_path / "run", "--out", tmp_path / "shipped")
+    exported = run("train", "export", tmp_path / "run", "--out", tmp_path / "shipped")
     assert exported.code == 0, exported.err
     assert sorted(path.name for path in (tmp_path / "shipped").iterdir()) == [
         "codes.safetensors",
@@ -90,7 +90,7 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
     assert shipped.settings.specialists["ngrams"] == NgramSpecialist.load().fingerprint()
     assert shipped.settings.specialists["codes"] == swarm.settings.specialists["codes"]
     refused(
-        run("train", "parl-export", tmp_path, "--out", tmp_path / "no"),
+        run("train", "export", tmp_path, "--out", tmp_path / "no"),
         "has no swarm/, which a finished run of `aegir train parl` leaves",
     )
 
@@ -113,15 +113,15 @@ def test_finished_runs_are_compared(trained: Finished, folder: Path, config: Pat
         *("train", "parl", config, "--variant", "phase1", "--seed", 3, "--out", tmp_path / "phase1")
     )
     assert done.code == 0, done.err
-    compared = run("train", "parl-compare", folder / "run", tmp_path / "phase1")
+    compared = run_figures("parl-compare", folder / "run", tmp_path / "phase1")
     assert compared.code == 0, compared.err
     lines = compared.out.splitlines()
     assert lines[0].split()[:3] == ["variant", "seeds", "web"]
     assert [line.split()[0] for line in lines[1:]] == ["parl", "phase1"]
-    as_json = run("train", "parl-compare", folder / "run", "--json")
+    as_json = run_figures("parl-compare", folder / "run", "--json")
     assert json.loads(as_json.out)["name"] == "parl"
     refused(  # eight tables are too few
-        run("train", "parl-hard", folder / "run", "--out", tmp_path / "hard.json"),
+        run_figures("parl-hard", folder / "run", "--out", tmp_path / "hard.json"),
         "types have 5 columns or more; hold out more tables",
     )
 

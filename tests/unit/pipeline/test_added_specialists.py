@@ -14,7 +14,7 @@ from aegir.pipeline.added_specialists import AddedSpecialists, could_be_several
 from aegir.pipeline.search import load_added
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import (
-    Validation,
+    SpecialistValidation,
     load_entry,
     manifest_of,
     save_entry,
@@ -30,7 +30,7 @@ from made_up_search import BELIEFS, DATE, FAX, PHONE, search_with
 from pooled_specialists import write_insisting
 
 NUMBERS = ("telephone", "faxNumber")
-VALIDATED = Validation(NUMBERS, 0.25, 0.1, 0.05, 0.2, 90, 30, 12)
+VALIDATED = SpecialistValidation(NUMBERS, 0.25, 0.1, 0.05, 0.2, 90, 30, 12)
 TABLE = Table("t", tuple(Column(name, ("1", "2")) for name in BELIEFS))
 
 
@@ -77,12 +77,14 @@ def test_answers_depend_on_the_table_alone(folder):
     tables = [
         replace(TABLE, name=str(number), columns=TABLE.columns[: 4 - number]) for number in range(3)
     ]
-    search = search_with(AddedSpecialists.open(folder))
+    added = AddedSpecialists.open(folder)
+    search = search_with(added)
     together = search.score(tables)
     alone = [search.score([table])[0] for table in reversed(tables)][::-1]
     for one, other in zip(together, alone, strict=True):
         assert one.types.tobytes() == other.types.tobytes()
         assert one.explanations == other.explanations
+    assert added.columns_read == {"fax": 6}, "one column of three tables, twice"
 
 
 def test_two_candidates_of_a_group_make_a_column_doubtful():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.called_readers import AnnotatorReader
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import (
@@ -21,10 +21,10 @@ from aegir.pipeline.plan import (
 from aegir.pipeline.search import Search
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.scores import Explanation, TableScores
+from aegir.routing.decisions import RoutedTable
 from aegir.routing.exploration import Exploration
 from aegir.routing.features import FEATURES
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.routed_table import RoutedTable
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import AegirError
 from aegir_rl.offline.routing_table import parse_table
@@ -295,7 +295,7 @@ def test_deciding_takes_less_than_fifty_microseconds_of_cpu_per_column(shipped: 
     plan = PolicyPlan(shipped.plan, LearntPolicy(Always("ngrams", 0.9, 0.5)))
     spent = []
     for _ in range(5):
-        batch = TableBatch(tables, first.verdicts, first.first)
+        batch = PipelineBatch(tables, first.verdicts, first.first)
         started = time.process_time()
         plan.choose(batch)
         spent.append((time.process_time() - started) / len(first.verdicts))

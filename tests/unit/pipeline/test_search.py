@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import TableBatch
+from aegir.pipeline.batch import PipelineBatch
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, Call, SearchDepth, TablePlan
 from aegir.pipeline.registry import load_annotator
@@ -18,7 +18,7 @@ from aegir.pipeline.within import TableClock, Within
 from aegir.pipeline.witnesses import FurtherReadings, unread_cells
 from aegir.readers.rules.judge import Verdict
 from aegir.readers.scores import Explanation, TableScores
-from aegir.routing.tables import load_routing
+from aegir.routing.decisions import load_routing
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UsageError
@@ -145,7 +145,7 @@ def test_a_search_ends_when_a_step_tells_nothing_new():
     types = np.full((1, 82), 0.01, np.float32)
     fine = np.full((1, 3), 0.1, np.float32)
     start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
-    batch = TableBatch([table], [Verdict()], [start])
+    batch = PipelineBatch([table], [Verdict()], [start])
     search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
     (scores,) = search.read(batch, [0], [np.array([True])], None)
     assert batch.searched == {0: "1 further reading"}

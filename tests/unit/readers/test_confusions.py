@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegir.readers.scores import Explanation, TableScores
-from aegir.readers.swarm.added_answer import add_answer, fit_weight, measure_gain, places_of_types
+from aegir.readers.swarm.added_answer import add_answer, fit_weight, measure_gain, type_indices
 from aegir.readers.swarm.confusions import (
     TYPES,
     ConfusedTypes,
@@ -84,7 +84,7 @@ def test_an_answer_is_added_within_the_group_and_leaves_the_rest_alone():
 def test_the_weight_is_positive_for_a_right_answer_and_zero_for_a_wrong_one():
     columns = judged([PHONE, FAX] * 10, [PHONE] * 20)
     knows = np.where(columns.accepted, 2.0, 0.0).astype(np.float32)
-    members = places_of_types(["telephone", "faxNumber"])
+    members = type_indices(["telephone", "faxNumber"])
     assert fit_weight(columns, knows, members) > 1
     assert fit_weight(columns, -knows, members) == 0
 

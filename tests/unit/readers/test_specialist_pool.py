@@ -21,15 +21,14 @@ from aegir.readers.swarm.pool.changes import (
     shipped_names,
 )
 from aegir.readers.swarm.pool.entry import (
-    Validation,
+    SpecialistValidation,
     load_entry,
     manifest_of,
     save_entry,
     weights_of,
 )
 from aegir.readers.swarm.pool.loading import file_state, load_weights
-from aegir.readers.swarm.pool.spawning import SpawnBudget
-from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
+from aegir.readers.swarm.pool.specialist_pool import SpawnBudget, SpecialistPool
 from aegir.readers.swarm.specialists import SpecialistModel
 from aegir.readers.swarm.weights_file import FAMILY
 from aegir_rl.base.errors import UsageError
@@ -97,85 +96,41 @@ def test_a_specialist_answers_the_same_bits_cold_warm_and_loaded_again(folder):
     assert cold == warm == again == bits(load_weights(weights_of(folder, "amber")).model)
 
 
-def test_the_least_recently_used_is_dropped_among_equals(folder):
+def test_the_least_recently_used_is_dropped(folder):
     pool = open_pool(folder, SpawnBudget(count=2))
     for name in ("amber", "birch", "amber", "cedar"):
         pool.get(name)
-    assert set(pool.warm) == {"amber", "cedar"}
+    assert pool.warm == ("amber", "cedar"), "the least recently used first"
 
 
-def test_use_and_worth_keep_a_specialist_warm_until_it_is_outlived(folder):
-    """Priority = clock + (1 + columns) worth / MB, and all three have the same size m.
-
-    amber: 9 columns, worth 1 -> 10/m. birch: no columns, worth 4 -> 4/m (amber's own worth stays 1).
-    cedar comes: birch, 4/m, is dropped, so the clock is 4/m and cedar, of the mean worth 2.5, has 6.5/m.
-    birch comes back: cedar is dropped, the clock is 6.5/m, birch has 10.5/m, above amber's 10/m.
-    """
-    pool = open_pool(folder, SpawnBudget(count=2))
-    pool.get("amber")
-    pool.note_worth("amber", 1.0)
-    pool.note_worth("birch", 4.0)
-    pool.note_use("amber", 9, 0.01)
-    pool.get("birch")
-    assert pool.warm == ("birch", "amber")
-    pool.get("cedar")
-    assert pool.warm == ("cedar", "amber")
-    pool.get("birch")
-    assert pool.warm == ("amber", "birch")
-
-
-def test_a_specialist_that_only_harms_is_dropped_first(folder):
-    pool = open_pool(folder, SpawnBudget(count=2))
-    pool.get("amber")
-    pool.note_use("amber", 1000, 1.0)
-    pool.note_worth("amber", -0.5)
-    pool.get("birch")
-    pool.get("cedar")
-    assert "amber" not in pool.warm
-
-
-def test_a_table_wakes_no_more_than_its_budget_and_says_why(folder):
+def test_a_table_activates_no_more_than_its_budget_and_says_why(folder):
     pool = open_pool(folder)
     sizes = {name: entry.memory for name, entry in entries_of(folder).items()}
     spawning = pool.begin(SpawnBudget(count=2))
     assert [pool.get(name, spawning) is None for name in NAMES] == [False, False, True, True]
     assert spawning.skipped == {"cedar": "count", "delta": "count"}
-    assert spawning.woken["amber"].cold
-    assert spawning.milliseconds > 0
-    assert pool.get("amber", spawning) is not None, "what was woken stays awake"
+    assert spawning.activated == {name: sizes[name] for name in ("amber", "birch")}
+    assert pool.get("amber", spawning) is not None, "what was activated stays active"
     spawning = pool.begin(SpawnBudget(bytes=sizes["amber"] + sizes["birch"]))
     assert pool.get("amber", spawning) is not None
-    assert not spawning.woken["amber"].cold
-    assert spawning.milliseconds == 0
     assert pool.get("delta", spawning) is None
     assert spawning.skipped == {"delta": "bytes"}
     assert pool.get("birch", spawning) is not None
 
 
-def test_loading_stops_when_the_milliseconds_are_spent_and_warm_ones_still_come(folder):
-    pool = open_pool(folder)
-    pool.get("cedar")
-    spawning = pool.begin(SpawnBudget(milliseconds=1e-6))
-    assert pool.get("amber", spawning) is not None, "the first one may be loaded"
-    assert pool.get("birch", spawning) is None
-    assert spawning.skipped == {"birch": "milliseconds"}
-    assert pool.get("cedar", spawning) is not None
-
-
-def test_what_a_table_has_woken_is_not_dropped_for_what_it_wakes_later(folder):
+def test_what_a_table_has_activated_is_not_dropped_for_what_it_activates_later(folder):
     pool = open_pool(folder, SpawnBudget(count=2))
-    pool.get("amber")
-    pool.note_use("amber", 500, 1.0)
     spawning = pool.begin()
     pool.get("birch", spawning)
+    pool.get("amber")
     pool.get("cedar", spawning)
     assert set(pool.warm) == {"birch", "cedar"}
 
 
-@pytest.mark.parametrize("limit", ["count", "bytes", "milliseconds"])
+@pytest.mark.parametrize("limit", ["count", "bytes"])
 @pytest.mark.parametrize("value", [0, -3, float("nan"), True])
-def test_a_budget_that_wakes_nothing_is_refused(limit, value):
-    with pytest.raises(UsageError, match="wakes nothing; give a number above 0"):
+def test_a_budget_that_activates_nothing_is_refused(limit, value):
+    with pytest.raises(UsageError, match="activates nothing; give a number above 0"):
         SpawnBudget(**{limit: value})
 
 
@@ -306,8 +261,6 @@ def test_what_is_warm_never_exceeds_the_budget(folder, data):
         name = data.draw(st.sampled_from(NAMES))
         model = pool.get(name)
         assert (model is None) == (entries[name].memory > budget.bytes)
-        pool.note_use(name, data.draw(st.integers(0, 9)), 0.1)
-        pool.note_worth(name, data.draw(st.floats(-1, 1)))
         assert len(pool.warm) <= budget.count
         assert pool.memory <= budget.bytes
 
@@ -320,18 +273,14 @@ def test_threads_get_the_same_bits_within_the_budget_and_load_each_file_once_whi
 
     def work(number: int) -> bool:
         name = NAMES[number % 4]
-        right = bits(pool.get(name)) == alone[name]
-        pool.note_use(name, 1, 0.0)
-        return right and len(pool.warm) <= 2
+        return bits(pool.get(name)) == alone[name] and len(pool.warm) <= 2
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(work, range(64)))
-    assert sum(usage.columns for usage in pool.usage().values()) == 64
     roomy = open_pool(folder)
     with ThreadPoolExecutor(8) as threads:
         models = list(threads.map(lambda _: roomy.get("amber"), range(16)))
     assert len(set(map(id, models))) == 1
-    assert roomy.usage()["amber"].cold == 1
 
 
 def test_threads_of_one_table_share_its_budget(folder):
@@ -341,40 +290,8 @@ def test_threads_of_one_table_share_its_budget(folder):
         with ThreadPoolExecutor(4) as threads:
             given = list(threads.map(lambda name, s=spawning, p=pool: p.get(name, s), NAMES))
         assert sum(model is not None for model in given) == 2
-        assert len(spawning.woken) == 2
+        assert len(spawning.activated) == 2
         assert len(spawning.skipped) == 2
-
-
-def test_statistics_are_saved_when_asked_and_those_of_several_processes_add_up(changed):
-    pools = [open_pool(changed) for _ in range(8)]
-    for pool in pools:
-        pool.note_use("amber", 5, 0.5)
-        pool.note_worth("amber", 0.25)
-    assert not (changed / "usage.json").exists()
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda pool: pool.save_stats(), pools))
-    pools[0].save_stats()  # nothing new
-    usage = SpecialistPool.open(changed).usage()["amber"]
-    assert (usage.columns, usage.calls, usage.seconds, usage.worth) == (40, 8, 4.0, 0.25)
-
-
-def test_numbers_that_would_spoil_the_statistics_are_refused(folder):
-    pool = open_pool(folder)
-    with pytest.raises(UsageError, match="gain of a specialist's use is nan"):
-        pool.note_worth("amber", float("nan"))
-    with pytest.raises(UsageError, match="columns of a specialist's use is -1"):
-        pool.note_use("amber", -1, 0.0)
-
-
-def test_damaged_statistics_are_left_out_with_a_sentence(changed):
-    (changed / "usage.json").write_text(
-        '{"format": "aegir-pool-usage-1", "specialists": {"amber": {"columns": -1}}}'
-    )
-    pool = SpecialistPool.open(changed)
-    assert "amber" in pool.names
-    assert "delete it to begin anew" in pool.refused["usage.json"]
-    with pytest.raises(UsageError, match="delete it"):
-        pool.save_stats()
 
 
 def test_a_shipped_specialist_is_switched_off_and_on_again_and_never_deleted(tmp_path):
@@ -433,7 +350,9 @@ def test_an_entry_is_the_same_after_saving_and_loading(changed):
     assert load_entry(save_entry(entry), "user") == entry
     assert np.isfinite(entry.cost_per_byte)
     assert not entry.asked
-    measured = replace(entry, validation=Validation(**VALIDATED | {"types": ("Date", "DateTime")}))
+    measured = replace(
+        entry, validation=SpecialistValidation(**VALIDATED | {"types": ("Date", "DateTime")})
+    )
     assert load_entry(save_entry(measured), "user") == measured
     assert measured.asked
 
@@ -449,7 +368,7 @@ def test_an_entry_is_the_same_after_saving_and_loading(changed):
     ],
 )
 def test_only_a_specialist_whose_gain_is_sure_is_asked(change, reason):
-    validation = Validation(**VALIDATED | {"types": ("Date", "DateTime")} | change)
+    validation = SpecialistValidation(**VALIDATED | {"types": ("Date", "DateTime")} | change)
     assert not validation.asked
     assert reason in validation.objection
 

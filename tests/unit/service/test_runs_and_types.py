@@ -61,7 +61,7 @@ def test_a_run_is_shown_by_its_name_alone(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(Refused, match="start with --runs"):
         answer_about_runs(ShowRunJob("tiny"), None)
     monkeypatch.setattr(runs, "LARGEST", 10)
-    with pytest.raises(UsageError, match="use aegir runs show"):
+    with pytest.raises(UsageError, match=r"use python -m aegir\.lab\.figures run"):
         answer_about_runs(ShowRunJob("tiny"), tmp_path)
 
 

@@ -198,6 +198,21 @@ def test_scores_are_the_policy_and_the_cap_is_not():
     assert float(made.router.weight.grad.abs().min()) > 0
 
 
+def test_log_probabilities_are_those_of_what_was_drawn_at_the_temperature():
+    made = swarm(three_specialists(), gates=0.5)
+    made.router.temperature = 0.5
+    symbols, mask = columns()
+    hidden = made.primary_model.routing_hidden(symbols, mask)
+    executed = torch.zeros_like(ALL)
+    output = made(symbols, mask, hidden, activation=executed, drawn=ALL)
+    assert not output["activation_mask"].any()
+    logits = 2 * output["scores"].logit()
+    torch.testing.assert_close(output["routing_logits"], logits)
+    torch.testing.assert_close(output["log_probabilities"], logits.sigmoid().log())
+    with pytest.raises(UsageError, match="drawn came without routing_hidden"):
+        made(symbols, mask, drawn=ALL)
+
+
 def test_steps_give_the_critical_path():
     made = swarm(three_specialists())
     output = read(made, pattern(4, 3))
@@ -318,7 +333,7 @@ def test_what_specialists_gave_before_is_used_again_without_reading():
     hidden = made.primary_model.routing_hidden(symbols, mask)
     fewer = pattern(4, 3)
     known = first["specialist_outputs"]
-    again = made(symbols, mask, hidden, activation=fewer, known=known)
+    again = made(symbols, mask, hidden, activation=fewer, cached=known)
     assert distance(again["output"], read(made, fewer)["output"]) < 1e-6
     assert [step.duration for step in again["steps"][1:-1]] == [0.0] * 3
 
@@ -329,8 +344,8 @@ def test_rows_that_no_specialist_has_read_before_are_refused():
     symbols, mask = columns()
     hidden = made.primary_model.routing_hidden(symbols, mask)
     with pytest.raises(UsageError, match="has not read row 1, which is routed to it"):
-        made(symbols, mask, hidden, activation=ALL, known=known)
+        made(symbols, mask, hidden, activation=ALL, cached=known)
     with pytest.raises(UsageError, match="specialist 'same' has read nothing"):
-        made(symbols, mask, hidden, activation=ALL, known=[None] * 3)
-    with pytest.raises(UsageError, match="2 known outputs came for 3 specialists"):
-        made(symbols, mask, hidden, activation=ALL, known=known[:2])
+        made(symbols, mask, hidden, activation=ALL, cached=[None] * 3)
+    with pytest.raises(UsageError, match="2 cached outputs came for 3 specialists"):
+        made(symbols, mask, hidden, activation=ALL, cached=known[:2])

@@ -40,6 +40,18 @@ def test_an_untrained_router_activates_nothing_and_samples_half():
     assert 0.48 < float(drawn.float().mean()) < 0.52  # 10,000 draws: half a point is one deviation
 
 
+def test_a_low_temperature_draws_what_the_threshold_decides():
+    # odds of 3 become odds of 3^10, those of 1 stay: 0.75, 0.5, 0.25 become 0.99998, 0.5, 0.00002
+    made = SpecialistRouter(4, 3, temperature=0.1)
+    scores = torch.tensor([0.75, 0.5, 0.25]).repeat(1000, 1)
+    shares = made.sample(scores, torch.Generator().manual_seed(0)).float().mean(dim=0)
+    assert shares[0] == 1
+    assert 0.45 < float(shares[1]) < 0.55
+    assert shares[2] == 0
+    with pytest.raises(UsageError, match="temperature is 0"):
+        SpecialistRouter(4, 3, temperature=0)
+
+
 def test_log_probabilities_are_those_of_bernoulli_decisions():
     # row 0: on with 3/4, off with 1 - 1/2, on with 1/4
     activation = torch.tensor([[True, False, True], [False, False, False]])

@@ -2,7 +2,7 @@
 
     tables of a step --augment--> columns sorted by length, in parts --> tensors
 
-Every random choice is derived from seed, step and place in the batch, so a run that is resumed, or spread over
+Every random choice is derived from seed, step and index in the batch, so a run that is resumed, or spread over
 several processes, reads the same bytes with the same dropout as one that was not.
 """
 
@@ -16,9 +16,9 @@ from torch import Tensor
 
 from aegir.lab.byte_network.examples import (
     TEACHER_HEAD,
-    Example,
     Heads,
     RightOutputs,
+    TableExample,
     soft_target,
 )
 from aegir.lab.nets.annotator import TableBatch
@@ -79,7 +79,7 @@ class Drawing:
 
 
 @dataclass(slots=True)
-class Batch:
+class ColumnBatch:
     """Tensors of several tables. Columns are numbered in the order of the parts."""
 
     parts: list[tuple[Tensor, Tensor]]
@@ -100,7 +100,7 @@ class Batch:
     symbols: int = 0
 
 
-def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Drawing:
+def draw_as_is(example: TableExample, reading: Reading, headers: bool = True) -> Drawing:
     """Return the table as a user would give it, read as the annotator reads it."""
     table, reading = example.table, replace(reading, cells=min(reading.cells, CELLS_READ))
     roles = mark_subject(len(table.columns), table.subject)
@@ -109,7 +109,12 @@ def draw_as_is(example: Example, reading: Reading, headers: bool = True) -> Draw
         for column in table.columns
     )
     return Drawing(
-        symbols, roles, example.labels, example.weights, table.subject, vectors=example.vectors
+        symbols=symbols,
+        roles=roles,
+        labels=example.labels,
+        weights=example.weights,
+        subject=table.subject,
+        vectors=example.vectors,
     )
 
 
@@ -121,7 +126,7 @@ def mark_subject(columns: int, subject: int | None) -> tuple[int, ...]:
 
 
 def draw_varied(
-    example: Example, reading: Reading, how: Augmentation, seeds: Seeds, *names: str | int
+    example: TableExample, reading: Reading, how: Augmentation, seeds: Seeds, *names: str | int
 ) -> Drawing:
     """Return the table with rows, columns, headers and cells varied."""
     random = seeds.generator("augment", *names)
@@ -140,21 +145,32 @@ def draw_varied(
     shown = columns.index(likely) if likely in columns else subject
     if random.random() < how.hide_subject:
         shown = None
-    labels = {head: tuple(found[i] for i in columns) for head, found in example.labels.items()}
+    labels = {head: tuple(right[i] for i in columns) for head, right in example.labels.items()}
     roles = mark_subject(len(columns), shown)
     seed = int(random.integers(1 << 62))
     vectors = None if example.vectors is None else example.vectors[columns]
-    return Drawing(symbols, roles, labels, example.weights, subject, how.drop_grams, seed, vectors)
+    return Drawing(
+        symbols=symbols,
+        roles=roles,
+        labels=labels,
+        weights=example.weights,
+        subject=subject,
+        drop_grams=how.drop_grams,
+        seed=seed,
+        vectors=vectors,
+    )
 
 
-def _some_columns(example: Example, how: Augmentation, random: np.random.Generator) -> list[int]:
+def _some_columns(
+    example: TableExample, how: Augmentation, random: np.random.Generator
+) -> list[int]:
     count = len(example.table.columns)
     chosen = list(range(count))
     most = how.most_columns
     if count > 2 and random.random() < how.drop_columns:
         most = min(most, max(2, round(count * 0.66)))
     if count > most:
-        labelled = [any(found[i] is not None for found in example.labels.values()) for i in chosen]
+        labelled = [any(right[i] is not None for right in example.labels.values()) for i in chosen]
         wish = random.random(count) + np.array(labelled)
         if example.table.subject is not None:
             wish[example.table.subject] += 2
@@ -180,7 +196,7 @@ def _at_rows(column: Column, rows: Sequence[int]) -> Column:
 
 def batch_of(
     drawings: Sequence[Drawing], index: GramIndex, heads: Heads, noise_width: int = 0
-) -> Batch:
+) -> ColumnBatch:
     """Return the drawings as tensors, with targets for these heads."""
     symbols = [one for drawing in drawings for one in drawing.symbols]
     owner = np.repeat(np.arange(len(drawings)), [len(d.symbols) for d in drawings])
@@ -189,8 +205,8 @@ def batch_of(
         _part([symbols[i] for i in some], [drawings[owner[i]] for i in some], index)
         for some in _spans(order, [len(symbols[i]) for i in order])
     ]
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
     targets, labelled, weights = {}, {}, {}
     for head, outputs in heads.items():
         if head == TEACHER_HEAD:
@@ -198,24 +214,24 @@ def batch_of(
             targets[head] = torch.from_numpy(wanted[order])
             labelled[head] = torch.tensor([drawings[owner[i]].vectors is not None for i in order])
         else:
-            found = [right for drawing in drawings for right in _right_outputs(drawing, head)]
-            rows = [soft_target(found[i] or (), len(outputs)) for i in order]
+            right = [outputs for drawing in drawings for outputs in _right_outputs(drawing, head)]
+            rows = [soft_target(right[i] or (), len(outputs)) for i in order]
             targets[head] = torch.from_numpy(np.array(rows).reshape(-1, len(outputs)))
-            labelled[head] = torch.tensor([found[i] is not None for i in order])
+            labelled[head] = torch.tensor([right[i] is not None for i in order])
         trust = np.array([drawing.weights.get(head, 0.0) for drawing in drawings], np.float32)
         weights[head] = torch.from_numpy(trust[owner][order])
     subjects = np.concatenate([_subjects(drawing) for drawing in drawings])[order]
     noise = np.concatenate([_noise(drawing, noise_width) for drawing in drawings])[order]
-    return Batch(
-        parts,
-        _tables(drawings, place),
-        targets,
-        labelled,
-        weights,
-        torch.from_numpy(subjects),
-        torch.from_numpy(noise),
-        order,
-        sum(map(len, symbols)),
+    return ColumnBatch(
+        parts=parts,
+        tables=_tables(drawings, position),
+        targets=targets,
+        labelled=labelled,
+        weights=weights,
+        subjects=torch.from_numpy(subjects),
+        noise=torch.from_numpy(noise),
+        order=order,
+        symbols=sum(map(len, symbols)),
     )
 
 
@@ -226,12 +242,12 @@ def _noise(drawing: Drawing, width: int) -> npt.NDArray[np.float32]:
 
 def _spans(order: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
     """Split columns, which are in order of length, where a part would grow too large."""
-    found, start = [], 0
+    spans, start = [], 0
     for end in range(1, len(order) + 1):
         if end == len(order) or (end + 1 - start) * lengths[end] > PART_SYMBOLS:
-            found.append(order[start:end])
+            spans.append(order[start:end])
             start = end
-    return found
+    return spans
 
 
 def _part(
@@ -264,7 +280,7 @@ def _subjects(drawing: Drawing) -> npt.NDArray[np.int64]:
     return is_subject.astype(np.int64)
 
 
-def _tables(drawings: Sequence[Drawing], place: npt.NDArray[np.int64]) -> TableBatch:
+def _tables(drawings: Sequence[Drawing], position: npt.NDArray[np.int64]) -> TableBatch:
     sizes = np.array([len(drawing.symbols) for drawing in drawings])
     starts = np.cumsum(sizes) - sizes
     most = int(sizes.max(initial=0))
@@ -273,5 +289,5 @@ def _tables(drawings: Sequence[Drawing], place: npt.NDArray[np.int64]) -> TableB
     roles = np.zeros(mask.shape, np.int64)
     for row, drawing in zip(roles, drawings, strict=True):
         row[: len(drawing.roles)] = drawing.roles
-    columns = np.where(mask, place[flat] if len(place) else flat, 0)
+    columns = np.where(mask, position[flat] if len(position) else flat, 0)
     return TableBatch(torch.from_numpy(columns), torch.from_numpy(mask), torch.from_numpy(roles))

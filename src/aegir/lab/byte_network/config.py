@@ -104,7 +104,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class CurriculumSettings:
+class TableCurriculum:
     """How supervised training draws its tables (docs/curriculum.md)."""
 
     strategy: str = OFF
@@ -127,7 +127,7 @@ class CurriculumSettings:
         return self.strategy != OFF
 
 
-NO_CURRICULUM = CurriculumSettings()
+NO_CURRICULUM = TableCurriculum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class ByteTraining:
     architecture: Architecture = field(default_factory=Architecture)
     data: DataSettings = field(default_factory=DataSettings)
     held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
-    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
+    curriculum: TableCurriculum = field(default_factory=TableCurriculum)
     """For the supervised phase; pretraining reads every table in turn."""
     pretrain: Phase = field(default_factory=Phase)
     supervised: Phase = field(default_factory=Phase)

@@ -4,10 +4,10 @@
     liveness(answers)                          embedding spread, effective rank, most predicted class, boundary rates
 
 Tables are read as the annotator reads them: relations with the subject that it would choose where a table names none.
-A network that answers the same to everything can still have a falling loss for a while; these figures show it at once.
+A network that answers the same to everything can still have a falling loss for a while; these metrics show it at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from aegir.lab.byte_network.batches import batch_of, draw_as_is, mark_subject
-from aegir.lab.byte_network.examples import Example, Heads
-from aegir.lab.byte_network.losses import ReadColumns
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_as_is, mark_subject
+from aegir.lab.byte_network.examples import Heads, TableExample
+from aegir.lab.byte_network.losses import ReadBatch
 from aegir.lab.nets.annotator import ByteNetwork, TableBatch
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.heads import OUTPUTS, RELATIONS_HEAD, TYPES_HEAD
@@ -28,13 +28,15 @@ from aegir_rl.base.errors import CheckFailed
 from aegir_rl.base.metrics import compute_class_f1
 from aegir_rl.health.measures import measure_predictions, measure_representation
 from aegir_rl.health.report import HealthReport, check
-from aegir_rl.health.rules import RULES, Rule
+from aegir_rl.health.rules import RULES, HealthRule
 
+ReadColumns = Callable[[ColumnBatch], ReadBatch]
+"""Reads the columns of a batch."""
 NO_LABEL = -1
 TABLES_AT_ONCE = 32
 ALIVE = {
-    "representation/spread": Rule("representation/spread", low=0.1),
-    "prediction/overrated": Rule("prediction/overrated", high=5.0),
+    "representation/spread": HealthRule("representation/spread", low=0.1),
+    "prediction/overrated": HealthRule("prediction/overrated", high=5.0),
 }
 MOST_COMMON = "prediction/most_common_share"
 COMMON_LABEL = 0.05
@@ -76,13 +78,13 @@ class Answers:
 
     def micro_f1(self, head: str, among: Bools | None = None) -> float | None:
         """Return the share of labelled columns, of those in `among` (columns,), answered right; None without labels."""
-        kept = self.labels[head] != NO_LABEL
+        labelled_rows = self.labels[head] != NO_LABEL
         if among is not None:
-            kept &= among
-        if not kept.any():
+            labelled_rows &= among
+        if not labelled_rows.any():
             return None
-        answers = self.logits[head][kept].argmax(axis=1)
-        return compute_class_f1(self.labels[head][kept], answers).micro_f1
+        answers = self.logits[head][labelled_rows].argmax(axis=1)
+        return compute_class_f1(self.labels[head][labelled_rows], answers).micro_f1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class _Part:
 
 def answer(
     net: ByteNetwork,
-    examples: Sequence[Example],
+    examples: Sequence[TableExample],
     index: GramIndex,
     heads: Heads | None = None,
     read: ReadColumns | None = None,
@@ -110,33 +112,31 @@ def answer(
     """
     heads = dict(OUTPUTS) if heads is None else heads
     net.eval()
-    parts = [_answer(net, some, index, heads, read) for some in _in_turn(examples)]
+    parts = [
+        _answer(net, examples[first : first + TABLES_AT_ONCE], index, heads, read)
+        for first in range(0, len(examples), TABLES_AT_ONCE)
+    ]
     counts = np.array([len(one.table.columns) for one in examples])
     rates = np.array([part.rates for part in parts])
     targets = {head: np.concatenate([part.targets[head] for part in parts]) for head in heads}
     return Answers(
-        {head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
-        {
-            head: np.where(found.any(axis=1), found.argmax(axis=1), NO_LABEL)
-            for head, found in targets.items()
+        logits={head: np.concatenate([part.logits[head] for part in parts]) for head in heads},
+        labels={
+            head: np.where(target.any(axis=1), target.argmax(axis=1), NO_LABEL)
+            for head, target in targets.items()
         },
-        {head: found > 0 for head, found in targets.items()},
-        {head: np.concatenate([part.known[head] for part in parts]) for head in heads},
-        np.concatenate([part.embeddings for part in parts]),
-        np.repeat(np.arange(len(examples)), counts),
-        tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
+        accepted={head: target > 0 for head, target in targets.items()},
+        known={head: np.concatenate([part.known[head] for part in parts]) for head in heads},
+        embeddings=np.concatenate([part.embeddings for part in parts]),
+        table=np.repeat(np.arange(len(examples)), counts),
+        boundary_rates=tuple((rates[:, :, 0].sum(axis=0) / rates[:, :, 1].sum(axis=0)).tolist()),
     )
-
-
-def _in_turn(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:
-    for at in range(0, len(examples), TABLES_AT_ONCE):
-        yield examples[at : at + TABLES_AT_ONCE]
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _answer(
     net: ByteNetwork,
-    examples: Sequence[Example],
+    examples: Sequence[TableExample],
     index: GramIndex,
     heads: Heads,
     read: ReadColumns | None,
@@ -155,18 +155,20 @@ def _answer(
         for level in cuts
     ]
     return _Part(
-        {
+        logits={
             head: net.heads[head](related if head == RELATIONS_HEAD else embedded).numpy()[back]
             for head in heads
         },
-        {head: batch.targets[head].numpy()[back] for head in heads},
-        {head: batch.labelled[head].numpy()[back] for head in heads},
-        embedded.numpy()[back, : net.architecture.column_width],
-        np.array(rates, np.float64).reshape(-1, 2),
+        targets={head: batch.targets[head].numpy()[back] for head in heads},
+        known={head: batch.labelled[head].numpy()[back] for head in heads},
+        embeddings=embedded.numpy()[back, : net.architecture.column_width],
+        rates=np.array(rates, np.float64).reshape(-1, 2),
     )
 
 
-def _with_subjects(examples: Sequence[Example], tables: TableBatch, likeness: F32) -> TableBatch:
+def _with_subjects(
+    examples: Sequence[TableExample], tables: TableBatch, likeness: F32
+) -> TableBatch:
     """Return the tables with a chosen subject where none is named; `likeness` (columns,) is the network's score."""
     roles = tables.roles.clone()
     for row, example in enumerate(examples):
@@ -178,7 +180,7 @@ def _with_subjects(examples: Sequence[Example], tables: TableBatch, likeness: F3
 
 
 def liveness(answers: Answers) -> dict[str, float]:
-    """Return the figures that tell a network that works from one that has collapsed."""
+    """Return the metrics that tell a network that works from one that has collapsed."""
     labels = answers.labels[TYPES_HEAD]
     labelled = labels != NO_LABEL
     predicted = answers.logits[TYPES_HEAD][labelled if labelled.any() else slice(None)]
@@ -193,22 +195,26 @@ def liveness(answers: Answers) -> dict[str, float]:
     }
 
 
-def check_alive(figures: Mapping[str, float], types: int = 0) -> HealthReport:
-    """Check liveness figures, measured on columns of so many types (0: unknown), against their bounds."""
+def check_alive(metrics: Mapping[str, float], types: int = 0) -> HealthReport:
+    """Check liveness metrics, measured on columns of so many types (0: unknown), against their bounds."""
     low, high = BOUNDARY_RATE
     rank = "representation/effective_rank"
-    rules = ALIVE | {rank: Rule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))}
+    rules = ALIVE | {
+        rank: HealthRule(rank, low=min(LEAST_RANK, RANK_PER_TYPE * types or LEAST_RANK))
+    }
     if types != 1:  # the same answer to everything is no answer
         rules[MOST_COMMON] = RULES[MOST_COMMON]
     rules |= {
-        name: Rule(name, low=low, high=high) for name in figures if name.startswith("boundaries/")
+        name: HealthRule(name, low=low, high=high)
+        for name in metrics
+        if name.startswith("boundaries/")
     }
-    return check(figures, rules)
+    return check(metrics, rules)
 
 
-def refuse_if_collapsed(figures: Mapping[str, float], what: str, types: int = 0) -> None:
+def refuse_if_collapsed(metrics: Mapping[str, float], what: str, types: int = 0) -> None:
     """Raise for a network that does not tell its inputs apart."""
-    report = check_alive(figures, types)
+    report = check_alive(metrics, types)
     if not report.well:
         reasons = "; ".join(finding.sentence for finding in report.unwell)
         raise CheckFailed(f"{what} is not exported, it has collapsed: {reasons}")

@@ -1,6 +1,6 @@
 """Labelled tables as the byte network learns from them: which outputs of each head are right, and what that weighs.
 
-    TrainingTable --> Example: a table, and for every head the right outputs of each column (None: not labelled)
+    TrainingTable --> TableExample: a table, and for every head the right outputs of each column (None: not labelled)
 
 The heads of readers/bytes/heads.py learn what a column is: its types, fine types and relations or that there is none, and whether
 it is personal. A source with its own label space (`Source.aux`) gets a head of its own, so that header names or another
@@ -10,9 +10,9 @@ collection's classes train the same network without being mistaken for our types
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from aegir.lab.data.sources import TrainingTable
 from aegir.pipeline.judged_columns import possible_subjects
@@ -28,7 +28,7 @@ from aegir.readers.bytes.heads import (
 )
 from aegir.tables.labelled import Accepted, LabelledTable
 from aegir.tables.table import Table
-from aegir_rl.base.arrays import F32
+from aegir_rl.base.arrays import F32, I32
 
 RARE = 10
 """Fewest columns with which a label of another vocabulary becomes a class of its head."""
@@ -48,7 +48,7 @@ A head of one output answers yes or no: (0,) is yes and () is no."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TableExample:
     """One table to learn from."""
 
     table: Table
@@ -78,25 +78,25 @@ def heads_of(tables: Sequence[TrainingTable]) -> Heads:
     counts: dict[str, Counter[str]] = {}
     for table in tables:
         if table.source.aux:
-            found = counts.setdefault(table.source.aux, Counter())
-            found.update(labels.type for labels in table.labelled.labels if labels.type)
+            labels_seen = counts.setdefault(table.source.aux, Counter())
+            labels_seen.update(labels.type for labels in table.labelled.labels if labels.type)
     heads: Heads = dict(OUTPUTS)
     for name in sorted(counts):
         heads[name] = tuple(sorted(label for label, count in counts[name].items() if count >= RARE))
     return {name: outputs for name, outputs in heads.items() if outputs}
 
 
-def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[Example]:
+def examples_of(tables: Sequence[TrainingTable], heads: Heads) -> list[TableExample]:
     """Return one example per table."""
     index = {name: {label: i for i, label in enumerate(names)} for name, names in heads.items()}
     return [_example(table, index) for table in tables]
 
 
-def soft_target(right: Sequence[int], outputs: int) -> npt.NDArray[np.float32]:
+def soft_target(right: Sequence[int], outputs: int) -> F32:
     """Return the shares (outputs,) of the right outputs: the best one counts 1, each further one FURTHER_NAME."""
     target = np.zeros(outputs, np.float32)
-    for place, output in enumerate(right):
-        target[output] = FURTHER_NAME if place else 1
+    for rank, output in enumerate(right):
+        target[output] = FURTHER_NAME if rank else 1
     return target / np.float32(max(target.sum(), 1))
 
 
@@ -104,28 +104,28 @@ Index = Mapping[str, Mapping[str, int]]
 """Head to the number of each of its outputs."""
 
 
-def _example(given: TrainingTable, index: Index) -> Example:
-    source, labelled = given.source, given.labelled
+def _example(table: TrainingTable, index: Index) -> TableExample:
+    source, labelled = table.source, table.labelled
     labels, weights = {}, {}
-    for head, right, weight in _right_outputs(given, index):
-        if weight > 0 and any(one is not None for one in right):
+    for head, right, weight in _right_outputs(table, index):
+        if weight > 0 and any(outputs is not None for outputs in right):
             labels[head], weights[head] = right, weight
-    return Example(
-        labelled.table,
-        labels,
-        weights,
-        source.stem,
-        source.aux == "headers",
-        _likely_subject(labelled),
+    return TableExample(
+        table=labelled.table,
+        labels=labels,
+        weights=weights,
+        source=source.stem,
+        hide_headers=source.aux == "headers",
+        likely_subject=_likely_subject(labelled),
         synthetic=source.synthetic,
     )
 
 
 def _right_outputs(
-    given: TrainingTable, index: Index
+    table: TrainingTable, index: Index
 ) -> Iterator[tuple[str, tuple[RightOutputs, ...], float]]:
     """Yield each head that the table may have labels for, the right outputs of its columns, and their weight."""
-    source, labels = given.source, given.labelled.labels
+    source, labels = table.source, table.labelled.labels
     if source.aux:
         best = [one.types[:1] if one.types else None for one in labels]
         outputs = index.get(source.aux, {})
@@ -159,25 +159,24 @@ def _likely_subject(labelled: LabelledTable) -> int | None:
 
 
 def choose_grams(
-    examples: Sequence[Example], groups: Sequence[int], reading: Reading, rows: int
-) -> npt.NDArray[np.int32]:
+    examples: Sequence[TableExample], groups: Sequence[int], reading: Reading, rows: int
+) -> I32:
     """Return the n-grams that occur in the most groups of tables, sorted, at most `rows` of them.
 
     What occurs on one site only says more about the site than about its columns.
     """
     seen = np.zeros(GRAM_SPACE, np.int32)
     here = np.zeros(GRAM_SPACE, bool)
-    looked_at = range(0, len(examples), 1 + len(examples) // MOST_TABLES)
-    by_group = sorted(looked_at, key=lambda i: (groups[i], i))
-    for place, number in enumerate(by_group):
-        columns = examples[number].table.columns
-        symbols, _ = pad([encode_column(column, reading) for column in columns[:24]])
-        if symbols.size:
-            found = gram_hashes(symbols)
-            here[found[found != NO_GRAM]] = True
-        last = place + 1 == len(by_group)
-        if last or groups[by_group[place + 1]] != groups[number]:
-            seen += here
-            here[:] = False
+    counted = range(0, len(examples), 1 + len(examples) // MOST_TABLES)
+    by_group = sorted(counted, key=lambda number: groups[number])
+    for _, members in groupby(by_group, key=lambda number: groups[number]):
+        here[:] = False
+        for number in members:
+            columns = examples[number].table.columns
+            symbols, _ = pad([encode_column(column, reading) for column in columns[:24]])
+            if symbols.size:
+                hashes = gram_hashes(symbols)
+                here[hashes[hashes != NO_GRAM]] = True
+        seen += here
     order = np.argsort(-seen, kind="stable")[:rows]
     return np.sort(order[seen[order] > 1]).astype(np.int32)

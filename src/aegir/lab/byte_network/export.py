@@ -19,9 +19,8 @@ from torch import Tensor
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.corpus import Corpus
 from aegir.lab.byte_network.evaluation import answer, liveness, refuse_if_collapsed
-from aegir.lab.byte_network.learner import read_learner
-from aegir.lab.byte_network.supervised import GRAMS
 from aegir.lab.nets.annotator import ByteNetwork
+from aegir.lab.torch_training import read_learner
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, save_checkpoint
 from aegir.readers.bytes.gram_index import GramIndex
@@ -42,22 +41,22 @@ def read_calibration(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}, "held_out": {}}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        calibration = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a calibration ({reason_of(error)})") from None
     try:
-        ByteCalibration.from_json(found["calibration"])
+        ByteCalibration.from_json(calibration["calibration"])
     except (KeyError, TypeError, UsageError) as error:
         raise UsageError(
             f"{path} is not a calibration ({error}); make one with: aegir train calibrate"
         ) from None
-    return dict(found)
+    return dict(calibration)
 
 
 def export_run(
     folder: Path, config: ByteTraining, corpus: Corpus, out: Path, calibration: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Write the run's network as a checkpoint and return its liveness figures."""
+    """Write the run's network as a checkpoint and return its liveness metrics."""
     checkpoint = read_network(folder, config, corpus, calibration)
     save_checkpoint(out, checkpoint)
     return dict(checkpoint.facts["liveness"])
@@ -76,10 +75,10 @@ def read_network(
             f"the network in {folder} does not fit this configuration's [architecture]; "
             f"export it with the one it was trained with, {folder / CONFIG}"
         ) from None
-    tables = corpus.to_look_at(CHECKED_TABLES)
+    tables = corpus.sample(CHECKED_TABLES)
     answers = answer(net, tables, GramIndex.of(run.hashes))
-    figures = liveness(answers)
-    refuse_if_collapsed(figures, str(folder), answers.types)
+    metrics = liveness(answers)
+    refuse_if_collapsed(metrics, str(folder), answers.types)
     training = {
         "steps": run.step,
         "seed": config.seed,
@@ -87,7 +86,7 @@ def read_network(
         "held_out": asdict(config.held_out),
         "tables": len(corpus.training),
     }
-    return run.checkpoint({**known, "training": training, "liveness": figures})
+    return run.checkpoint({**known, "training": training, "liveness": metrics})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +103,25 @@ class RunNetwork:
 
     def checkpoint(self, facts: Mapping[str, Any]) -> Checkpoint:
         """The network without auxiliary heads, with these facts; it is not checked for collapse."""
-        kept = {
+        shipped = {
             name: tensor.numpy()
             for name, tensor in self.weights.items()
             if not name.startswith("heads.") or name.split(".")[1] in SHIPPED_HEADS
         }
-        return Checkpoint(self.architecture, kept | {GRAM_HASHES: self.hashes}, facts)
+        return Checkpoint(self.architecture, shipped | {GRAM_HASHES: self.hashes}, facts)
 
 
 def read_run(folder: Path, config: ByteTraining) -> RunNetwork:
     """Read the network of a supervised run; raise for any other."""
-    tensors, step, facts = read_learner(folder / CHECKPOINT)
+    saved = read_learner(folder / CHECKPOINT)
+    facts, hashes = saved.facts, saved.grams
     if facts.get("phase") != "supervised":
         raise UsageError(
             f"{folder} is a {facts.get('phase')} run, which knows no types; export a supervised one"
         )
-    hashes = tensors.pop(GRAMS).numpy()
     weights = {
         name.removeprefix("net."): tensor
-        for name, tensor in tensors.items()
+        for name, tensor in saved.tensors.items()
         if name.startswith("net.")
     }
     settings = config.architecture.as_dict() | {"gram_rows": len(hashes)}
@@ -133,5 +132,9 @@ def read_run(folder: Path, config: ByteTraining) -> RunNetwork:
             f"with --from {folder}"
         )
     return RunNetwork(
-        Architecture.from_dict(settings), weights, hashes.astype(np.int32), heads, step
+        architecture=Architecture.from_dict(settings),
+        weights=weights,
+        hashes=hashes.astype(np.int32),
+        heads=heads,
+        step=saved.step,
     )

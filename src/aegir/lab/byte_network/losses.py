@@ -1,4 +1,4 @@
-"""The training loss of the byte network, and the figures of one step.
+"""The training loss of the byte network, and the metrics of one step.
 
     loss = sum over heads of share * cross-entropy(columns with a label for the head)
          + column-alone heads + subject + ratio loss per level of chunking + next symbol
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aegir.lab.byte_network.batches import NOT_KNOWN, Batch
+from aegir.lab.byte_network.batches import NOT_KNOWN, ColumnBatch
 from aegir.lab.byte_network.examples import TEACHER_HEAD
 from aegir.lab.nets.annotator import ByteNetwork
 from aegir.lab.nets.hierarchy import StageOutput
@@ -27,8 +27,8 @@ from aegir.readers.bytes.heads import ALONE, FINE_HEAD, PERSONAL_HEAD, RELATIONS
 from aegir_rl.base.settings import check_numbers
 
 SumOverProcesses = Callable[[Tensor], Tensor]
-ReadColumns = Callable[[Batch], tuple[Tensor, list[StageOutput]]]
-"""Gives the vectors (columns, width) of a batch and the hierarchy's output for each of its parts."""
+ReadBatch = tuple[Tensor, list[StageOutput]]
+"""The vectors (columns, width) of a batch, and the hierarchy's output for each of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,43 +66,53 @@ class StepLoss:
     """The loss of this process's part of a step, and how well it was answered."""
 
     total: Tensor
-    figures: dict[str, Tensor]
+    metrics: dict[str, Tensor]
     """For the log; counts are of this process and are still to be added up."""
     success: Tensor
     """(tables,) share of the labelled columns answered right; NaN for a table without any."""
 
 
-def loss_of(
+def _of_one_process(part: Tensor) -> Tensor:
+    return part
+
+
+def compute_loss(
     net: ByteNetwork,
-    batch: Batch,
+    batch: ColumnBatch,
     weights: LossWeights,
-    add_up: SumOverProcesses,
-    read: ReadColumns | None = None,
+    read: ReadBatch | None = None,
+    add_up: SumOverProcesses = _of_one_process,
 ) -> StepLoss:
-    """Return the loss and the figures of this process's part of a step; `read` replaces the network's own reading."""
-    vectors, outputs = read(batch) if read else net.read(batch.parts)
+    """Return the loss and the metrics of this process's part of a step.
+
+    `read` is the batch as it was read, by the network itself if None; `add_up` sums over processes.
+    """
+    vectors, outputs = read or net.read(batch.parts)
     keep = None
     if weights.dropout and batch.noise.shape[1]:
         keep = (batch.noise >= weights.dropout).float() / (1 - weights.dropout)
     embedded = net.mixer(vectors, batch.tables, keep)
     columns = add_up(torch.tensor(float(len(vectors))))
-    figures: dict[str, Tensor] = {"columns": columns}
+    metrics: dict[str, Tensor] = {"columns": columns}
     loss = vectors.new_zeros(())
-    right, asked = vectors.new_zeros(len(vectors)), vectors.new_zeros(len(vectors))
+    right, labelled = vectors.new_zeros(len(vectors)), vectors.new_zeros(len(vectors))
     for name, head in net.heads.items():
         if name == TEACHER_HEAD:
             term, plain, count = _teacher_loss(head, vectors, batch)
             loss = loss + term / columns
-            figures |= {f"{name}/loss": plain, f"{name}/count": count}
+            metrics |= {f"{name}/loss": plain, f"{name}/count": count}
             continue
         task, alone = name.removesuffix(ALONE), name.endswith(ALONE)
         inputs = vectors if alone else embedded
         answer = _head_loss(head, inputs, batch, task, weights.smoothing)
         loss = loss + weights.of_head(name) * answer.weighted / columns
-        figures[f"{name}/loss"] = answer.plain
-        figures[f"{name}/right"], figures[f"{name}/count"] = answer.right.sum(), answer.asked.sum()
+        metrics[f"{name}/loss"] = answer.plain
+        metrics[f"{name}/right"], metrics[f"{name}/count"] = (
+            answer.right.sum(),
+            answer.labelled.sum(),
+        )
         if not alone:
-            right, asked = right + answer.right, asked + answer.asked
+            right, labelled = right + answer.right, labelled + answer.labelled
     if weights.subject:
         loss = loss + weights.subject * _subject_loss(net, vectors, batch) / columns
     ratio, rates = _ratio_loss(outputs, weights.chunk_symbols, add_up)
@@ -111,10 +121,10 @@ def loss_of(
         term, count = _next_symbol_loss(net, batch, outputs)
         total = add_up(count)
         loss = loss + weights.next_symbol * term / total
-        figures |= {"next/loss": term.detach(), "next/count": count}
-    places, counted = batch.tables.columns, batch.tables.mask
-    per_table = (torch.stack([right, asked])[:, places] * counted).sum(dim=-1)  # (2, tables)
-    return StepLoss(loss, figures | rates, per_table[0] / per_table[1])
+        metrics |= {"next/loss": term.detach(), "next/count": count}
+    answered = torch.stack([right, labelled])[:, batch.tables.columns] * batch.tables.mask
+    per_table = answered.sum(dim=-1)  # (2, tables)
+    return StepLoss(loss, metrics | rates, per_table[0] / per_table[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,44 +135,44 @@ class _HeadLoss:
     """Their plain sum, for the log."""
     right: Tensor
     """(columns,) 1 where the answer is right."""
-    asked: Tensor
+    labelled: Tensor
     """(columns,) 1 where the column has a label."""
 
 
 def _head_loss(
-    head: torch.nn.Module, inputs: Tensor, batch: Batch, task: str, smoothing: float
+    head: torch.nn.Module, inputs: Tensor, batch: ColumnBatch, task: str, smoothing: float
 ) -> _HeadLoss:
     """Return the loss of one head; zeros where no column has a label.
 
-    Processes add up their figures one by one, so each must have those of every head.
+    Processes add up their metrics in turn, so each must have those of every head.
     """
-    kept = batch.labelled[task]
+    labelled = batch.labelled[task]
     right = inputs.new_zeros(len(inputs))
-    if not kept.any():
-        return _HeadLoss(right.sum(), right.sum(), right, kept.float())
-    logits, target = head(inputs[kept]), batch.targets[task][kept]
+    if not labelled.any():
+        return _HeadLoss(right.sum(), right.sum(), right, labelled.float())
+    logits, target = head(inputs[labelled]), batch.targets[task][labelled]
     if target.shape[1] == 1:
         softened = target * (1 - smoothing) + smoothing / 2
         each = functional.binary_cross_entropy_with_logits(logits, softened, reduction="none")[:, 0]
-        right[kept] = ((logits > 0) == (target > 0))[:, 0].float()
+        right[labelled] = ((logits > 0) == (target > 0))[:, 0].float()
     else:
         each = functional.cross_entropy(logits, target, reduction="none", label_smoothing=smoothing)
-        right[kept] = (target.gather(1, logits.argmax(dim=1, keepdim=True)) > 0)[:, 0].float()
-    trust = batch.weights[task][kept]
-    return _HeadLoss((each * trust).sum(), each.detach().sum(), right, kept.float())
+        right[labelled] = (target.gather(1, logits.argmax(dim=1, keepdim=True)) > 0)[:, 0].float()
+    trust = batch.weights[task][labelled]
+    return _HeadLoss((each * trust).sum(), each.detach().sum(), right, labelled.float())
 
 
 def _teacher_loss(
-    head: torch.nn.Module, vectors: Tensor, batch: Batch
+    head: torch.nn.Module, vectors: Tensor, batch: ColumnBatch
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the weighted sum of 1 - cosine over columns with a teacher's vector, the plain sum, and their number."""
-    kept = batch.labelled[TEACHER_HEAD]
-    wanted, trust = batch.targets[TEACHER_HEAD][kept], batch.weights[TEACHER_HEAD][kept]
-    each = 1 - functional.cosine_similarity(head(vectors[kept]), wanted, dim=-1)
-    return (each * trust).sum(), each.detach().sum(), kept.float().sum()
+    taught = batch.labelled[TEACHER_HEAD]
+    wanted, trust = batch.targets[TEACHER_HEAD][taught], batch.weights[TEACHER_HEAD][taught]
+    each = 1 - functional.cosine_similarity(head(vectors[taught]), wanted, dim=-1)
+    return (each * trust).sum(), each.detach().sum(), taught.float().sum()
 
 
-def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:
+def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: ColumnBatch) -> Tensor:
     known = batch.subjects != NOT_KNOWN
     logits = net.subject(vectors[known])[:, 0]
     return functional.binary_cross_entropy_with_logits(
@@ -173,8 +183,12 @@ def _subject_loss(net: ByteNetwork, vectors: Tensor, batch: Batch) -> Tensor:
 def _ratio_loss(
     outputs: list[StageOutput], symbols: float, add_up: SumOverProcesses
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """The ratio loss over the whole step: linear in p once the share of boundaries is known."""
-    total, figures = torch.zeros(()), {}
+    """Return the ratio loss over the whole step, and the share of boundaries at each level.
+
+    N / (N - 1) ((N - 1) F G + (1 - F) (1 - G)), F the share of boundaries and G the mean p, is smallest where one position in
+    N is a boundary. Once F is known it is linear in p; what does not depend on p is left out.
+    """
+    total, metrics = torch.zeros(()), {}
     for level in range(len(outputs[0].boundaries) if outputs else 0):
         cuts = [output.boundaries[level] for output in outputs]
         counts = [torch.stack([c.is_boundary.sum(), c.mask.sum()]).float() for c in cuts]
@@ -183,18 +197,18 @@ def _ratio_loss(
         mean = sum(((c.p * c.mask).sum() for c in cuts), torch.zeros(())) / positions
         slope = (symbols - 1) * share - (1 - share)
         total = total + symbols / (symbols - 1) * slope * mean
-        figures[f"boundaries/{level}"] = share
-    return total, figures
+        metrics[f"boundaries/{level}"] = share
+    return total, metrics
 
 
 def _next_symbol_loss(
-    net: ByteNetwork, batch: Batch, outputs: list[StageOutput]
+    net: ByteNetwork, batch: ColumnBatch, outputs: list[StageOutput]
 ) -> tuple[Tensor, Tensor]:
     term, count = torch.zeros(()), torch.zeros(())
     for (symbols, _), output in zip(batch.parts, outputs, strict=True):
-        wanted = symbols[:, 1:]
-        kept = wanted != PAD
-        logits = net.guess_next(output.x[:, :-1][kept])
-        term = term + functional.cross_entropy(logits, wanted[kept], reduction="sum")
-        count = count + kept.sum()
+        following = symbols[:, 1:]
+        present = following != PAD
+        logits = net.guess_next(output.x[:, :-1][present])
+        term = term + functional.cross_entropy(logits, following[present], reduction="sum")
+        count = count + present.sum()
     return term, count

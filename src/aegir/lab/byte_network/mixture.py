@@ -12,8 +12,8 @@ carry what the curricula have measured across a stop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aegir.lab.byte_network.config import NO_CURRICULUM, CurriculumSettings
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.config import NO_CURRICULUM, TableCurriculum
+from aegir.lab.byte_network.examples import TableExample
 from aegir_rl.base.arrays import I64, Floats
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
@@ -26,18 +26,18 @@ class Draw(NamedTuple):
     source: str
     number: int
     """Of the table among those of its source."""
-    example: Example
+    example: TableExample
 
 
-class Mixture:
+class TableMixture:
     """How many tables of each source every step reads, and which."""
 
     def __init__(
         self,
-        examples: Mapping[str, Sequence[Example]],
+        examples: Mapping[str, Sequence[TableExample]],
         per_step: Mapping[str, int],
         seed: int = 0,
-        curriculum: CurriculumSettings = NO_CURRICULUM,
+        curriculum: TableCurriculum = NO_CURRICULUM,
     ) -> None:
         self.examples, self.per_step, self.seed = examples, per_step, seed
         self._rounds: dict[tuple[str, int], I64] = {}
@@ -63,11 +63,11 @@ class Mixture:
     def update(self, draws: Sequence[Draw], successes: Floats) -> None:
         """Tell the curricula how well each table was answered."""
         for source, curriculum in self._curricula.items():
-            places = [place for place, draw in enumerate(draws) if draw.source == source]
-            curriculum.update([draws[place].number for place in places], successes[places])
+            indices = [index for index, draw in enumerate(draws) if draw.source == source]
+            curriculum.update([draws[index].number for index in indices], successes[indices])
 
     def metrics(self) -> dict[str, float]:
-        """Return the figures of every curriculum as `curriculum/SOURCE/…`."""
+        """Return the metrics of every curriculum as `curriculum/SOURCE/…`."""
         return {
             name.replace("curriculum/", f"curriculum/{source}/"): value
             for source, curriculum in self._curricula.items()
@@ -92,12 +92,12 @@ class Mixture:
         if source in self._curricula:
             curriculum = self._curricula[source]
             return curriculum.draw(count, distinct=count <= curriculum.items)
-        return [self._in_round(source, step * count + place) for place in range(count)]
+        return [self._in_round(source, step * count + offset) for offset in range(count)]
 
-    def _in_round(self, source: str, place: int) -> int:
-        """Return the table at `place` of a sequence of shuffled rounds through a source."""
+    def _in_round(self, source: str, position: int) -> int:
+        """Return the table at `position` of a sequence of shuffled rounds through a source."""
         size = len(self.examples[source])
-        turn, within = divmod(place, size)
+        turn, within = divmod(position, size)
         if (source, turn) not in self._rounds:
             generator = Seeds(self.seed).generator("round", source, turn)
             self._rounds[source, turn] = generator.permutation(size)

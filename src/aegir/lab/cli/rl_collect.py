@@ -13,14 +13,13 @@ from aegir.cli.rl_data import store_option
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
-from aegir.lab.cli.train_search import fold_swarms_option, load_fold_swarms
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import READERS, SEARCHES, Explore
 from aegir.pipeline.settings import AnnotationSettings
-from aegir.readers.swarm.annotator import EVERYONE
+from aegir.readers.swarm.annotator import EVERYONE, SwarmAnnotator, load_swarm_annotator
+from aegir.routing.decisions import load_routing
 from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
-from aegir.routing.tables import load_routing
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
@@ -30,6 +29,26 @@ from aegir_rl.offline.store import DecisionStore, new_id
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
+fold_swarms_option = click.option(
+    "--swarm",
+    "swarms",
+    multiple=True,
+    metavar="RUN=FOLDER",
+    help="A calibrated swarm that has not seen the tables of this run, by the run's name; may be repeated.",
+)
+
+
+def load_fold_swarms(options: Sequence[str], runs: Sequence[Path]) -> dict[str, SwarmAnnotator]:
+    """Return the swarms that --swarm names, by the name of the run whose tables they have not seen."""
+    swarms = {}
+    for text in options:
+        name, sign, folder = text.partition("=")
+        if not sign or name not in {run.name for run in runs}:
+            raise UsageError(
+                f"--swarm is {text!r}; expected RUN=FOLDER with the name of a given run"
+            )
+        swarms[name] = load_swarm_annotator(Path(folder))
+    return swarms
 
 
 @click.command(

@@ -2,7 +2,7 @@
 
 What only training needs (torch, …) is imported inside the verbs, so that their help can be read without it.
 
-Progress goes to stderr: a bar on a terminal, a line now and then elsewhere.
+Progress goes to stderr (cli/progress.py).
 
     step 120/2000  loss 1.832  cta 0.61  cpa 0.57  fine 0.44  personal 0.90  18.4 kB/s  0:14:02 left
 
@@ -11,7 +11,6 @@ Scores are right answers among the labelled columns of the last steps, as they w
 
 import json
 import os
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
@@ -20,22 +19,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from aegir.cli.options import PathName
-from aegir.cli.terminal import say, tell
+from aegir.cli.progress import ProgressLine
+from aegir.cli.terminal import tell
 from aegir.lab.calibrate import calibrate_folds
 from aegir.lab.cli.train import data_option, training_packages
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.errors import UsageError
 
 if TYPE_CHECKING:
     from aegir.lab.byte_network.config import ByteTraining, PhaseName
 
-SECONDS_BETWEEN_LINES = 15.0
 STEPS_SHOWN = 20
 """Figures are means over this many steps."""
 
@@ -112,9 +109,9 @@ def _train_bytes(
             done = run(settings, phase, folder, progress, start, resume)
     finally:
         progress.close()
-    progress.say(f"{phase} run in {folder}: {_sentence(done.figures)}")
+    progress.say(f"{phase} run in {folder}: {_sentence(done.metrics)}")
     if as_json and not silent:
-        click.echo(json.dumps(done.figures))
+        click.echo(json.dumps(done.metrics))
 
 
 def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
@@ -131,7 +128,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
     "export", epilog="Example: aegir train export runs/tiny-supervised configs/tiny.toml"
 )
 @click.argument("run", type=PathName(file_okay=False))
-@click.argument("config", type=PathName(dir_okay=False))
+@click.argument("config", type=PathName(dir_okay=False), required=False)
 @click.option(
     "--calibration",
     type=PathName(dir_okay=False),
@@ -140,26 +137,50 @@ def _sentence(figures: Mapping[str, float]) -> str:
 @data_option
 @click.option(
     "--out",
-    type=PathName(dir_okay=False),
-    default=Path("runs/bytes.safetensors"),
-    show_default=True,
-    help="Where the weights go.",
+    type=PathName(),
+    help="Where the weights go: a file, or a new folder for a swarm [default: runs/bytes.safetensors or runs/swarm].",
 )
 def export(
-    run: Path, config: Path, calibration: Path | None, data: tuple[Path, ...], out: Path
+    run: Path,
+    config: Path | None,
+    calibration: Path | None,
+    data: tuple[Path, ...],
+    out: Path | None,
 ) -> None:
-    """Write a run's network as the small file that annotators read; a collapsed one is refused."""
+    """Write what a run has learnt as weights that annotators read; a collapsed network is refused.
+
+    RUN is a folder of `aegir train supervised`, with its CONFIG, or of `aegir train parl`, without: its swarm becomes a
+    folder, with the n-gram networks that ship.
+    """
+    if config is None:
+        if calibration or data:
+            raise UsageError(
+                "--calibration and --data need the CONFIG of a run of `train supervised`"
+            )
+        return _export_swarm(run, out or Path("runs/swarm"))
     with training_packages():
         from aegir.lab.byte_network.config import read_byte_training
         from aegir.lab.byte_network.corpus import build_corpus
         from aegir.lab.byte_network.export import export_run, read_calibration
 
+    out = out or Path("runs/bytes.safetensors")
     settings = _with_data(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
     with training_packages():  # some are loaded when they are needed
-        figures = export_run(run, settings, build_corpus(settings), out, facts)
+        corpus = build_corpus(settings.data, settings.held_out, settings.seed)
+        figures = export_run(run, settings, corpus, out, facts)
     tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+    return None
+
+
+def _export_swarm(run: Path, out: Path) -> None:
+    with training_packages():
+        from aegir.lab.parl.export import export_swarm
+
+    files = export_swarm(run, out)
+    size = sum(file.stat().st_size for file in files)
+    tell(f"saved {out}: {len(files)} files, {size / 1e6:.1f} MB")
 
 
 @click.command(
@@ -212,49 +233,21 @@ def calibrate(
     )
 
 
-class TrainingProgress:
+class TrainingProgress(ProgressLine):
     """Shows loss, scores, bytes per second and time left after each step."""
 
     def __init__(self, steps: int, silent: bool = False) -> None:
-        self.steps, self.silent = steps, silent
+        super().__init__("step", steps, silent)
+        self._printed = 0.0  # the first step is shown, too
         self._recent: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=STEPS_SHOWN)
         self._first: tuple[int, float] | None = None
-        self._printed = 0.0
-        self._bar: Progress | None = None
-        if sys.stderr.isatty() and not silent:
-            self._bar = Progress(
-                BarColumn(),
-                TextColumn("{task.completed}/{task.total}  {task.description}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._bar.add_task("", total=steps)
-            self._bar.start()
-
-    def say(self, line: str) -> None:
-        """Print a line, above the bar if there is one."""
-        if self.silent:
-            return
-        if self._bar:
-            self._bar.console.print(escape_controls(line), markup=False, highlight=False)
-        else:
-            say(line, err=True)
 
     def step(self, step: int, figures: Mapping[str, float]) -> None:
         """Show the figures of a step that was taken."""
         now = time.monotonic()
         self._recent.append((now, figures))
         self._first = self._first or (step, now)
-        if self._bar:
-            self._bar.update(self._task, completed=step, description=self._summary())
-        elif now - self._printed >= SECONDS_BETWEEN_LINES or step == self.steps:
-            self._printed = now
-            self.say(f"step {step}/{self.steps}  {self._summary()}  {self._left(step, now)} left")
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar:
-            self._bar.stop()
+        self.show(step, self._summary(), f"{self._left(step, now)} left")
 
     def _summary(self) -> str:
         totals: Counter[str] = Counter()
@@ -284,5 +277,5 @@ class TrainingProgress:
         first, then = self._first
         if step == first:  # how long a step takes is known from the second on
             return "?"
-        seconds = int((now - then) / (step - first) * (self.steps - step))
+        seconds = int((now - then) / (step - first) * (self.total - step))
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -103,7 +103,7 @@ def specialist(
             progress.close()
         _tell(training.out, asdict(done.manifest))
         if as_json:
-            click.echo(json.dumps({**asdict(done.manifest), "figures": done.figures}))
+            click.echo(json.dumps({**asdict(done.manifest), "figures": done.metrics}))
         return
     if scores_from:
         raise UsageError(
@@ -191,7 +191,7 @@ def _side_by_side(
         ended_after.enter_context(opened)
         first = run_folder_of(Path(trainings[0].out))
         tell(
-            f"{amount(len(trainings), 'specialist')} to train; to look at one: aegir runs show {first}"
+            f"{amount(len(trainings), 'specialist')} to train; to look at one: python -m aegir.lab.figures run {first}"
         )
         items = map(asdict, trainings)
         yield from opened.map(job, items, len(trainings), ordered=False)

@@ -38,7 +38,7 @@ CONSTANT, GAPS = 0.08, 0.2
 ALONE = 3
 
 
-class Kind(NamedTuple):
+class RecordColumn(NamedTuple):
     """A kind of column in records: a line of background_columns.tsv."""
 
     name: str
@@ -49,7 +49,7 @@ class Kind(NamedTuple):
 
 
 KINDS = [
-    Kind(name, tuple(headers.split("|")), tuple(cells.split("|")))
+    RecordColumn(name, tuple(headers.split("|")), tuple(cells.split("|")))
     for _, (name, headers, cells) in read_tsv(
         Path(__file__).parent / "background_columns.tsv", "kind headers cells"
     )
@@ -110,7 +110,7 @@ def _record(number: int, random: Random) -> LabelledTable:
     return LabelledTable(Table(f"record/{number}", columns), (UNLABELLED,) * len(columns), {})
 
 
-def _cells(kind: Kind, rows: int, random: Random) -> Iterator[str]:
+def _cells(kind: RecordColumn, rows: int, random: Random) -> Iterator[str]:
     pattern = random.choice(kind.cells) if kind.name == "code" else ""
     first = _cell(kind, pattern, random)
     constant, gaps = random.random() < CONSTANT, random.random() < GAPS
@@ -121,7 +121,7 @@ def _cells(kind: Kind, rows: int, random: Random) -> Iterator[str]:
             yield first if constant or not row else _cell(kind, pattern, random)
 
 
-def _cell(kind: Kind, pattern: str, random: Random) -> str:
+def _cell(kind: RecordColumn, pattern: str, random: Random) -> str:
     if pattern:
         return "".join(random.choice(MASKS[mark]) if mark in MASKS else mark for mark in pattern)
     if kind.name == "word":

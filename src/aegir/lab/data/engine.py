@@ -161,8 +161,8 @@ class _Sources:
         """Return the file of that name in each folder that has it."""
         paths = [folder / name for folder in self._data if (folder / name).is_file()]
         if not paths:
-            places = ", ".join(map(str, self._data))
-            raise UsageError(f"no {name} in {places}; switch its source off or name its folder")
+            folders = ", ".join(map(str, self._data))
+            raise UsageError(f"no {name} in {folders}; switch its source off or name its folder")
         return paths
 
 

@@ -174,7 +174,7 @@ def _columns_kept(kind: str, records: Sequence[dict[str, str]]) -> list[str]:
     """Return the name, then properties that at least two rows have, one column per flattened name."""
     filled = Counter(path for record in records for path in record)
     seen: set[str] = set()
-    kept, unlabelled = [], 0
+    paths, unlabelled = [], 0
     for path in sorted(filled, key=lambda path: (path != "name", -filled[path], path)):
         flat = flat_name(path)
         if filled[path] < 2 or flat in seen:
@@ -185,8 +185,8 @@ def _columns_kept(kind: str, records: Sequence[dict[str, str]]) -> list[str]:
                 continue
         if flat is not None:
             seen.add(flat)
-        kept.append(path)
-    return kept[:MOST_COLUMNS]
+        paths.append(path)
+    return paths[:MOST_COLUMNS]
 
 
 def _cut(text: str) -> str:

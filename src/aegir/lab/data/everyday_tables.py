@@ -73,12 +73,12 @@ def everyday_tables(random: Random) -> list[LabelledTable]:
 def read_everyday_columns(values: ByLanguage, path: Path = COLUMNS_FILE) -> list[EverydayColumns]:
     """Return how the columns of every fine type are made; types without patterns and values are left out."""
     listed = {}
-    for place, (name, columns, cells) in read_tsv(path, "name columns cells"):
+    for where, (name, columns, cells) in read_tsv(path, "name columns cells"):
         if name not in FINE_TYPES:
-            raise AegirError(f"{place}: {name!r} is not a fine type")
+            raise AegirError(f"{where}: {name!r} is not a fine type")
         patterns = () if cells == "-" else tuple(cells.split("|"))
         if not patterns and name not in values:
-            raise AegirError(f"{place}: {name} has no typical values; expected patterns")
+            raise AegirError(f"{where}: {name} has no typical values; expected patterns")
         listed[name] = EverydayColumns(name, int(columns), patterns)
     others = {name: EverydayColumns(name, UNLISTED, ()) for name in values}
     return [(others | listed)[name] for name in FINE_TYPES if name in others or name in listed]

@@ -60,17 +60,17 @@ def typed_by_header(tables: Sequence[Table], seed: int) -> list[TrainingTable]:
     labelled = []
     for i in Seeds(seed).generator("header types").permutation(len(tables)):
         meanings = {
-            place: meaning
-            for place, meaning in _meanings(tables[i]).items()
+            index: meaning
+            for index, meaning in _meanings(tables[i]).items()
             if per_type[meaning.type] < COLUMNS_PER_TYPE
             and per_header[meaning.header] < COLUMNS_PER_TYPED_HEADER
         }
-        for place in _vetoed(tables[i], meanings):
-            del meanings[place]
+        for index in _vetoed(tables[i], meanings):
+            del meanings[index]
         if meanings:
             per_type.update(meaning.type for meaning in meanings.values())
             per_header.update(meaning.header for meaning in meanings.values())
-            known = [meanings.get(place) for place in range(len(tables[i].columns))]
+            known = [meanings.get(index) for index in range(len(tables[i].columns))]
             labels = [ColumnLabels.of(m.type, m.relation) if m else UNLABELLED for m in known]
             labelled.append(_labelled(tables[i], labels, HEADER_TYPES))
     return labelled
@@ -114,22 +114,22 @@ def common_headers(tables: Sequence[Table]) -> list[str]:
 
 
 def _meanings(table: Table) -> dict[int, Meaning]:
-    """Return the meaning of each column whose header is in the map, by the column's place."""
+    """Return the meaning of each column whose header is in the map, by the column's index."""
     headers = [plain_header(column.name) for column in table.columns]
     return {
-        place: MEANINGS[header]
-        for place, (header, column) in enumerate(zip(headers, table.columns, strict=True))
+        index: MEANINGS[header]
+        for index, (header, column) in enumerate(zip(headers, table.columns, strict=True))
         if header in MEANINGS and column.present
     }
 
 
 def _vetoed(table: Table, meanings: Mapping[int, Meaning]) -> list[int]:
-    """Return the places whose cells cannot be of the type, as the rules see it without headers."""
+    """Return the indices whose cells cannot be of the type, as the rules see it without headers."""
     bare = without_headers(table)
-    verdicts = judge_columns([bare.columns[place] for place in meanings])
+    verdicts = judge_columns([bare.columns[index] for index in meanings])
     return [
-        place
-        for (place, meaning), verdict in zip(meanings.items(), verdicts, strict=True)
+        index
+        for (index, meaning), verdict in zip(meanings.items(), verdicts, strict=True)
         if meaning.type in verdict.vetoes
     ]
 

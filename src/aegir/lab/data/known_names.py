@@ -34,18 +34,18 @@ ByLanguage = Mapping[str, Mapping[str, tuple[str, ...]]]
 def read_names(path: Path) -> ByLanguage:
     """Return the alternatives in one of the two files, each once."""
     names: dict[str, dict[str, tuple[str, ...]]] = {}
-    for place, (name, language, alternatives) in read_tsv(path, "name language alternatives"):
+    for where, (name, language, alternatives) in read_tsv(path, "name language alternatives"):
         if name not in FINE_TYPES:
-            raise AegirError(f"{place}: {name!r} is not a fine type")
-        given = (text.strip() for text in alternatives.split("|"))
-        names.setdefault(name, {})[language] = tuple(dict.fromkeys(filter(None, given)))
+            raise AegirError(f"{where}: {name!r} is not a fine type")
+        texts = (text.strip() for text in alternatives.split("|"))
+        names.setdefault(name, {})[language] = tuple(dict.fromkeys(filter(None, texts)))
     return names
 
 
 def all_headers(headers: ByLanguage) -> dict[str, tuple[str, ...]]:
     """Return the headers of each fine type in all languages, each once."""
     return {
-        name: tuple(dict.fromkeys(header for given in languages.values() for header in given))
+        name: tuple(dict.fromkeys(header for known in languages.values() for header in known))
         for name, languages in headers.items()
     }
 

@@ -124,8 +124,8 @@ def read_training_tables(paths: Sequence[Path]) -> list[TrainingTable]:
     ]
     if not tables:
         names = ", ".join(source.file for source in KNOWN_SOURCES)
-        places = ", ".join(map(str, paths)) or "no folder at all"
-        raise UsageError(f"no training tables in {places}; expected {names}")
+        folders = ", ".join(map(str, paths)) or "no folder at all"
+        raise UsageError(f"no training tables in {folders}; expected {names}")
     return tables
 
 
@@ -216,7 +216,7 @@ def _with_types(labelled: LabelledTable, translation: Mapping[str, str]) -> Labe
     labels = zip(labelled.labels, types, strict=True)
     return replace(
         labelled,
-        labels=tuple(replace(given, types=translated or None) for given, translated in labels),
+        labels=tuple(replace(own, types=translated or None) for own, translated in labels),
     )
 
 
@@ -255,11 +255,11 @@ def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[Trai
     counts = Counter(
         name for table in tables for labels in table.labels for name in labels.accepted("cta")
     )
-    kept = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
+    frequent = {name: name for name, count in counts.items() if count >= COLUMNS_PER_LABEL}
     return [
         TrainingTable(trimmed, source)
         for table in tables
-        if any((trimmed := _with_types(table, kept)).types)
+        if any((trimmed := _with_types(table, frequent)).types)
     ]
 
 

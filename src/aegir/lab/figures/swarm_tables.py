@@ -4,7 +4,7 @@
     right, chances = tables.judge(scores)                             # of the annotator `swarm`
 
 Tables and labels are those of the run's held_out.safetensors, which neither primary nor router has seen; the swarm is not
-calibrated. Used by spawning/ (how many specialists a table is worth) and swarm_figures/ (what they are worth).
+calibrated. Used by spawn_fit.py and swarm_metrics.py.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from aegir.lab.data.sources import TrainingTable, read_training_tables
+from aegir.lab.data.sources import read_training_tables
 from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers
 from aegir.readers.bytes.heads import FINE_HEAD, HEAD_SIZES, RELATIONS_HEAD, TYPES_HEAD
 from aegir.readers.mixing import with_none
-from aegir.readers.scores import TableScores, table_spans
+from aegir.readers.scores import TableScores
 from aegir.readers.swarm.annotator import find_specialist
 from aegir.readers.swarm.network import SWARM_NAME, SwarmModel
 from aegir.tables.table import Table
@@ -27,7 +27,10 @@ from aegir_rl.base.errors import UsageError
 
 HEADS = ("types", "relations", "fine")
 """Parts of the answer that are judged."""
-OUTPUTS = dict(zip(HEADS, (TYPES_HEAD, RELATIONS_HEAD, FINE_HEAD), strict=True))
+SIZES = {
+    head: HEAD_SIZES[output]
+    for head, output in zip(HEADS, (TYPES_HEAD, RELATIONS_HEAD, FINE_HEAD), strict=True)
+}
 WEB = "web"
 """The origin of web tables among held-out answers; the others are everyday tables."""
 SWARM = "swarm"
@@ -54,13 +57,11 @@ class SwarmTables:
     sha256: str
     """Of the names and labels of all columns."""
 
-    def judge(
-        self, scores: Sequence[TableScores], columns: slice = slice(None)
-    ) -> tuple[Floats, Floats]:
+    def judge(self, scores: Sequence[TableScores]) -> tuple[Floats, Floats]:
         """Return (heads, C) whether the likeliest answer is right, and the probability of what is; nan without a label."""
         right, chances = [], []
         for head in HEADS:
-            accepted, known = self.accepted[head][columns], self.known[head][columns]
+            accepted, known = self.accepted[head], self.known[head]
             said = with_none(np.concatenate([getattr(each, head) for each in scores]))
             is_right = accepted[np.arange(len(said)), said.argmax(axis=1)]
             right.append(np.where(known, is_right, np.nan))
@@ -80,23 +81,20 @@ def load_swarm_tables(
     folder = swarm or run / SWARM
     if not (folder / SWARM_NAME).exists():
         raise UsageError(f"{folder} has no {SWARM_NAME}; give the folder of a trained swarm")
-    held_out = load_answers(run / ANSWERS)
-    _check_vocabulary(run, held_out)
+    labels = _Labels.read(run / ANSWERS)
     model = SwarmModel.load(folder, workers, find_specialist)
     model.primary.facts = dict(NOT_CALIBRATED)
-    found, places = _held_out_tables(read_training_tables(data), held_out)
-    tables = tuple(each.labelled.table for each in found)
-    accepted, known = _labels(held_out, places)
-    groups = _groups(held_out, places, tables)
+    tables, columns, groups = _held_out_tables(data, labels)
+    names = [name for name in columns if name in labels.origin]
     return SwarmTables(
         swarm=model,
-        tables=tables,
-        web=np.array([name.startswith(f"{WEB}/") for name in groups], bool),
+        tables=tuple(tables),
+        web=np.array([group.startswith(f"{WEB}/") for group in groups], bool),
         group=np.unique(groups, return_inverse=True)[1].astype(np.int64),
         table=np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
-        accepted=accepted,
-        known=known,
-        sha256=_data_sha256(held_out, places),
+        accepted={head: np.array([labels.accepted(head, n) for n in columns]) for head in HEADS},
+        known={head: np.array([labels.known(head, n) for n in columns], bool) for head in HEADS},
+        sha256=_sha256(names, labels),
     )
 
 
@@ -108,87 +106,77 @@ def mean_known(values: Floats) -> Floats:
 
 
 def mean_by_table(columns: Floats, table: I64, tables: int) -> Floats:
-    """Return (T,) the mean of what is known of columns (C,), whose tables (C,) are given; nan where nothing is."""
+    """Return (T,) the mean of what is known of columns (C,) of these tables (C,); nan where nothing is."""
     known = np.isfinite(columns)
     total = np.bincount(table, np.where(known, columns, 0.0), tables)
     count = np.bincount(table, known, tables)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-_Place = tuple[str, int] | None
-"""Origin and number of a column among the held-out ones."""
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """What is right about the held-out columns, by the name of a column."""
 
+    answers: Mapping[str, HeldOut]
+    origin: Mapping[str, tuple[str, int]]
+    """Origin and row of a held-out column."""
 
-def _check_vocabulary(run: Path, held_out: Mapping[str, HeldOut]) -> None:
-    for some in held_out.values():
-        for head, output in OUTPUTS.items():
-            outputs = some.accepted[head].shape[1] if head in some.accepted else 0
-            if outputs != HEAD_SIZES[output]:
-                raise UsageError(
-                    f"{run / ANSWERS} has {outputs} outputs for {head} but the vocabulary has {HEAD_SIZES[output]}; "
-                    "it was made with another vocabulary, train the run again"
-                )
+    @classmethod
+    def read(cls, path: Path) -> "_Labels":
+        answers = load_answers(path)
+        for some in answers.values():
+            for head, size in SIZES.items():
+                outputs = some.accepted[head].shape[1] if head in some.accepted else 0
+                if outputs != size:
+                    raise UsageError(
+                        f"{path} has {outputs} outputs for {head} but the vocabulary has {size}; "
+                        "it was made with another vocabulary, train the run again"
+                    )
+        rows = {
+            name: (origin, row)
+            for origin, some in answers.items()
+            for row, name in enumerate(some.names)
+        }
+        if not rows:
+            raise UsageError("the run held out no tables; train it with --fold N")
+        return cls(answers, rows)
+
+    def accepted(self, head: str, name: str) -> Bools:
+        if name not in self.origin:
+            return np.zeros(SIZES[head], bool)
+        origin, row = self.origin[name]
+        accepted: Bools = self.answers[origin].accepted[head][row]
+        return accepted
+
+    def known(self, head: str, name: str) -> bool:
+        origin, row = self.origin.get(name, ("", 0))
+        return bool(origin) and bool(self.answers[origin].known[head][row])
 
 
 def _held_out_tables(
-    tables: Sequence[TrainingTable], held_out: Mapping[str, HeldOut]
-) -> tuple[list[TrainingTable], list[_Place]]:
-    """Return the tables of which columns were held out, and the places of all their columns."""
-    place = {
-        name: (origin, number)
-        for origin, some in held_out.items()
-        for number, name in enumerate(some.names)
-    }
-    if not place:
-        raise UsageError("the run held out no tables; train it with --fold N")
-    found, places = [], []
-    for table in tables:
-        validates = table.source.is_validation
-        own = [place.get(name) for name in column_names(table)] if validates else []
-        if any(own):
-            found.append(table)
-            places += own
-    if missing := len(place) - sum(each is not None for each in places):
+    data: Sequence[Path], labels: _Labels
+) -> tuple[list[Table], list[str], list[str]]:
+    """Return the tables of which columns were held out, the names of their columns, and origin and group of each table."""
+    tables, columns, groups = [], [], []
+    for table in read_training_tables(data):
+        names = column_names(table) if table.source.is_validation else []
+        rows = [labels.origin[name] for name in names if name in labels.origin]
+        if rows:
+            origin, row = rows[0]
+            tables.append(table.labelled.table)
+            columns += names
+            groups.append(f"{origin}/{labels.answers[origin].group[row]}")
+    if missing := len(labels.origin) - sum(name in labels.origin for name in columns):
         raise UsageError(
-            f"{missing} of {len(place)} held-out columns of the run are not in these data; give the --data of the run"
+            f"{missing} of {len(labels.origin)} held-out columns of the run are not in these data; give the --data of the run"
         )
-    return found, places
+    return tables, columns, groups
 
 
-def _labels(
-    held_out: Mapping[str, HeldOut], places: Sequence[_Place]
-) -> tuple[dict[str, Bools], dict[str, Bools]]:
-    """Return for every head (C, outputs) what is right, and (C,) whether that is known."""
-    accepted, known = {}, {}
-    for head, output in OUTPUTS.items():
-        nothing = np.zeros(HEAD_SIZES[output], bool)
-        accepted[head] = np.array(
-            [nothing if at is None else held_out[at[0]].accepted[head][at[1]] for at in places],
-            bool,
-        )
-        known[head] = np.array(
-            [at is not None and held_out[at[0]].known[head][at[1]] for at in places], bool
-        )
-    return accepted, known
-
-
-def _groups(
-    held_out: Mapping[str, HeldOut], places: Sequence[_Place], tables: Sequence[Table]
-) -> list[str]:
-    """Return origin and group of every table."""
-    names = []
-    for span in table_spans(tables):
-        origin, number = next(at for at in places[span] if at is not None)
-        names.append(f"{origin}/{held_out[origin].group[number]}")
-    return names
-
-
-def _data_sha256(held_out: Mapping[str, HeldOut], places: Sequence[_Place]) -> str:
+def _sha256(names: Sequence[str], labels: _Labels) -> str:
     digest = hashlib.sha256()
-    for at in places:
-        if at is not None:
-            some = held_out[at[0]]
-            digest.update(some.names[at[1]].encode())
-            for head in HEADS:
-                digest.update(np.packbits(some.accepted[head][at[1]]).tobytes())
+    for name in names:
+        digest.update(name.encode())
+        for head in HEADS:
+            digest.update(np.packbits(labels.accepted(head, name)).tobytes())
     return digest.hexdigest()

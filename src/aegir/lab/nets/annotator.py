@@ -88,9 +88,9 @@ class ColumnReader(nn.Module):  # type: ignore[misc]
         """Return mean and maximum at every level (B, pooled width)."""
         parts = []
         for x, mask in output.levels:
-            kept = mask[..., None]
-            parts.append((x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1))
-            parts.append(x.masked_fill(~kept, -torch.inf).amax(dim=1))
+            present = mask[..., None]
+            parts.append((x * present).sum(dim=1) / present.sum(dim=1).clamp(min=1))
+            parts.append(x.masked_fill(~present, -torch.inf).amax(dim=1))
         return torch.cat(parts, dim=-1)
 
     def vectors(self, output: StageOutput) -> Tensor:
@@ -146,8 +146,8 @@ class TableMixer(nn.Module):  # type: ignore[misc]
 def _reversal(mask: Tensor) -> Tensor:
     """Return (tables, columns) the index that reverses the unmasked left part of each row."""
     counts = mask.sum(dim=1, keepdim=True)
-    places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
-    return torch.where(mask, counts - 1 - places, places)
+    positions = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    return torch.where(mask, counts - 1 - positions, positions)
 
 
 def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -158,27 +158,27 @@ def _siblings(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         return mean * 0, mean * 0
     low = x.masked_fill(~mask[..., None], -torch.inf)
     best, where = low.topk(2, dim=1).values, low.argmax(dim=1, keepdim=True)
-    places = torch.arange(x.shape[1], device=x.device)[None, :, None]
-    most = torch.where(places == where, best[:, 1:], best[:, :1])
+    positions = torch.arange(x.shape[1], device=x.device)[None, :, None]
+    most = torch.where(positions == where, best[:, 1:], best[:, :1])
     alone = counts <= 1
     return mean * ~alone, most.masked_fill(alone, 0.0)
 
 
-class Head(nn.Linear):  # type: ignore[misc]
+class OutputHead(nn.Linear):  # type: ignore[misc]
     """Reads a column's vector; answers of specialists that stand behind it are added to the outputs they are about."""
 
     def __init__(self, width: int, outputs: int, name: str = "") -> None:
         super().__init__(width, outputs)
         known = HEAD_SIZES.get(name) == outputs
-        self.place = ANSWER_PLACES[name] if known else None
+        self.answer_slice = ANSWER_PLACES[name] if known else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return outputs (columns, outputs) for (columns, width) or (columns, width + ANSWER_WIDTH)."""
         own, answers = x.tensor_split([self.in_features], dim=1)
         logits = super().forward(own)
-        if self.place is None or not answers.shape[1]:
+        if self.answer_slice is None or not answers.shape[1]:
             return logits
-        return logits + answers[:, self.place]
+        return logits + answers[:, self.answer_slice]
 
 
 class ByteNetwork(nn.Module):  # type: ignore[misc]
@@ -191,8 +191,8 @@ class ByteNetwork(nn.Module):  # type: ignore[misc]
         self.reader = ColumnReader(architecture)
         self.mixer = TableMixer(architecture)
         width = architecture.column_width
-        self.heads = nn.ModuleDict({name: Head(width, n, name) for name, n in heads.items()})
-        self.subject = Head(width, 1)
+        self.heads = nn.ModuleDict({name: OutputHead(width, n, name) for name, n in heads.items()})
+        self.subject = OutputHead(width, 1)
         self.next_symbol = nn.Parameter(torch.zeros(SYMBOLS))
 
     def read(self, parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, list[StageOutput]]:

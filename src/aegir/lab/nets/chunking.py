@@ -3,9 +3,9 @@
     p_t = (1 - cos(q_t, k_{t-1})) / 2,  p = 1 at the very first position       boundary where p_t >= 1/2
     zbar_m = P_m z_m + (1 - P_m) zbar_{m-1}                                     P_m: p at boundary m
     out_t = ste(c_t) zbar_{chunk of t}    c_t = p_t at a boundary, 1 - p_t elsewhere; ste(c) = 1 with c's gradient
-    ratio loss = N / (N - 1) ((N - 1) F G + (1 - F) (1 - G))                    F: share of boundaries, G: mean p
 
-The ratio loss is smallest where one position in N is a boundary. Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
+Not here: the ratio loss, which holds the share of boundaries near its target (byte_network/losses.py).
+Paper: Hwang, Wang, Gu 2025 (arXiv:2507.07955).
 """
 
 from dataclasses import dataclass
@@ -30,19 +30,6 @@ class Boundaries:
     """(B, T) bool; never true where the mask is false."""
     mask: Tensor
     """(B, T) false on padding."""
-
-    def ratio_loss(self, target: float) -> Tensor:
-        """Return the ratio loss; 1 where one position in `target` is a boundary and p agrees."""
-        total = self.mask.sum().clamp(min=1)
-        share = self.is_boundary.sum() / total
-        mean = (self.p * self.mask).sum() / total
-        balance = (target - 1) * share * mean + (1 - share) * (1 - mean)
-        return balance * target / (target - 1)
-
-    @property
-    def rate(self) -> Tensor:
-        """The share of positions that are boundaries."""
-        return self.is_boundary.sum() / self.mask.sum().clamp(min=1)
 
 
 class BoundaryRouter(nn.Module):  # type: ignore[misc]

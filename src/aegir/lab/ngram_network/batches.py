@@ -1,7 +1,7 @@
 """Batches of training columns for the n-gram network: as the annotator reads them, or varied for one step.
 
-    batches.plain(tables)              Batch
-    batches.varied(tables, teacher)    Step: a Batch, what to aim at, and how much each part of it counts
+    batches.plain(tables)              NgramBatch
+    batches.varied(tables, teacher)    NgramStep: a NgramBatch, what to aim at, and how much each part of it counts
 
 In a step headers, values, table names and subjects are hidden at random, so that a table without them is nothing new.
 Some columns get another known header of their fine type, and a number of columns is added of which only a header is
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from aegir.lab.linear_fit import rows_at
 from aegir.lab.ngram_network.columns import F16, TARGETS, Columns
-from aegir.lab.ngram_network.torch_network import Bag, Batch
+from aegir.lab.ngram_network.torch_network import Bag, NgramBatch
 from aegir.readers.ngrams.column_inputs import FACTS, header_view
 from aegir.readers.ngrams.features import BUCKETS, SparseRows, hashed_in_parts, stack_rows
 from aegir.readers.ngrams.layers import weigh
@@ -95,10 +95,10 @@ class HeaderNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NgramStep:
     """The columns of one step of training."""
 
-    batch: Batch
+    batch: NgramBatch
     targets: Mapping[str, Tensor]
     """(columns, outputs) per head."""
     weights: Mapping[str, Tensor]
@@ -129,11 +129,11 @@ class Batches:
         self._raw = np.array([table.source.raw for table in columns.tables])
         self._web = np.array([table.source.web for table in columns.tables], np.float32)
 
-    def plain(self, tables: I64) -> Batch:
+    def plain(self, tables: I64) -> NgramBatch:
         """Return the columns of the tables as they are."""
         columns, table = self._spread(tables)
         facts = np.hstack([self.columns.facts[columns], self.columns.is_subject[columns, None]])
-        return Batch(
+        return NgramBatch(
             self._headers.bag(columns),
             self._table_names.bag(tables),
             self._values.bag(columns),
@@ -143,7 +143,7 @@ class Batches:
             torch.ones(len(columns), len(HIDDEN)),
         )
 
-    def varied(self, tables: I64, teacher: Mapping[str, F16] | None) -> Step:
+    def varied(self, tables: I64, teacher: Mapping[str, F16] | None) -> NgramStep:
         """Return a step's columns with parts hidden or changed, and columns of which only a header is known."""
         random, source = self.random, self.columns
         columns, table = self._spread(tables, MOST_COLUMNS)
@@ -158,7 +158,7 @@ class Batches:
         self._add_header_only(targets, weights, self.names.fine[drawn])
         read = np.hstack([facts, (source.is_subject[columns] * names_subject)[:, None]])
         table = np.append(table, len(tables) + np.arange(count))
-        batch = Batch(
+        batch = NgramBatch(
             self._headers.bag(np.append(headers, len(source) + drawn)),
             _with_empty_rows(self._table_names.bag(tables), count),
             _with_empty_rows(self._values.bag(columns), count),
@@ -167,18 +167,18 @@ class Batches:
             *neighbours(table),
             torch.from_numpy(np.vstack([shown, np.ones((count, len(HIDDEN)), np.float32)])),
         )
-        return Step(batch, _tensors(targets), _tensors(weights))
+        return NgramStep(batch, _tensors(targets), _tensors(weights))
 
     def _spread(self, tables: I64, most: int | None = None) -> tuple[I64, I64]:
-        """Return the columns of the tables, at most so many of each, and the place of each one's table."""
+        """Return the columns of the tables, at most so many of each, and the index of the table of each."""
         starts = self.columns.starts
         columns, table = [], []
-        for place, (start, end) in enumerate(zip(starts[tables], starts[tables + 1], strict=True)):
+        for index, (start, end) in enumerate(zip(starts[tables], starts[tables + 1], strict=True)):
             chosen = np.arange(start, end)
             if most is not None and len(chosen) > most:
                 chosen = np.sort(self.random.choice(chosen, most, replace=False))
             columns.append(chosen)
-            table.append(np.full(len(chosen), place))
+            table.append(np.full(len(chosen), index))
         return np.concatenate(columns), np.concatenate(table)
 
     def _aims(
@@ -218,9 +218,9 @@ class Batches:
         added["fine"][np.arange(len(fine)), fine] = 1
         added |= {head: known[fine] for head, known in self._of_fine.items()}
         for head, more in added.items():
-            told = HEADER_ONLY_WEIGHT if head in ("fine", *self._of_fine) else 0.0
+            weight = HEADER_ONLY_WEIGHT if head in ("fine", *self._of_fine) else 0.0
             targets[head] = np.concatenate([targets[head], more])
-            weights[head] = np.append(weights[head], np.full(len(fine), told, np.float32))
+            weights[head] = np.append(weights[head], np.full(len(fine), weight, np.float32))
 
 
 def _targets_of_fine_types(columns: Columns, learnt: I64) -> Arrays:

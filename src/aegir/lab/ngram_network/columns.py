@@ -71,24 +71,24 @@ class Columns:
                 _read([without_headers(t) for t in batch]).facts if named else parts[-1].facts
             )
         sizes = [len(table.labelled.table.columns) for table in tables]
-        labels = [given for table in tables for given in table.labelled.labels]
+        labels = [labels for table in tables for labels in table.labelled.labels]
         sources = [table.source for table in tables for _ in table.labelled.labels]
         targets: dict[str, F16] = {
             head: np.zeros((len(labels), HEADS[head]), np.float16) for head in TARGETS
         }
         weights = {head: np.zeros(len(labels), np.float32) for head in TARGETS}
-        for i, (given, source) in enumerate(zip(labels, sources, strict=True)):
+        for i, (known, source) in enumerate(zip(labels, sources, strict=True)):
             trust = {"types": source.cta_weight, "fine": 1.0, "relations": source.cpa_weight}
             for head, names in (
-                ("types", given.types),
-                ("fine", given.fine),
-                ("relations", given.relations),
+                ("types", known.types),
+                ("fine", known.fine),
+                ("relations", known.relations),
             ):
                 if names is not None and trust[head] > 0:
                     targets[head][i] = soft_target(head, names)
                     weights[head][i] = trust[head]
-            if given.personal is not None:
-                targets["personal"][i], weights["personal"][i] = given.personal, 1.0
+            if known.personal is not None:
+                targets["personal"][i], weights["personal"][i] = known.personal, 1.0
         return cls(
             tuple(tables),
             stack_rows([part.values for part in parts]),

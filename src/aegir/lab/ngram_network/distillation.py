@@ -112,10 +112,10 @@ def main_directions(vectors: F32, width: int) -> F32:
     """Return (texts, width): the vectors in the directions in which they differ most, evened out."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred[:SAMPLED], full_matrices=False)
-    found = centred @ directions[:width].T
-    deviation = np.maximum(found.std(axis=0), 1e-6)
+    projected = centred @ directions[:width].T
+    deviation = np.maximum(projected.std(axis=0), 1e-6)
     padded = np.zeros((len(vectors), width), np.float32)  # fewer directions than asked for
-    padded[:, : found.shape[1]] = found / deviation**EVENED
+    padded[:, : projected.shape[1]] = projected / deviation**EVENED
     return padded
 
 

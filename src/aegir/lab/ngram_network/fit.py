@@ -175,8 +175,8 @@ class Fit:
             "made up": settings.made_up,
             "raw": settings.raw,
         }
-        found = [(np.array(tables), counts[kind]) for kind, tables in kinds.items() if tables]
-        return [(tables, min(count, len(tables))) for tables, count in found]
+        groups = [(np.array(tables), counts[kind]) for kind, tables in kinds.items() if tables]
+        return [(tables, min(count, len(tables))) for tables, count in groups]
 
 
 def compute_loss(

@@ -1,6 +1,6 @@
 """The n-gram network in torch: the twin of readers/ngrams/network.py that learns.
 
-`Batch` holds the columns of some tables; `export` turns the learnt weights into the numpy network.
+`NgramBatch` holds the columns of some tables; `export` turns the learnt weights into the numpy network.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Bag:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class NgramBatch:
     """The columns of some tables; neighbours are numbers of columns, with `columns` for none."""
 
     headers: Bag
@@ -76,7 +76,7 @@ class TorchNetwork(nn.Module):  # type: ignore[misc]
         )
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: Batch) -> dict[str, Tensor]:
+    def forward(self, batch: NgramBatch) -> dict[str, Tensor]:
         """Return the outputs (columns, HEADS[head]) of every head."""
         own_shown, others_shown, name_shown, values_shown = batch.shown.T[..., None]
         headers = _embed(self.headers, batch.headers)

@@ -2,16 +2,16 @@
 
     start = read_start(Path("runs/bytes-fold-0"))          a run of `aegir train supervised`, or a file of `train export`
     specialists = load_specialists(["specialists"], fold)  files of `save_specialist`, folders of them, n-gram networks
-    stand_ins = load_stand_ins(["ngrams=PARTS"], folds, fold)
+    out_of_fold = load_out_of_fold(["ngrams=PARTS"], folds, fold)
     policy = build_policy(config, start.architecture, start.grams, corpus, specialists)
-    take_over(policy, corpus, start)
+    load_primary(policy, corpus, start)
 
-Nothing here looks at held-out tables. `unlike_folds` says when a primary may have been trained on tables that the run keeps
+Nothing here reads held-out tables. `unlike_folds` says when a primary may have been trained on tables that the run keeps
 out; what specialists were trained on is in their manifests and is for the caller to keep apart.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,19 @@ import numpy as np
 import torch
 
 from aegir.lab.byte_network.corpus import Corpus
-from aegir.lab.byte_network.learner import Checkpoint, TakenOver, read_learner, start_from
-from aegir.lab.byte_network.supervised import GRAMS, build_network
+from aegir.lab.byte_network.supervised import build_network
 from aegir.lab.ngrams import networks_file
 from aegir.lab.parl.config import NO_STATES, ParlTraining
-from aegir.lab.parl.policy import Policy
-from aegir.lab.parl.reading import StandIns
+from aegir.lab.parl.policy import SwarmPolicy
+from aegir.lab.parl.reading import OutOfFold
 from aegir.lab.specialists.ngram_model import NgramColumnModel
+from aegir.lab.torch_training import (
+    GRAMS,
+    LoadedWeights,
+    TrainingCheckpoint,
+    load_weights,
+    read_learner,
+)
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.bytes.checkpoint import FORMAT as BYTES_FORMAT
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, load_checkpoint
@@ -48,22 +54,16 @@ from aegir_rl.base.training_run import checkpoint_of
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartPrimary:
     """The primary that a run begins with."""
 
-    saved: Checkpoint
+    saved: TrainingCheckpoint
     architecture: Architecture
     held_out: Mapping[str, Any]
     """What its own training kept out, with its seed; empty if that is not known."""
 
-    @property
-    def grams(self) -> I32:
-        """The n-grams that it keeps."""
-        hashes: I32 = self.saved.tensors[GRAMS].numpy()
-        return hashes
 
-
-def read_start(path: Path) -> Start:
+def read_start(path: Path) -> StartPrimary:
     """Read a run folder of supervised training, its checkpoint, or an exported byte network."""
     file = checkpoint_of(path)
     if not file.is_file():
@@ -79,23 +79,23 @@ def read_start(path: Path) -> Start:
             f"{PRIMARY_NAME} of a trained swarm"
         )
     config = read_toml(file.with_name(CONFIG))
-    grams = {"gram_rows": len(saved.tensors[GRAMS])}
-    given = settings_from(config.get("architecture", {}), Architecture(), str(file.parent))
+    grams = {"gram_rows": len(saved.grams)}
+    settings = settings_from(config.get("architecture", {}), Architecture(), str(file.parent))
     held_out = {**config.get("held_out", {}), "seed": config.get("seed", 0)}
-    return Start(saved, Architecture.from_dict(given.as_dict() | grams), held_out)
+    return StartPrimary(saved, Architecture.from_dict(settings.as_dict() | grams), held_out)
 
 
-def _exported(path: Path) -> Start:
+def _exported(path: Path) -> StartPrimary:
     checkpoint = load_checkpoint(path)
     tensors = {f"net.{name}": torch.tensor(each) for name, each in checkpoint.tensors.items()}
     tensors[GRAMS] = tensors.pop(f"net.{GRAM_HASHES}")
     training = checkpoint.facts.get("training", {})
     held_out = {**training.get("held_out", {}), "seed": training["seed"]} if training else {}
     facts = {"heads": {head: list(names) for head, names in OUTPUTS.items()}}
-    return Start(Checkpoint(tensors, 0, facts), checkpoint.architecture, held_out)
+    return StartPrimary(TrainingCheckpoint(tensors, 0, facts), checkpoint.architecture, held_out)
 
 
-def unlike_folds(start: Start, config: ParlTraining) -> str | None:
+def unlike_folds(start: StartPrimary, config: ParlTraining) -> str | None:
     """Return a sentence if the primary may have learnt from tables that this run keeps out."""
     ours = {
         "seed": config.data_seed,
@@ -122,14 +122,14 @@ def load_specialists(names: Sequence[str], fold: int) -> list[FrozenSpecialist]:
     """
     specialists: list[FrozenSpecialist] = []
     for name in names:
-        path, (family, given, parts) = Path(name), name.partition("=")
-        if family == NGRAMS and (parts or not given):
-            networks = NgramColumnModel.load(Path(parts) / networks_file(fold) if given else None)
+        path, (family, equals, parts) = Path(name), name.partition("=")
+        if family == NGRAMS and (parts or not equals):
+            networks = NgramColumnModel.load(Path(parts) / networks_file(fold) if equals else None)
             specialists.append(FrozenSpecialist(NGRAMS, networks))
         elif name and path.is_dir():
-            found = sorted(path.glob(f"*{ENDING}"))
-            found = [file for file in found if file.name not in (PRIMARY_NAME, SWARM_NAME)]
-            specialists += map(_load_specialist, found)
+            files = sorted(path.glob(f"*{ENDING}"))
+            own = (PRIMARY_NAME, SWARM_NAME)
+            specialists += [_load_specialist(file) for file in files if file.name not in own]
         elif path.is_file():
             specialists.append(_load_specialist(path))
         else:
@@ -137,8 +137,8 @@ def load_specialists(names: Sequence[str], fold: int) -> list[FrozenSpecialist]:
     return specialists
 
 
-def load_stand_ins(names: Sequence[str], folds: int, fold: int) -> StandIns:
-    """Read the twins that `aegir train ngrams` left for the other folds, if its networks are among the specialists."""
+def load_out_of_fold(names: Sequence[str], folds: int, fold: int) -> OutOfFold:
+    """Read what `aegir train ngrams` left for the other folds, if its networks are among the specialists."""
     for name in names:
         family, _, parts = name.partition("=")
         if family == NGRAMS and parts:
@@ -167,10 +167,9 @@ def build_policy(
     grams: I32,
     corpus: Corpus,
     specialists: Sequence[FrozenSpecialist],
-) -> Policy:
+) -> SwarmPolicy:
     """Return a swarm with a new primary, all gates closed."""
-    settings = replace(config.corpus_settings(architecture), seed=config.seed)
-    net = build_network(settings, corpus.heads, len(grams))
+    net = build_network(architecture, corpus.heads, len(grams), config.seed)
     primary = ByteColumnModel(net, GramIndex.of(np.asarray(grams)))
     fused = config.swarm.mode != NO_STATES
     fusions = (
@@ -186,13 +185,14 @@ def build_policy(
         observation=config.swarm.observation,
         answers=config.swarm.answers,
         workers=config.swarm.workers or None,
+        temperature=config.routing.temperature,
     )
-    return Policy(swarm, config.routing.temperature)
+    return SwarmPolicy(swarm)
 
 
-def take_over(policy: Policy, corpus: Corpus, start: Start) -> TakenOver:
+def load_primary(policy: SwarmPolicy, corpus: Corpus, start: StartPrimary) -> LoadedWeights:
     """Copy the weights of a trained primary; raise if none fits."""
-    taken = start_from(policy.primary.network, corpus.heads, start.saved)
-    if not (taken.whole or taken.partly):
+    loaded = load_weights(policy.primary.network, corpus.heads, start.saved)
+    if not (loaded.whole or loaded.partly):
         raise UsageError("nothing of the primary fits; begin with a run of the byte network")
-    return taken
+    return loaded

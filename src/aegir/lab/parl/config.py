@@ -10,7 +10,7 @@
     [rl]                             # reinforcement learning
     [budget]                         # stretches with a cap on activations
 
-The architecture is used for a primary with new weights; one that is taken over has its own.
+The architecture is used for a primary with new weights; a trained one has its own.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,13 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from aegir.lab.byte_network.batches import Augmentation
-from aegir.lab.byte_network.config import (
-    ByteTraining,
-    CurriculumSettings,
-    DataSettings,
-    HeldOutSettings,
-    Phase,
-)
+from aegir.lab.byte_network.config import DataSettings, HeldOutSettings, TableCurriculum
 from aegir.lab.byte_network.losses import LossWeights
 from aegir.readers.bytes.architecture import Architecture
 from aegir.readers.swarm.state_fusion import MODES
@@ -84,13 +78,13 @@ class RoutingSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSettings:
+class SwarmLearningSettings:
     """What warm start and reinforcement learning share."""
 
     primary_rate: float = 0.3
     """Learning rate of the primary, as a share of that of router, fusion and alignment; 0 freezes it."""
     trust_rate: float = 1.0
-    """The same of the router and of the gates of answers: whom to ask, and how far to trust."""
+    """The same of the router and of the gates of answers: whom to activate, and how far to trust."""
     warm_up: float = 0.1
     weight_decay: float = 0.05
     """Of the primary's matrices."""
@@ -181,8 +175,8 @@ class RlSettings:
                 f"updates is {self.updates} with {self.rollouts} rollouts; expected at most one per rollout"
             )
         for name, known in (("advantages", ADVANTAGES), ("credit", CREDITS)):
-            if (given := getattr(self, name)) not in known:
-                raise UsageError(f"{name} is {given!r}; expected {' or '.join(known)}")
+            if (value := getattr(self, name)) not in known:
+                raise UsageError(f"{name} is {value!r}; expected {' or '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +215,13 @@ class ParlTraining:
     architecture: Architecture = field(default_factory=Architecture)
     data: DataSettings = field(default_factory=DataSettings)
     held_out: HeldOutSettings = field(default_factory=HeldOutSettings)
-    curriculum: CurriculumSettings = field(
-        default_factory=lambda: CurriculumSettings("competence", exploration=0.3)
+    curriculum: TableCurriculum = field(
+        default_factory=lambda: TableCurriculum("competence", exploration=0.3)
     )
     """For reinforcement learning; the warm start reads every table in turn."""
     swarm: CouplingSettings = field(default_factory=CouplingSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
-    learning: LearningSettings = field(default_factory=LearningSettings)
+    learning: SwarmLearningSettings = field(default_factory=SwarmLearningSettings)
     warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
     rl: RlSettings = field(default_factory=RlSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
@@ -239,26 +233,6 @@ class ParlTraining:
     def steps(self) -> int:
         """Of both stages."""
         return self.warm_start.steps + self.rl.steps
-
-    def stage(self, name: str) -> Phase:
-        """Return "warm_start" or "rl" as a phase of byte network training, which `Corpus` and `learning_rate` read."""
-        given: WarmStartSettings | RlSettings = getattr(self, name)
-        return Phase(
-            max(given.steps, 1),
-            given.tables_per_step,
-            given.learning_rate,
-            self.learning.warm_up,
-            self.learning.weight_decay,
-            self.learning.clip,
-            loss=self.learning.loss,
-            augmentation=self.learning.augmentation,
-        )
-
-    def corpus_settings(self, architecture: Architecture) -> ByteTraining:
-        """Return what `build_corpus` reads."""
-        return ByteTraining(
-            self.data_seed, self.threads, architecture, self.data, self.held_out, self.curriculum
-        )
 
     def variant(self, name: str, rate: float | None = None) -> "ParlTraining":
         """Return the settings of a variant with the same number of steps (VARIANTS)."""

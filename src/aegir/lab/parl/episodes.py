@@ -2,8 +2,7 @@
 
     episodes = build_episodes(tables, rollouts, gains, workload)
 
-Episode k * T + t is rollout k of table t; `spread` brings numbers per column into that order. Actions are those that were
-executed, log probabilities those of what was drawn, the propensity is that of the executed action, and `decided_by` is
+Episodes and slots are counted as in step_tables.py. Actions are those that were executed, log probabilities those of what was drawn, the propensity is that of the executed action, and `decided_by` is
 "cap" where the two differ. Cost is in millions of multiplications, `Workload`. Seconds are measured for the whole batch
 and shared among its tables by the work that each had done.
 """
@@ -15,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
-from aegir.lab.byte_network.batches import Batch
-from aegir.lab.byte_network.examples import Example
-from aegir.lab.parl.policy import Policy
-from aegir.lab.parl.reading import Known
+from aegir.lab.byte_network.batches import ColumnBatch
+from aegir.lab.parl.policy import SwarmPolicy
+from aegir.lab.parl.reading import CachedOutputs
 from aegir.lab.parl.rollouts import Rollout
-from aegir.readers.bytes.byte_encoding import PAD
+from aegir.lab.parl.step_tables import StepTables
 from aegir.readers.bytes.heads import OUTPUTS, TYPES_HEAD
 from aegir.swarm.column_model import ByteColumnModel
 from aegir_rl.base.arrays import Bools, Floats, Ints
@@ -39,48 +37,20 @@ class Workload:
     specialists: tuple[float, ...]
 
     @classmethod
-    def of(cls, policy: Policy) -> "Workload":
+    def of(cls, policy: SwarmPolicy) -> "Workload":
         """Count weights; a model that is no torch module costs nothing here."""
         models = (each.model for each in policy.swarm.specialists)
         return cls(_work(policy.primary), tuple(map(_work, models)))
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The tables of one step."""
-
-    batch: Batch
-    examples: Sequence[Example]
-    names: tuple[str, ...]
-    """Of the specialists that may be used; none if they are off."""
-    step: int
-    """Also the version of the policy that answers."""
-
-    @property
-    def mask(self) -> Bools:
-        """(T, D) which columns there are."""
-        found: Bools = self.batch.tables.mask.numpy()
-        return found
-
-    def spread(self, values: npt.NDArray[np.generic], fill: float) -> npt.NDArray[np.generic]:
-        """Return values of columns (columns, ...) at their places in their tables (T, D, ...)."""
-        there = values[self.batch.tables.columns.numpy()]
-        return np.where(self.mask.reshape(*self.mask.shape, *[1] * (there.ndim - 2)), there, fill)
-
-    @property
-    def symbols(self) -> Ints:
-        """(columns,) symbols of each column."""
-        return np.concatenate([(ids != PAD).sum(dim=1).numpy() for ids, _ in self.batch.parts])
-
-
 def build_episodes(
-    tables: Tables, rollouts: Sequence[Rollout], gains: Sequence[Floats], workload: Workload
+    tables: StepTables, rollouts: Sequence[Rollout], gains: Sequence[Floats], workload: Workload
 ) -> EpisodeBatch:
     """Return one episode per table and rollout, without rewards and times."""
     count, width = len(rollouts), len(tables.names)
 
     def all_of(values: Sequence[npt.NDArray[np.generic]], fill: float) -> npt.NDArray[np.generic]:
-        return np.concatenate([tables.spread(each, fill) for each in values])
+        return np.concatenate([tables.to_slots(each, fill) for each in values])
 
     routed = [rollout.executed(width) for rollout in rollouts]
     labels = [np.where(each.abstained, NO_CHOICE, each.labels) for each in rollouts]
@@ -104,7 +74,7 @@ def build_episodes(
         deciders=deciders,
         decider=all_of(cut, 0).astype(np.int64),
         cost=all_of([_costs(tables.symbols, on, workload) for on in routed], 0.0),
-        gold=np.tile(tables.spread(_accepted(tables.batch), NO_CHOICE), (count, 1, 1)),
+        gold=np.tile(tables.to_slots(_accepted(tables.batch), NO_CHOICE), (count, 1, 1)),
         score_gain=all_of(
             [np.concatenate([gain[:, :width], nothing], axis=1) for gain in gains], np.nan
         ),
@@ -127,9 +97,11 @@ class Work:
     """How much longer the critical path is than the primary alone, as a share of that."""
 
 
-def compute_work(episodes: EpisodeBatch, tables: Tables, workload: Workload) -> Work:
+def compute_work(episodes: EpisodeBatch, tables: StepTables, workload: Workload) -> Work:
     """Return critical path and total of every episode."""
-    symbols = np.tile(tables.spread(tables.symbols, 0), (len(episodes) // len(tables.examples), 1))
+    symbols = np.tile(
+        tables.to_slots(tables.symbols, 0), (len(episodes) // len(tables.examples), 1)
+    )
     on = np.nan_to_num(episodes.activations(tables.names))  # (E, D, N)
     read = (symbols[..., None] * on).sum(axis=1)  # symbols that each specialist read, (E, N)
     helpers = np.where(read > 0, read * np.array(workload.specialists[: on.shape[2]]), np.nan)
@@ -138,7 +110,9 @@ def compute_work(episodes: EpisodeBatch, tables: Tables, workload: Workload) -> 
     return Work(times.critical_path, times.total_work, times.critical_path / alone - 1)
 
 
-def measured_steps(known: Known | None, rollout: Rollout, names: Sequence[str]) -> list[TimedStep]:
+def measured_steps(
+    cached: CachedOutputs | None, rollout: Rollout, names: Sequence[str]
+) -> list[TimedStep]:
     """Return router, specialists at once, and primary, with the seconds of a batch in one rollout.
 
     Specialists read a column once for all rollouts: each counts for its columns in this one.
@@ -146,13 +120,13 @@ def measured_steps(known: Known | None, rollout: Rollout, names: Sequence[str]) 
     of_part = [{step.name: step.duration for step in steps} for steps in rollout.steps]
     router, primary = (sum(each[name] for each in of_part) for name in ("router", "primary"))
     ran: list[TimedStep] = []
-    if known is not None and rollout.activations is not None:
+    if cached is not None and rollout.activations is not None:
         used = rollout.activations.executed.sum(axis=0)
         for number, name in enumerate(names):
-            outputs = [part[number] for part in known.parts]
+            outputs = [part[number] for part in cached.parts]
             read = sum(len(output.rows) for output in outputs if output is not None)
             if used[number]:
-                seconds = known.seconds[number] * int(used[number]) / max(read, 1)
+                seconds = cached.seconds[number] * int(used[number]) / max(read, 1)
                 ran.append(TimedStep(f"specialist {name}", seconds, ("router",)))
     before = tuple(step.name for step in ran) or ("router",)
     return [TimedStep("router", router), *ran, TimedStep("primary", primary, before)]
@@ -188,7 +162,7 @@ def _costs(symbols: Ints, on: Bools, workload: Workload) -> Floats:
     return symbols * (workload.primary + helpers)
 
 
-def _accepted(batch: Batch) -> Ints:
+def _accepted(batch: ColumnBatch) -> Ints:
     """Return (columns, A) the acceptable types of each column, NO_CHOICE where there are fewer."""
     accepted = batch.targets[TYPES_HEAD].numpy() > 0
     most = max(int(accepted.sum(axis=1).max(initial=0)), 1)

@@ -1,4 +1,4 @@
-"""A swarm's answers to held-out tables: as users would get them, and who was woken for what.
+"""A swarm's answers to held-out tables: as users would get them, and which specialists were activated for what.
 
     evaluated = evaluate(policy, config, corpus.held_out)
     evaluated.answers                    as of the byte network (byte_network/evaluation.py)
@@ -20,12 +20,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.byte_network.evaluation import Answers, answer
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.nets.hierarchy import StageOutput
 from aegir.lab.parl.config import AVERAGE, LEARNT, ParlTraining
-from aegir.lab.parl.policy import Policy, activation_chances
+from aegir.lab.parl.policy import SwarmPolicy, activation_chances
 from aegir.lab.parl.reading import read_columns, score_columns
 from aegir.readers.bytes.heads import PERSONAL_HEAD
 from aegir.swarm.column_model import ByteColumnModel
@@ -53,8 +53,8 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Routing:
-    """Who read which held-out column."""
+class RoutedColumns:
+    """Which specialist read which held-out column."""
 
     activation: Bools
     """(columns, N), columns table by table."""
@@ -66,7 +66,7 @@ class Routing:
     columns: tuple[str, ...] = ()
     """Name of every column, as in held_out.safetensors."""
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """Return the activation rate, of each specialist too, patterns in use, and times."""
         if not self.activation.size:
             return {}
@@ -85,10 +85,12 @@ class Evaluated:
     """Answers, and how they were routed."""
 
     answers: Answers
-    routing: Routing
+    routing: RoutedColumns
 
 
-def evaluate(policy: Policy, config: ParlTraining, examples: Sequence[Example]) -> Evaluated:
+def evaluate(
+    policy: SwarmPolicy, config: ParlTraining, examples: Sequence[TableExample]
+) -> Evaluated:
     """Return the answers to these tables."""
     reader = _Reader(policy, config)
     primary = policy.primary
@@ -99,9 +101,9 @@ def evaluate(policy: Policy, config: ParlTraining, examples: Sequence[Example]) 
 
 
 class _Reader:
-    """Reads batches as the settings say and keeps who read what."""
+    """Reads batches as the settings say and remembers who read what."""
 
-    def __init__(self, policy: Policy, config: ParlTraining) -> None:
+    def __init__(self, policy: SwarmPolicy, config: ParlTraining) -> None:
         self.policy, self.config = policy, config
         self.names = tuple(each.name for each in policy.swarm.specialists)
         self._active: list[Bools] = []
@@ -109,7 +111,7 @@ class _Reader:
         self._dropped = np.zeros(len(self.names), np.int64)
         self._times = Times()
 
-    def __call__(self, batch: Batch) -> tuple[Tensor, list[StageOutput]]:
+    def __call__(self, batch: ColumnBatch) -> tuple[Tensor, list[StageOutput]]:
         if not self.names or not self.config.routing.calls_specialists:
             reading = read_columns(self.policy, batch)
             return reading.vectors, reading.outputs
@@ -135,18 +137,18 @@ class _Reader:
         chances = activation_chances(scores.double().numpy(), routing)
         return torch.from_numpy(random.random(chances.shape) < chances)
 
-    def routing(self) -> Routing:
+    def routing(self) -> RoutedColumns:
         shape = (0, len(self.names))
-        return Routing(
-            np.concatenate([np.zeros(shape, bool), *self._active]),
-            np.concatenate([np.zeros(shape, np.float32), *self._scores]),
-            self.names,
-            tuple(self._dropped.tolist()),
-            self._times,
+        return RoutedColumns(
+            activation=np.concatenate([np.zeros(shape, bool), *self._active]),
+            scores=np.concatenate([np.zeros(shape, np.float32), *self._scores]),
+            specialists=self.names,
+            dropped=tuple(self._dropped.tolist()),
+            times=self._times,
         )
 
 
-def _averaged(policy: Policy, examples: Sequence[Example], own: Answers) -> Answers:
+def _averaged(policy: SwarmPolicy, examples: Sequence[TableExample], own: Answers) -> Answers:
     """Return the answers with the mean probabilities of primary and specialists."""
     models = (each.model for each in policy.swarm.specialists)
     several = [
@@ -170,7 +172,7 @@ def _mean_logits(head: str, several: Sequence[F32]) -> F32:
     return np.asarray(np.log(np.maximum(mean, SMALLEST)), np.float32)
 
 
-def save_routing(path: Path, routing: Routing) -> None:
+def save_routing(path: Path, routing: RoutedColumns) -> None:
     """Write who read which column; columns must have names."""
     facts = {
         "format": FORMAT,
@@ -186,18 +188,18 @@ def save_routing(path: Path, routing: Routing) -> None:
     replace_file(path, safetensors_bytes(tensors, facts))
 
 
-def load_routing(path: Path) -> Routing:
+def load_routing(path: Path) -> RoutedColumns:
     """Read a file written by `save_routing`."""
     tensors, facts = read_safetensors(path)
     if facts.get("format") != FORMAT:
         raise UsageError(
             f"{path} does not say who read what (format {facts.get('format')!r}, expected {FORMAT!r})"
         )
-    return Routing(
-        tensors["activation"].astype(bool),
-        tensors["scores"],
-        tuple(json.loads(facts["specialists"])),
-        tuple(json.loads(facts["dropped"])),
-        Times(*json.loads(facts["times"])),
-        tuple(json.loads(facts["columns"])),
+    return RoutedColumns(
+        activation=tensors["activation"].astype(bool),
+        scores=tensors["scores"],
+        specialists=tuple(json.loads(facts["specialists"])),
+        dropped=tuple(json.loads(facts["dropped"])),
+        times=Times(*json.loads(facts["times"])),
+        columns=tuple(json.loads(facts["columns"])),
     )

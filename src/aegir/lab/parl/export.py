@@ -34,11 +34,11 @@ def export_swarm(run: Path, out: Path) -> list[Path]:
         for name, sha256 in settings.specialists.items()
     }
     out.mkdir(parents=True, exist_ok=True)
-    kept = [PRIMARY_NAME]
-    kept += [f"{name}{ENDING}" for name in specialists if settings.families.get(name) != NGRAMS]
-    for name in kept:
+    copied = [PRIMARY_NAME]
+    copied += [f"{name}{ENDING}" for name in specialists if settings.families.get(name) != NGRAMS]
+    for name in copied:
         shutil.copyfile(folder / name, out / name)
     save_swarm(
         out / SWARM_NAME, replace(weights, settings=replace(settings, specialists=specialists))
     )
-    return [out / name for name in (*kept, SWARM_NAME)]
+    return [out / name for name in (*copied, SWARM_NAME)]

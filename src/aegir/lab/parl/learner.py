@@ -1,8 +1,8 @@
 """The trained parts and their optimiser: supervised steps, and the token-level clipped update.
 
     learner = SwarmLearner(policy, config)
-    figures = learner.warm_start(batch, activation, known, step)
-    update = learner.update(tables, rollouts, advantages, known, step)
+    metrics = learner.warm_start(batch, activation, cached, step)
+    update = learner.update(tables, rollouts, advantages, cached, step)
 
 Tokens of a column are its routing decisions, one per specialist, and its label. For each of them
 
@@ -12,6 +12,9 @@ weighted by how critical the token is (aegir_rl/rl/token_weights.py: routing is 
 weigh more), eps annealed. Beside it: entropy of router and label, KL to the policy after the warm start, and the supervised
 loss of the same forward pass, each with its weight. Learnt routing has tokens; "always" and "random" have labels alone.
 
+The objectives of aegir_rl.rl are numpy: each returns its value and its gradient with respect to the log probabilities or
+logits, and `hand_over` gives that gradient to torch, which carries it on to the weights.
+
 Primary, router, fusion, alignment and gates are trained; specialists are no parameters here.
 """
 
@@ -19,22 +22,23 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
-from aegir.lab.byte_network.learner import decays, learning_rate, without_idle_heads
-from aegir.lab.byte_network.losses import StepLoss, loss_of
-from aegir.lab.parl.config import LEARNT, ParlTraining
-from aegir.lab.parl.episodes import Tables
-from aegir.lab.parl.policy import Policy
-from aegir.lab.parl.reading import Known, Reading, read_columns
+from aegir.lab.byte_network.batches import ColumnBatch
+from aegir.lab.byte_network.learner import without_idle_heads
+from aegir.lab.byte_network.losses import StepLoss, compute_loss
+from aegir.lab.parl.config import LEARNT, ParlTraining, RlSettings, WarmStartSettings
+from aegir.lab.parl.policy import SwarmPolicy
+from aegir.lab.parl.reading import CachedOutputs, SwarmReading, read_columns
 from aegir.lab.parl.rollouts import Rollout, as_tensors
+from aegir.lab.parl.step_tables import StepTables
+from aegir.lab.torch_training import complete_gradients, decays, learning_rate, take_step
 from aegir.readers.bytes.heads import TYPES_HEAD
 from aegir_rl.base.arrays import Bools, Floats
-from aegir_rl.base.errors import UsageError
 from aegir_rl.rl.clipped_objective import PolicyLoss, PpoForm, compute_policy_loss
 from aegir_rl.rl.entropy import compute_entropy
 from aegir_rl.rl.kl_control import AdaptiveKlControl, FixedKlControl, compute_reference_kl
@@ -43,14 +47,14 @@ from aegir_rl.rl.token_weights import TokenWeights, compute_information, compute
 
 PRIMARY = "swarm.primary_model."
 TRUST = ("swarm.head_gates", "swarm.router.")
-"""The few numbers that say whom to ask and how far to trust the answers; they have a learning rate of their own."""
+"""The few numbers that say whom to activate and how far to trust the answers; they have a learning rate of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
     """What one step of reinforcement learning did."""
 
-    figures: dict[str, float]
+    metrics: dict[str, float]
     loss: PolicyLoss
     """Of all tokens of the step, each with its probability when it was updated."""
     weights: TokenWeights
@@ -59,34 +63,22 @@ class Update:
 class SwarmLearner:
     """Takes training steps."""
 
-    def __init__(self, policy: Policy, config: ParlTraining) -> None:
+    def __init__(self, policy: SwarmPolicy, config: ParlTraining) -> None:
         self.policy, self.config = policy, config
         self.parameters = dict(policy.named_parameters())
-        own: list[Tensor] = []
-        trust: list[Tensor] = []
-        decayed: list[Tensor] = []
-        plain: list[Tensor] = []
+        learning = config.learning
+        groups: dict[str, dict[str, Any]] = {
+            "own": {"weight_decay": 0.0, "share": 1.0},
+            "trust": {"weight_decay": 0.0, "share": learning.trust_rate},
+            "decayed": {"weight_decay": learning.weight_decay, "share": learning.primary_rate},
+            "plain": {"weight_decay": 0.0, "share": learning.primary_rate},
+        }
         for name, parameter in self.parameters.items():
-            if name.startswith(TRUST):
-                trust.append(parameter)
-            elif not name.startswith(PRIMARY):
-                own.append(parameter)
-            else:
-                (decayed if decays(name, parameter) else plain).append(parameter)
-        decay = config.learning.weight_decay
-        self.optimizer = torch.optim.AdamW(
-            [
-                {"params": own, "weight_decay": 0.0, "share": 1.0},
-                {"params": trust, "weight_decay": 0.0, "share": config.learning.trust_rate},
-                {"params": decayed, "weight_decay": decay, "share": config.learning.primary_rate},
-                {"params": plain, "weight_decay": 0.0, "share": config.learning.primary_rate},
-            ],
-            1e-3,
-            (0.9, 0.98),
-            fused=True,
-        )
+            groups[_group_of(name, parameter)].setdefault("params", []).append(parameter)
+        filled = [group for group in groups.values() if "params" in group]
+        self.optimizer = torch.optim.AdamW(filled, 1e-3, (0.9, 0.98), fused=True)
         rl = config.rl
-        self.reference: Policy | None = None
+        self.reference: SwarmPolicy | None = None
         """The policy after the warm start, while KL to it counts."""
         self.kl_control = (
             AdaptiveKlControl(rl.kl_target, rl.kl)
@@ -95,27 +87,27 @@ class SwarmLearner:
         )
 
     def warm_start(
-        self, batch: Batch, activation: Tensor | None, known: Known | None, step: int
+        self, batch: ColumnBatch, activation: Tensor | None, cached: CachedOutputs | None, step: int
     ) -> dict[str, float]:
-        """Take one supervised step with these specialists; return its figures."""
-        loss = self._supervised(batch, read_columns(self.policy, batch, None, activation, known))
+        """Take one supervised step with these specialists; return its metrics."""
+        loss = self._supervised(batch, read_columns(self.policy, batch, None, activation, cached))
         self.optimizer.zero_grad(set_to_none=False)
         loss.total.backward()
-        norm = self._step("warm_start", step)
-        return self._figures(loss, batch) | {"gradient_norm": norm}
+        norm = self._step(self.config.warm_start, step, "warm_start")
+        return self._metrics(loss, batch) | {"gradient_norm": norm}
 
-    def keep_reference(self) -> None:
-        """Remember the policy as it is now; specialists are shared, not copied."""
+    def set_reference(self) -> None:
+        """Copy the policy as it is now; specialists are shared, not copied."""
         shared = self.policy.swarm.specialists
         if self.config.rl.kl:
             self.reference = copy.deepcopy(self.policy, {id(shared): shared}).requires_grad_(False)
 
     def update(
         self,
-        tables: Tables,
+        tables: StepTables,
         rollouts: Sequence[Rollout],
         advantages: Floats,
-        known: Known | None,
+        cached: CachedOutputs | None,
         step: int,
     ) -> Update:
         """Take the optimiser steps of one step of reinforcement learning; advantages are (rollouts, columns, tokens)."""
@@ -124,24 +116,24 @@ class SwarmLearner:
         mask = self._mask(tables.batch, rollouts[0])
         weights = [self._weights(rollout, mask) for rollout in rollouts]
         now: list[Floats] = []
-        norms, sums = [], dict[str, list[float]]()
+        norms, values = [], dict[str, list[float]]()
         for share in np.array_split(np.arange(len(rollouts)), rl.updates):
             self.optimizer.zero_grad(set_to_none=False)
             for number in share:
-                tokens, total, figures = self._loss(
+                tokens, total, metrics = self._loss(
                     tables.batch,
                     rollouts[number],
                     advantages[number],
-                    known,
+                    cached,
                     form,
                     mask,
                     weights[number],
                 )
                 (total / len(share)).backward()
                 now.append(tokens)
-                for name, value in figures.items():
-                    sums.setdefault(name, []).append(value)
-            norms.append(self._step("rl", step))
+                for name, value in metrics.items():
+                    values.setdefault(name, []).append(value)
+            norms.append(self._step(rl, step, "rl"))
         loss = compute_policy_loss(
             np.concatenate(now),
             np.concatenate([rollout.log_probabilities for rollout in rollouts]),
@@ -151,29 +143,29 @@ class SwarmLearner:
             weights=np.concatenate([each.weights for each in weights]),
             missing=~np.isfinite(np.concatenate(advantages)),
         )
-        figures = {name: float(np.mean(values)) for name, values in sums.items()}
+        means = {name: float(np.mean(several)) for name, several in values.items()}
         if self.reference is not None:
-            self.kl_control.update(figures.get("reference_kl", math.nan))
+            self.kl_control.update(means.get("reference_kl", math.nan))
         return Update(
-            figures | {"gradient_norm": float(np.mean(norms)), "clip_range": form.clip},
+            means | {"gradient_norm": float(np.mean(norms)), "clip_range": form.clip},
             loss,
             weights[0],
         )
 
     def _loss(
         self,
-        batch: Batch,
+        batch: ColumnBatch,
         rollout: Rollout,
         advantages: Floats,
-        known: Known | None,
+        cached: CachedOutputs | None,
         form: PpoForm,
         mask: Bools,
         weights: TokenWeights,
     ) -> tuple[Floats, Tensor, dict[str, float]]:
-        """Return the new log probabilities (columns, factors), what to minimise, and figures."""
+        """Return the new log probabilities (columns, factors), what to minimise, and metrics."""
         rl = self.config.rl
         drawn, executed = as_tensors(rollout.activations)
-        reading = read_columns(self.policy, batch, drawn, executed, known)
+        reading = read_columns(self.policy, batch, drawn, executed, cached)
         tokens, logits = self._tokens(self.policy, batch, reading, rollout)
         policy_loss = compute_policy_loss(
             tokens,
@@ -184,32 +176,32 @@ class SwarmLearner:
             weights=weights.weights,
             missing=~np.isfinite(advantages),
         )
-        slope, figures = rl.policy * policy_loss.gradient, dict[str, float]()
+        gradient, metrics = rl.policy * policy_loss.gradient, dict[str, float]()
         if self.reference is not None:
             kl = compute_reference_kl(
-                tokens, self._reference_tokens(batch, rollout, known), mask=mask
+                tokens, self._reference_tokens(batch, rollout, cached), mask=mask
             )
-            slope = slope + self.kl_control.coefficient * kl.gradient
-            figures |= kl.figures
-        total = (tokens * torch.from_numpy(slope).to(tokens)).sum()
+            gradient = gradient + self.kl_control.coefficient * kl.gradient
+            metrics |= kl.figures
+        total = hand_over(tokens, gradient)
         labels = compute_entropy(logits, "categorical", mask=mask[:, -1])
-        total = total - rl.label_entropy * _along(logits, labels.gradient)
-        figures |= {f"label/{name}": value for name, value in labels.figures.items()}
+        total = total - rl.label_entropy * hand_over(logits, labels.gradient)
+        metrics |= {f"label/{name}": value for name, value in labels.figures.items()}
         if self._learns_routing:
             router = compute_entropy(reading.routing_logits, "bernoulli")
-            total = total - rl.router_entropy * _along(reading.routing_logits, router.gradient)
-            figures |= {f"router/{name}": value for name, value in router.figures.items()}
+            total = total - rl.router_entropy * hand_over(reading.routing_logits, router.gradient)
+            metrics |= {f"router/{name}": value for name, value in router.figures.items()}
         supervised = self._supervised(batch, reading)
         total = total + rl.supervised * supervised.total
-        figures |= self._figures(supervised, batch)
-        return tokens.detach().double().numpy(), total, figures
+        metrics |= self._metrics(supervised, batch)
+        return tokens.detach().double().numpy(), total, metrics
 
     @property
     def _learns_routing(self) -> bool:
         return self.config.routing.kind == LEARNT and bool(self.policy.swarm.specialists)
 
     def _tokens(
-        self, policy: Policy, batch: Batch, reading: Reading, rollout: Rollout
+        self, policy: SwarmPolicy, batch: ColumnBatch, reading: SwarmReading, rollout: Rollout
     ) -> tuple[Tensor, Tensor]:
         """Return log probabilities (columns, factors) of what was drawn, and the logits of labels."""
         embedded = policy.primary.network.mixer(reading.vectors, batch.tables)
@@ -220,12 +212,14 @@ class SwarmLearner:
         return torch.cat([reading.log_probabilities, chosen], dim=1), logits
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def _reference_tokens(self, batch: Batch, rollout: Rollout, known: Known | None) -> Tensor:
+    def _reference_tokens(
+        self, batch: ColumnBatch, rollout: Rollout, cached: CachedOutputs | None
+    ) -> Tensor:
         assert self.reference is not None
-        reading = read_columns(self.reference, batch, *as_tensors(rollout.activations), known)
+        reading = read_columns(self.reference, batch, *as_tensors(rollout.activations), cached)
         return self._tokens(self.reference, batch, reading, rollout)[0]
 
-    def _mask(self, batch: Batch, rollout: Rollout) -> Bools:
+    def _mask(self, batch: ColumnBatch, rollout: Rollout) -> Bools:
         """(columns, factors) tokens that count: learnt routing, and labels of columns with a known type."""
         mask = np.full(rollout.log_probabilities.shape, self._learns_routing)
         mask[:, -1] = batch.labelled[TYPES_HEAD].numpy()
@@ -245,36 +239,32 @@ class SwarmLearner:
             boundary_strength=self.config.rl.boundary,
         )
 
-    def _supervised(self, batch: Batch, reading: Reading) -> StepLoss:
-        net = self.policy.primary.network
+    def _supervised(self, batch: ColumnBatch, reading: SwarmReading) -> StepLoss:
         read = (reading.vectors, reading.outputs)
-        return loss_of(net, batch, self.config.learning.loss, lambda part: part, lambda _: read)
+        return compute_loss(self.policy.primary.network, batch, self.config.learning.loss, read)
 
-    def _figures(self, loss: StepLoss, batch: Batch) -> dict[str, float]:
+    def _metrics(self, loss: StepLoss, batch: ColumnBatch) -> dict[str, float]:
         supervised = {"supervised/loss": float(loss.total.detach()), "symbols": batch.symbols}
-        return {**without_idle_heads(loss.figures), **supervised}
+        return {**without_idle_heads(loss.metrics), **supervised}
 
-    def _step(self, stage: str, step: int) -> float:
-        """Take an optimiser step and return the norm of the gradient."""
-        for parameter in self.parameters.values():
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-        # The row of n-grams that are not kept stays zero.
-        self.policy.primary.network.reader.embedding.grams.grad[-1] = 0
-        norm = float(
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.learning.clip)
-        )
-        if not math.isfinite(norm):
-            raise UsageError(
-                f"the gradient of step {step} of {stage} is not finite; lower learning_rate or raise warm_up"
-            )
-        rate = learning_rate(self.config.stage(stage), step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["share"]
-        self.optimizer.step()
-        return norm
+    def _step(self, stage: WarmStartSettings | RlSettings, step: int, name: str) -> float:
+        """Take an optimiser step of a stage and return the norm of the gradient."""
+        learning = self.config.learning
+        complete_gradients(self.parameters, self.policy.primary.network)
+        rate = learning_rate(stage.learning_rate, learning.warm_up, step, stage.steps)
+        where = f"step {step} of {name}"
+        return take_step(self.optimizer, self.parameters, rate, learning.clip, where)
 
 
-def _along(logits: Tensor, gradient: Floats) -> Tensor:
-    """Return a number whose gradient with respect to the logits is this one."""
-    return (logits * torch.from_numpy(gradient).to(logits)).sum()
+def _group_of(name: str, parameter: Tensor) -> str:
+    """Return which group of the optimiser a parameter is in."""
+    if name.startswith(TRUST):
+        return "trust"
+    if not name.startswith(PRIMARY):
+        return "own"
+    return "decayed" if decays(name, parameter) else "plain"
+
+
+def hand_over(x: Tensor, gradient: Floats) -> Tensor:
+    """Return sum(x * gradient): a scalar whose gradient with respect to `x` is `gradient`; its value means nothing."""
+    return (x * torch.from_numpy(gradient).to(x)).sum()

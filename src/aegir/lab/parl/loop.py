@@ -20,20 +20,19 @@ import numpy as np
 import torch
 
 from aegir.lab.byte_network.corpus import Corpus
-from aegir.lab.byte_network.learner import Processes
-from aegir.lab.byte_network.supervised import Watcher
-from aegir.lab.parl.build import Start
+from aegir.lab.parl.build import StartPrimary
 from aegir.lab.parl.config import ALWAYS, LEARNT, ParlTraining
-from aegir.lab.parl.episodes import Tables, Workload, build_episodes, compute_work
-from aegir.lab.parl.policy import Activations, Policy, draw_activations
-from aegir.lab.parl.reading import StandIns, score_columns
-from aegir.lab.parl.report import AFTER_WARM_START, HELD_OUT, StepTaken, finish, look
+from aegir.lab.parl.episodes import Workload, build_episodes, compute_work
+from aegir.lab.parl.policy import Activations, SwarmPolicy, draw_activations
+from aegir.lab.parl.reading import OutOfFold, score_columns
+from aegir.lab.parl.report import AFTER_WARM_START, HELD_OUT, ParlStep, finish, record_evaluation
 from aegir.lab.parl.rollouts import answer_columns, measure_gains, rate_columns
 from aegir.lab.parl.run_state import RunState
+from aegir.lab.parl.step_tables import StepTables
 from aegir.swarm.specialist import FrozenSpecialist
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.training_run import open_run
+from aegir_rl.base.training_run import Watcher, open_run
 
 EPISODES = "episodes"
 
@@ -42,9 +41,9 @@ EPISODES = "episodes"
 class TrainedSwarm:
     """The result of a finished run."""
 
-    policy: Policy
+    policy: SwarmPolicy
     corpus: Corpus
-    figures: dict[str, float]
+    metrics: dict[str, float]
     """On held-out tables, after the last step."""
 
 
@@ -53,9 +52,9 @@ def train_parl(
     folder: Path,
     watch: Watcher,
     specialists: Sequence[FrozenSpecialist] = (),
-    start: Start | None = None,
+    start: StartPrimary | None = None,
     resume: bool = False,
-    stand_ins: StandIns | None = None,
+    out_of_fold: OutOfFold | None = None,
     warm: Path | None = None,
 ) -> TrainedSwarm:
     """Train a swarm; `start` is the primary to begin with, new weights if it is None.
@@ -69,14 +68,12 @@ def train_parl(
         )
     if config.threads:
         torch.set_num_threads(config.threads)
-    with open_run(folder, config, Processes(), resume=resume) as run:
-        state = RunState.prepare(
-            config, run, watch, specialists, stand_ins or {}, start, resume, warm
-        )
+    with open_run(folder, config, watch, resume=resume) as run:
+        state = RunState.prepare(config, run, specialists, out_of_fold or {}, start, resume, warm)
         _warm_start(state)
         _learn_by_reward(state)
-        figures = finish(state)
-    return TrainedSwarm(state.policy, state.corpus, figures)
+        metrics = finish(state)
+    return TrainedSwarm(state.policy, state.corpus, metrics)
 
 
 def _warm_start(state: RunState) -> None:
@@ -84,22 +81,21 @@ def _warm_start(state: RunState) -> None:
     config, policy = state.config, state.policy
     for step in range(state.done, config.warm_start.steps):
         draws, batch = state.draw("warm_start", step)
-        activation, known, figures = None, None, {"stage": 0.0}
+        activation, cached, metrics = None, None, {"stage": 0.0}
         if config.routing.calls_specialists:
             random = Seeds(config.seed).generator("warm start", step)
             rate = 1.0 if config.routing.kind == ALWAYS else config.warm_start.rate
             shape = (len(batch.order), len(policy.swarm.specialists))
             activation = torch.from_numpy(random.random(shape) < rate)
-            known = state.run_activated(draws, batch, activation)
-            figures["specialists/dropped"] = float(state.count_dropped(known))
-        figures |= state.learner.warm_start(batch, activation, known, step)
-        figures["loss"] = figures["supervised/loss"]
-        state.run.record(step + 1, **figures)
-        state.watch.step(step + 1, figures)
+            cached = state.run_activated(draws, batch, activation)
+            metrics["specialists/dropped"] = float(state.count_dropped(cached))
+        metrics |= state.learner.warm_start(batch, activation, cached, step)
+        metrics["loss"] = metrics["supervised/loss"]
+        state.run.report(step + 1, metrics)
         last = step + 1 == config.warm_start.steps
         if last or (step + 1) % config.learning.check_every == 0:
-            look(state, step + 1, AFTER_WARM_START if last else HELD_OUT)
-            state.keep(step + 1)
+            record_evaluation(state, step + 1, AFTER_WARM_START if last else HELD_OUT)
+            state.save_checkpoint(step + 1)
 
 
 def _learn_by_reward(state: RunState) -> None:
@@ -109,14 +105,14 @@ def _learn_by_reward(state: RunState) -> None:
     routed, learnt = config.routing.calls_specialists, config.routing.kind == LEARNT
     names = tuple(each.name for each in policy.swarm.specialists) if routed else ()
     if rl.steps and state.learner.reference is None:
-        state.learner.keep_reference()
+        state.learner.set_reference()
     for step in range(max(state.done - before, 0), rl.steps):
         draws, batch = state.draw("rl", step)
-        tables = Tables(batch, [draw.example for draw in draws], names, step)
+        tables = StepTables(batch, [draw.example for draw in draws], names, step)
         random = Seeds(config.seed).generator("rollouts", step)
         cap = config.budget.cap(step) if learnt else None
         plans: list[Activations | None] = [None] * rl.rollouts
-        known = None
+        cached = None
         if routed:
             # 1, 2: the first layer gives the routing hidden, the router its scores; several draws, under the cap
             scores = score_columns(policy, batch).double().numpy()
@@ -125,10 +121,10 @@ def _learn_by_reward(state: RunState) -> None:
             ]
             # 3: activated specialists read, in parallel and without gradient, once for all rollouts
             anyone = np.any([plan.executed for plan in drawn], axis=0)
-            plans, known = list(drawn), state.run_activated(draws, batch, torch.from_numpy(anyone))
+            plans, cached = list(drawn), state.run_activated(draws, batch, torch.from_numpy(anyone))
         # 4, 5: their states enter the primary's, which completes the forward pass; labels or abstentions are drawn
-        rollouts = [answer_columns(policy, batch, plan, known, random) for plan in plans]
-        gains = measure_gains(policy, batch, rollouts, known, random, step % rl.gain_every == 0)
+        rollouts = [answer_columns(policy, batch, plan, cached, random) for plan in plans]
+        gains = measure_gains(policy, batch, rollouts, cached, random, step % rl.gain_every == 0)
         episodes = build_episodes(tables, rollouts, gains.values, workload)
         work = compute_work(episodes, tables, workload)
         # 6, 7, 8: the three rewards; 9: their sum with annealed lambdas
@@ -138,19 +134,27 @@ def _learn_by_reward(state: RunState) -> None:
         read_by = [each.executed(len(names)) for each in rollouts]
         advantages = rewards.advantages(perf, breakdown, work.longer, tables, gains.values, read_by)
         # 10: the token-level clipped update of primary, router and fusion
-        update = state.learner.update(tables, rollouts, advantages, known, step)
+        update = state.learner.update(tables, rollouts, advantages, cached, step)
         state.mixtures["rl"].update(draws, rewards.successes(perf, len(draws)))
-        took = StepTaken(
-            tables, rollouts, known, gains, episodes, work, perf, breakdown, update, cap
+        taken = ParlStep(
+            tables=tables,
+            rollouts=rollouts,
+            cached=cached,
+            gains=gains,
+            episodes=episodes,
+            work=work,
+            perf=perf,
+            breakdown=breakdown,
+            update=update,
+            cap=cap,
         )
-        figures = took.figures(learnt)
-        if known:
-            figures["specialists/dropped"] = float(state.count_dropped(known))
+        metrics = taken.metrics(learnt)
+        if cached:
+            metrics["specialists/dropped"] = float(state.count_dropped(cached))
         done = before + step + 1
-        state.run.record(done, **figures)
-        state.watch.step(done, figures)
-        state.monitor.observe(done, took.health(figures)).raise_if_unwell()
+        state.run.report(done, metrics)
+        state.monitor.observe(done, taken.health(metrics)).raise_if_unwell()
         if (step + 1) % config.learning.check_every == 0 or step + 1 == rl.steps:
-            took.save_episodes(state.run.path / EPISODES / f"{done:06d}.jsonl", rl.kept_episodes)
-            look(state, done)
-            state.keep(done)
+            taken.save_episodes(state.run.path / EPISODES / f"{done:06d}.jsonl", rl.kept_episodes)
+            record_evaluation(state, done)
+            state.save_checkpoint(done)

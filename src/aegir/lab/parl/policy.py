@@ -1,12 +1,13 @@
 """The policy: which specialists read each column, and what each column is.
 
     draw_activations(scores, tables, settings, cap, random) -> Activations      one Bernoulli per column and specialist
-    Policy.label_logits(vectors, tables)                                        types, and an abstention
+    SwarmPolicy.label_logits(embedded)                                          types, and an abstention
     draw_labels(log_probabilities, random)
 
-A score is how strongly a specialist is heard, and on above one half. Activations are drawn with the probability
+A score is how strongly a specialist counts, and it is activated above one half. Activations are drawn with the probability
 sigmoid(logit(score) / temperature): with a temperature below 1 closer to what the threshold decides, so that heads learn
-from what users will get, and a specialist of score 0.6 is not left out in two columns of five.
+from what users will get, and a specialist of score 0.6 is not left out in two columns of five. Their log probabilities are
+those of the orchestrator, which has the same temperature.
 
 A cap is applied to what was drawn, table by table: the highest scores stay. Log probabilities are of what was drawn; the
 propensity is the probability of what was executed. With p the probabilities of a table, and S the executed set,
@@ -24,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from aegir.lab.nets.annotator import Head, TableBatch
+from aegir.lab.nets.annotator import OutputHead, TableBatch
 from aegir.lab.parl.config import ALWAYS, LEARNT, RANDOM, RoutingSettings
 from aegir.readers.bytes.heads import TYPES_HEAD
 from aegir.swarm.column_model import ByteColumnModel
@@ -38,14 +39,14 @@ FIRST_ABSTENTION = -3.0
 """Logit of an abstention at the beginning, beside those of the types."""
 
 
-class Policy(nn.Module):  # type: ignore[misc]
+class SwarmPolicy(nn.Module):  # type: ignore[misc]
     """The swarm, and a head for abstaining that only training uses."""
 
-    def __init__(self, swarm: SwarmOrchestrator, temperature: float = 1.0) -> None:
+    def __init__(self, swarm: SwarmOrchestrator) -> None:
         super().__init__()
-        self.swarm, self.temperature = swarm, temperature
+        self.swarm = swarm
         primary: ByteColumnModel = swarm.primary_model
-        self.abstain = Head(primary.network.architecture.column_width, 1)
+        self.abstain = OutputHead(primary.network.architecture.column_width, 1)
         nn.init.zeros_(self.abstain.weight)
         nn.init.constant_(self.abstain.bias, FIRST_ABSTENTION)
 
@@ -54,10 +55,6 @@ class Policy(nn.Module):  # type: ignore[misc]
         """The byte network that is trained."""
         model: ByteColumnModel = self.swarm.primary_model
         return model
-
-    def routing_logits(self, hidden: Tensor) -> Tensor:
-        """Return logits (columns, N) of the activations as they are drawn: the router's over the temperature."""
-        return self.swarm.router.logits(hidden) / self.temperature
 
     def label_logits(self, embedded: Tensor) -> Tensor:
         """Return logits (columns, types + 2) of embedded columns: types, none of them, and an abstention."""
@@ -126,6 +123,6 @@ def draw_labels(log_probabilities: Floats, random: np.random.Generator) -> I64:
 
 
 def _limit(drawn: Bools, chances: Floats, cap: int) -> Bools:
-    kept = limit_activations(torch.from_numpy(drawn), torch.from_numpy(chances), cap)
-    found: Bools = kept.numpy()
-    return found
+    limited = limit_activations(torch.from_numpy(drawn), torch.from_numpy(chances), cap)
+    executed: Bools = limited.numpy()
+    return executed

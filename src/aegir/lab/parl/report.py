@@ -1,8 +1,8 @@
-"""What a run tells: figures of every step, checks on held-out tables, and what it leaves behind.
+"""What a run reports: metrics of every step, evaluations on held-out tables, and the files at its end.
 
-took.figures(learnt)       all curves of one step, for metrics.jsonl
-look(state, step)          held-out scores and liveness of a sample, at every check
-finish(state)              everything on all held-out tables; held_out, routing, summary, swarm/
+taken.metrics(learnt)            all curves of one step, for metrics.jsonl
+record_evaluation(state, step)   held-out scores and liveness of a sample, at every check
+finish(state)                    everything on all held-out tables; held_out, routing, summary, swarm/
 """
 
 import json
@@ -16,20 +16,25 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.lab.byte_network.corpus import Corpus
-from aegir.lab.byte_network.evaluation import check_alive, liveness
-from aegir.lab.byte_network.examples import Example
+from aegir.lab.byte_network.evaluation import liveness
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.byte_network.export import SHIPPED_HEADS
-from aegir.lab.byte_network.held_out_answers import save_held_out
-from aegir.lab.byte_network.supervised import held_out_scores, name_figures
+from aegir.lab.byte_network.held_out_metrics import (
+    held_out_scores,
+    recorded_names,
+    report_collapse,
+    save_held_out,
+)
 from aegir.lab.held_out import ANSWERS
-from aegir.lab.parl.episodes import Tables, Work, measured_steps
+from aegir.lab.parl.episodes import Work, measured_steps
 from aegir.lab.parl.evaluation import ROUTING, Evaluated, evaluate, save_routing
 from aegir.lab.parl.learner import Update
-from aegir.lab.parl.policy import Policy
-from aegir.lab.parl.reading import Known
+from aegir.lab.parl.policy import SwarmPolicy
+from aegir.lab.parl.reading import CachedOutputs
 from aegir.lab.parl.rewarding import Performance
 from aegir.lab.parl.rollouts import Gains, Rollout
 from aegir.lab.parl.run_state import RunState
+from aegir.lab.parl.step_tables import StepTables
 from aegir.swarm.saving import save_swarm_folder
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
@@ -39,11 +44,11 @@ from aegir_rl.rewards.combined import RewardBreakdown
 from aegir_rl.rewards.episodes import compute_batch_perf
 from aegir_rl.rl.critical_path import compute_critical_path
 
-LOOKED_AT, TIMED = 200, 24
+EVALUATED, TIMED = 200, 24
 """Held-out tables of a check, and those on which parallel and sequential reading are timed."""
 SUMMARY, SWARM = "summary.json", "swarm"
 AFTER_WARM_START, HELD_OUT = "after_warm_start/", "held_out/"
-"""Prefixes of the figures of a check."""
+"""Prefixes of the metrics of a check."""
 LIMITED, STANDARD = "limited/", "standard/"
 """Prefixes of the rewards of the two kinds of stretches: a cap may lower them, which is no fault."""
 CHECKED = (
@@ -53,12 +58,12 @@ CHECKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class StepTaken:
+class ParlStep:
     """One step of reinforcement learning."""
 
-    tables: Tables
+    tables: StepTables
     rollouts: Sequence[Rollout]
-    known: Known | None
+    cached: CachedOutputs | None
     gains: Gains
     episodes: EpisodeBatch
     work: Work
@@ -67,14 +72,14 @@ class StepTaken:
     update: Update
     cap: int | None
 
-    def figures(self, learnt: bool) -> dict[str, float]:
+    def metrics(self, learnt: bool) -> dict[str, float]:
         """Return every curve of this step."""
         paths = [compute_critical_path(steps) for steps in self._timed()]
         gains = np.concatenate([each[np.isfinite(each)] for each in self.gains.values])
         rewards = {n: float(v) for n, v in self.breakdown.as_dict().items() if v is not None}
-        found: dict[str, float | None] = {
+        metrics: dict[str, float | None] = {
             "stage": 1.0,
-            **self.update.figures,
+            **self.update.metrics,
             **self.update.loss.figures,
             **self.update.weights.figures,
             **rewards,
@@ -90,17 +95,17 @@ class StepTaken:
             "time/total_work": _mean([path.total_work for path in paths]),
         }
         if len(gains):
-            found |= {"gain/mean": float(gains.mean()), "gain/helped": float((gains > 0).mean())}
+            metrics |= {"gain/mean": float(gains.mean()), "gain/helped": float((gains > 0).mean())}
         if self.cap is not None:
-            found["budget/cap"] = float(self.cap)
-        return {name: value for name, value in found.items() if value is not None}
+            metrics["budget/cap"] = float(self.cap)
+        return {name: value for name, value in metrics.items() if value is not None}
 
     @staticmethod
-    def health(figures: Mapping[str, float]) -> dict[str, float]:
+    def health(metrics: Mapping[str, float]) -> dict[str, float]:
         """Return what the health monitor watches."""
         return {
             name: value
-            for name, value in figures.items()
+            for name, value in metrics.items()
             if name.startswith(CHECKED) or name.endswith("/entropy")
         }
 
@@ -119,13 +124,13 @@ class StepTaken:
         parts = {
             name: getattr(self.breakdown, name) for name in ("perf", "parallel", "finish", "total")
         }
-        kept = replace(self.episodes, rewards=parts, steps=steps)
+        scored = replace(self.episodes, rewards=parts, steps=steps)
         path.parent.mkdir(exist_ok=True)
-        lines = (episode.to_json() + "\n" for episode in islice(kept.episodes(), most))
+        lines = (episode.to_json() + "\n" for episode in islice(scored.episodes(), most))
         replace_file(path, "".join(lines).encode())
 
     def _timed(self) -> list[list[TimedStep]]:
-        return [measured_steps(self.known, each, self.tables.names) for each in self.rollouts]
+        return [measured_steps(self.cached, each, self.tables.names) for each in self.rollouts]
 
     def _reward_health(self) -> dict[str, float]:
         """Of r_perf, whose scale does not change with the lambdas."""
@@ -145,34 +150,34 @@ class StepTaken:
         }
 
 
-def look(state: RunState, step: int, prefix: str = HELD_OUT) -> None:
+def record_evaluation(state: RunState, step: int, prefix: str = HELD_OUT) -> None:
     """Record scores and liveness on a sample of held-out tables, and report a collapse."""
-    every = -(-max(len(state.corpus.held_out), 1) // LOOKED_AT)
+    every = -(-max(len(state.corpus.held_out), 1) // EVALUATED)
     sample = replace(
         state.corpus,
         held_out=state.corpus.held_out[::every],
         origins=state.corpus.origins[::every],
     )
-    figures = _scores(state, sample)[1]
-    named = name_figures(figures) if prefix == HELD_OUT else _prefixed(prefix, figures)
+    metrics = _scores(state, sample)[1]
+    named = recorded_names(metrics) if prefix == HELD_OUT else _prefixed(prefix, metrics)
     curves = {**state.rewards.metrics(), **state.learner.kl_control.metrics()}
     mixture = state.mixtures.get("rl")
     state.run.record(step, **named, **curves, **(mixture.metrics() if mixture else {}))
 
 
 def finish(state: RunState) -> dict[str, float]:
-    """Answer all held-out tables and write what the run leaves behind; return the figures."""
+    """Answer all held-out tables and write the files of a finished run; return the metrics."""
     config, corpus, folder = state.config, state.corpus, state.run.path
     state.policy.swarm.check_unchanged()
-    evaluated, figures = _scores(state, corpus)
+    evaluated, metrics = _scores(state, corpus)
     if corpus.held_out:
         save_held_out(folder / ANSWERS, evaluated.answers, corpus)
         columns = tuple(name for origin in corpus.origins for name in origin.columns)
         save_routing(folder / ROUTING, replace(evaluated.routing, columns=columns))
         if config.routing.calls_specialists:
-            figures |= _measure_parallelism(state.policy, state, corpus.held_out[:TIMED])
+            metrics |= _measure_parallelism(state.policy, state, corpus.held_out[:TIMED])
     for row in state.run.history().steps:
-        figures |= {n: v for n, v in row.items() if n.startswith(AFTER_WARM_START)}
+        metrics |= {n: v for n, v in row.items() if n.startswith(AFTER_WARM_START)}
     specialists = {each.name: each.sha256 for each in state.policy.swarm.specialists}
     summary = {
         "name": config.name,
@@ -182,40 +187,37 @@ def finish(state: RunState) -> dict[str, float]:
         "routing": config.routing.kind,
         "specialists": specialists,
         "dropped": state.dropped,
-        "figures": figures,
+        "figures": metrics,
     }
     replace_file(folder / SUMMARY, (json.dumps(summary, indent=1) + "\n").encode())
     _save_swarm(state)
-    return figures
+    return metrics
 
 
 def _scores(state: RunState, corpus: Corpus) -> tuple[Evaluated, dict[str, float]]:
-    evaluated = evaluate(
-        state.policy, state.config, corpus.held_out or corpus.to_look_at(LOOKED_AT)
-    )
-    figures = liveness(evaluated.answers)
+    evaluated = evaluate(state.policy, state.config, corpus.held_out or corpus.sample(EVALUATED))
+    metrics = liveness(evaluated.answers)
     if corpus.held_out:
-        figures |= held_out_scores(evaluated.answers, corpus)
-    for finding in check_alive(figures, evaluated.answers.types).unwell:
-        state.watch.say(f"unwell: {finding.sentence}")
-    return evaluated, figures | evaluated.routing.figures()
+        metrics |= held_out_scores(evaluated.answers, corpus)
+    report_collapse(metrics, evaluated.answers, state.run.watch)
+    return evaluated, metrics | evaluated.routing.metrics()
 
 
 def _measure_parallelism(
-    policy: Policy, state: RunState, examples: Sequence[Example]
+    policy: SwarmPolicy, state: RunState, examples: Sequence[TableExample]
 ) -> dict[str, float]:
     """Return wall seconds to read these tables with specialists in threads and one after the other."""
-    swarm, found = policy.swarm, {}
+    swarm, seconds = policy.swarm, {}
     usual = swarm.workers
     try:
         for name, workers in (("parallel", usual), ("sequential", 1)):
             swarm.workers = workers
             begin = time.perf_counter()
             evaluate(policy, state.config, examples)
-            found[f"time/{name}_wall"] = time.perf_counter() - begin
+            seconds[f"time/{name}_wall"] = time.perf_counter() - begin
     finally:
         swarm.workers = usual
-    return found
+    return seconds
 
 
 def _save_swarm(state: RunState) -> None:
@@ -227,11 +229,11 @@ def _save_swarm(state: RunState) -> None:
     try:
         save_swarm_folder(state.run.path / SWARM, state.policy.swarm, {"training": training})
     except UsageError as error:
-        state.watch.say(f"{SWARM}/ is not written: {error}")
+        state.run.watch.say(f"{SWARM}/ is not written: {error}")
 
 
-def _prefixed(prefix: str, figures: Mapping[str, float]) -> dict[str, float]:
-    return {f"{prefix}{name}": value for name, value in figures.items()}
+def _prefixed(prefix: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    return {f"{prefix}{name}": value for name, value in metrics.items()}
 
 
 def _mean(values: npt.ArrayLike) -> float | None:

@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from aegir.lab.parl.config import RlSettings
-from aegir.lab.parl.episodes import Tables
-from aegir.lab.parl.rollouts import RATERS, locate_columns, mean_present
+from aegir.lab.parl.rollouts import RATERS, mean_present
+from aegir.lab.parl.step_tables import StepTables
 from aegir_rl.base.arrays import Bools, Floats
 from aegir_rl.episode import NO_CHOICE, EpisodeBatch
 from aegir_rl.raters.ensemble import RewardEnsemble
@@ -46,6 +46,8 @@ from aegir_rl.rl.schedules import SmoothLambdas, StagedLambdas
 
 HALF_LIFE = 20_000
 """Advantages after which the weight of an old one is halved: some fifty steps."""
+REMEMBERED = ("ensemble", "combined", "normalizer", "gain_normalizer")
+"""The parts of the rewards that have a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,14 @@ class ParlRewards:
             RunningNormalizer(half_life=HALF_LIFE, clip=5.0, centre=False) for _ in range(2)
         )
 
-    def rate(self, ratings: Sequence[Floats], tables: Tables) -> Performance:
+    def rate(self, ratings: Sequence[Floats], tables: StepTables) -> Performance:
         """Return r_perf from ratings (raters, columns) of every rollout."""
         scores = self.ensemble.combine(np.concatenate(ratings, axis=1)).scores
         columns = scores.reshape(len(ratings), -1)
-        there = [tables.spread(each, np.nan) for each in columns]
-        return Performance(columns, mean_present(np.concatenate(there).T))
+        slots = [tables.to_slots(each, np.nan) for each in columns]
+        return Performance(columns, mean_present(np.concatenate(slots).T))
 
-    def parallel(self, episodes: EpisodeBatch, tables: Tables) -> Floats:
+    def parallel(self, episodes: EpisodeBatch, tables: StepTables) -> Floats:
         """Return r_parallel of every episode; specialists are balanced over all tables of a rollout.
 
         Missing without specialists or measured gains.
@@ -94,7 +96,7 @@ class ParlRewards:
             weights=self.settings.parallel,
         ).reward
 
-    def finish(self, episodes: EpisodeBatch, tables: Tables) -> Floats:
+    def finish(self, episodes: EpisodeBatch, tables: StepTables) -> Floats:
         """Return r_finish of every episode; coverage alone without specialists."""
         answered = episodes.predicted != NO_CHOICE
         if not tables.names:
@@ -111,7 +113,7 @@ class ParlRewards:
         perf: Performance,
         breakdown: RewardBreakdown,
         longer: Floats,
-        tables: Tables,
+        tables: StepTables,
         gains: Sequence[Floats],
         executed: Sequence[Bools],
     ) -> Floats:
@@ -120,10 +122,8 @@ class ParlRewards:
         `longer` (episodes,) is the longer path; `gains` and `executed` (columns, N) of every rollout are what was measured
         and who read.
         """
-        shared = breakdown.total - self.settings.path_cost * longer  # (episodes,)
-        count, (table, _) = len(perf.columns), locate_columns(tables.batch.tables)
-        rewards = shared.reshape(count, -1)[:, table]
-        others = rewards - perf.tables.reshape(count, -1)[:, table]
+        rewards = tables.to_columns(breakdown.total - self.settings.path_cost * longer)
+        others = rewards - tables.to_columns(perf.tables)
         if self.settings.credit != "table":
             rewards = others + np.nan_to_num(perf.columns, nan=0.0)
         of_label = self.normalizer.update_and_normalize(self._compare(rewards))[..., None]
@@ -150,29 +150,20 @@ class ParlRewards:
         return np.clip(mean_present(perf.tables.reshape(-1, tables)), 0.0, 1.0)
 
     def metrics(self) -> dict[str, float]:
-        """Figures of ensemble, normalisers and missing parts."""
-        of_gains = {
-            f"routing/{name}": value for name, value in self.gain_normalizer.metrics().items()
-        }
+        """Metrics of ensemble, normalisers and missing parts."""
+        gains = self.gain_normalizer.metrics()
         return {
             **self.ensemble.metrics(),
             **self.normalizer.metrics(),
-            **of_gains,
+            **{f"routing/{name}": value for name, value in gains.items()},
             **self.combined.metrics(),
         }
 
     def state_dict(self) -> dict[str, Any]:
         """What must be kept across a stop."""
-        return {
-            "ensemble": self.ensemble.state_dict(),
-            "combined": self.combined.state_dict(),
-            "normalizer": self.normalizer.state_dict(),
-            "gain_normalizer": self.gain_normalizer.state_dict(),
-        }
+        return {name: getattr(self, name).state_dict() for name in REMEMBERED}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue exactly where the saved rewards stood."""
-        self.ensemble.load_state_dict(state["ensemble"])
-        self.combined.load_state_dict(state["combined"])
-        self.normalizer.load_state_dict(state["normalizer"])
-        self.gain_normalizer.load_state_dict(state["gain_normalizer"])
+        for name in REMEMBERED:
+            getattr(self, name).load_state_dict(state[name])

@@ -1,8 +1,8 @@
 """Rollouts: a batch of tables answered several times, each time with its own draw of specialists and labels.
 
-    rollout = answer_columns(policy, batch, activations, known, random)     states fused, forward pass, labels drawn
+    rollout = answer_columns(policy, batch, activations, cached, random)    states fused, forward pass, labels drawn
     ratings = rate_columns(batch, rollout, wrong_cost)                      (raters, columns)
-    gains = measure_gains(policy, batch, rollouts, known, random)           (columns, N) each, nan where not measured
+    gains = measure_gains(policy, batch, rollouts, cached, random)          (columns, N) each, nan where not measured
 
 Raters of a column, each missing (nan) where the column has no such label:
 
@@ -22,10 +22,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.nets.annotator import TableBatch
-from aegir.lab.parl.policy import Activations, Policy, draw_labels
-from aegir.lab.parl.reading import Known, read_columns
+from aegir.lab.parl.policy import Activations, SwarmPolicy, draw_labels
+from aegir.lab.parl.reading import CachedOutputs, read_columns
+from aegir.lab.parl.step_tables import locate_columns
 from aegir.readers.bytes.heads import FINE_HEAD, RELATIONS_HEAD, TYPES_HEAD
 from aegir_rl.base.arrays import I64, Bools, Floats
 from aegir_rl.episode import TimedStep
@@ -65,28 +66,30 @@ class Rollout:
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def answer_columns(
-    policy: Policy,
-    batch: Batch,
+    policy: SwarmPolicy,
+    batch: ColumnBatch,
     activations: Activations | None,
-    known: Known | None,
+    cached: CachedOutputs | None,
     random: np.random.Generator,
 ) -> Rollout:
     """Read the batch with these specialists and draw a label, or an abstention, for every column."""
     drawn, executed = as_tensors(activations)
-    reading = read_columns(policy, batch, drawn, executed, known)
+    reading = read_columns(policy, batch, drawn, executed, cached)
     embedded = policy.primary.network.mixer(reading.vectors, batch.tables)
     logs = policy.label_logits(embedded).double().log_softmax(dim=1).numpy()
     labels = draw_labels(logs, random)
     chosen = logs[np.arange(len(labels)), labels]
-    routed = reading.log_probabilities.double().numpy().reshape(len(labels), -1)
+    routed = reading.log_probabilities.double().numpy()
     return Rollout(
-        activations,
-        labels,
-        np.concatenate([routed if activations else routed[:, :0], chosen[:, None]], axis=1),
-        np.exp(logs),
-        compute_chances(policy, batch, embedded),
-        reading.vectors,
-        reading.steps,
+        activations=activations,
+        labels=labels,
+        log_probabilities=np.concatenate(
+            [routed if activations else routed[:, :0], chosen[:, None]], axis=1
+        ),
+        label_probabilities=np.exp(logs),
+        chances=compute_chances(policy, batch, embedded),
+        vectors=reading.vectors,
+        steps=reading.steps,
     )
 
 
@@ -98,22 +101,22 @@ def as_tensors(activations: Activations | None) -> tuple[Tensor | None, Tensor |
 
 
 def compute_chances(
-    policy: Policy, batch: Batch, embedded: Tensor, columns: I64 | None = None
+    policy: SwarmPolicy, batch: ColumnBatch, embedded: Tensor, columns: I64 | None = None
 ) -> Floats:
     """Return (heads, columns) the probability of the acceptable outputs; `embedded` are these columns, or all."""
     rows = np.arange(len(batch.order)) if columns is None else columns
     chances = np.full((len(RATED_HEADS), len(rows)), np.nan)
-    for place, head in enumerate(RATED_HEADS.values()):
+    for rater, head in enumerate(RATED_HEADS.values()):
         labelled = batch.labelled[head].numpy()[rows]
         if labelled.any():
             logits = policy.primary.network.heads[head](embedded[torch.from_numpy(labelled)])
             accepted = batch.targets[head].numpy()[rows[labelled]] > 0
-            found = logits.double().softmax(dim=1).numpy()
-            chances[place, labelled] = (found * accepted).sum(axis=1)
+            probabilities = logits.double().softmax(dim=1).numpy()
+            chances[rater, labelled] = (probabilities * accepted).sum(axis=1)
     return chances
 
 
-def rate_columns(batch: Batch, rollout: Rollout, wrong_cost: float) -> Floats:
+def rate_columns(batch: ColumnBatch, rollout: Rollout, wrong_cost: float) -> Floats:
     """Return ratings (RATERS, columns)."""
     labelled = batch.labelled[TYPES_HEAD].numpy()
     drawn = np.where(rollout.abstained, 0, rollout.labels)
@@ -133,19 +136,19 @@ class Gains:
 
 
 def measure_gains(
-    policy: Policy,
-    batch: Batch,
+    policy: SwarmPolicy,
+    batch: ColumnBatch,
     rollouts: Sequence[Rollout],
-    known: Known | None,
+    cached: CachedOutputs | None,
     random: np.random.Generator,
     due: bool = True,
 ) -> Gains:
     """Measure one specialist of every column and rollout; nothing if it is not due or there are no specialists."""
     begin = time.perf_counter()
-    width = len(policy.swarm.specialists) if known else 0
+    width = len(policy.swarm.specialists) if cached else 0
     values = [
-        _measure(policy, batch, rollout, known, random)
-        if known and due
+        _measure(policy, batch, rollout, cached, random)
+        if cached and due
         else np.full((len(rollout.labels), width), np.nan)
         for rollout in rollouts
     ]
@@ -154,7 +157,11 @@ def measure_gains(
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _measure(
-    policy: Policy, batch: Batch, rollout: Rollout, known: Known, random: np.random.Generator
+    policy: SwarmPolicy,
+    batch: ColumnBatch,
+    rollout: Rollout,
+    cached: CachedOutputs,
+    random: np.random.Generator,
 ) -> Floats:
     assert rollout.activations is not None, "gains are those of specialists"
     executed = rollout.activations.executed
@@ -165,34 +172,27 @@ def _measure(
     switched = (random.random(executed.shape) * executed).argmax(axis=1)[tested]
     without = executed.copy()
     without[tested, switched] = False
-    reading = read_columns(policy, batch, None, torch.from_numpy(without), known)
-    vectors, tables = _each_in_its_table(rollout.vectors, reading.vectors, batch.tables, tested)
+    reading = read_columns(policy, batch, None, torch.from_numpy(without), cached)
+    vectors, tables = _tables_with_one_change(
+        rollout.vectors, reading.vectors, batch.tables, tested
+    )
     embedded = policy.primary.network.mixer(vectors, tables)[len(executed) :]
     after = compute_chances(policy, batch, embedded, tested)
     gains[tested, switched] = mean_present(rollout.chances[:, tested] - after)
     return gains
 
 
-def _each_in_its_table(
+def _tables_with_one_change(
     before: Tensor, after: Tensor, tables: TableBatch, tested: I64
 ) -> tuple[Tensor, TableBatch]:
     """Return a table for every tested column, in which that column alone has its vector of `after`."""
-    table, place = locate_columns(tables)
+    table, index = locate_columns(tables)
     rows = torch.from_numpy(table[tested])
     columns = tables.columns[rows].clone()
     numbers = torch.arange(len(tested))
-    columns[numbers, torch.from_numpy(place[tested])] = len(before) + numbers
+    columns[numbers, torch.from_numpy(index[tested])] = len(before) + numbers
     vectors = torch.cat([before, after[torch.from_numpy(tested)]])
     return vectors, TableBatch(columns, tables.mask[rows], tables.roles[rows])
-
-
-def locate_columns(tables: TableBatch) -> tuple[I64, I64]:
-    """Return (columns,) the table of each column, and its place there."""
-    table, place = np.nonzero(tables.mask.numpy())
-    numbers = tables.columns.numpy()[table, place]
-    found = np.empty((2, len(numbers)), np.int64)
-    found[:, numbers] = table, place
-    return found[0], found[1]
 
 
 def mean_present(values: Floats) -> Floats:

@@ -52,10 +52,10 @@ def table(
     """One table routed by a pattern letter per column (repeated to 12); the first columns are answered and right."""
     letters = (routing * COLUMNS)[:COLUMNS]
     activations = np.array([[PATTERNS[letter] for letter in letters]])  # (1, D, 3)
-    place = np.arange(COLUMNS)[None]
-    gold = place % 4
-    done = place < answered
-    predicted = np.where(done & (place < right), gold, np.where(done, 4, NO_CHOICE))
+    index = np.arange(COLUMNS)[None]
+    gold = index % 4
+    done = index < answered
+    predicted = np.where(done & (index < right), gold, np.where(done, 4, NO_CHOICE))
     return routed_batch(
         activations,
         predicted,

@@ -28,7 +28,7 @@ from aegir_rl.rewards.routing import refuse_unless
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CheckLimits:
     """Where a check stops passing."""
 
     high: float = 0.7
@@ -66,7 +66,7 @@ class ValidationConfig:
     lambda_finish: float = 0.1
     parallel: ParallelWeights = field(default_factory=ParallelWeights)
     finish: FinishWeights = field(default_factory=FinishWeights)
-    limits: Limits = field(default_factory=Limits)
+    limits: CheckLimits = field(default_factory=CheckLimits)
 
     def __post_init__(self) -> None:
         read_lambdas((self.lambda_parallel, self.lambda_finish))

@@ -13,10 +13,10 @@ import numpy as np
 
 from aegir.lab.reward_validation.cases import Component
 from aegir.lab.reward_validation.config import ValidationConfig
-from aegir.lab.reward_validation.report import Check, number_or_none
+from aegir.lab.reward_validation.report import RewardCheck, number_or_none
 from aegir.lab.reward_validation.toy_router import (
-    Rollout,
-    Router,
+    ToyRollout,
+    ToyRouter,
     fresh_router,
     learn,
     policy_gradient,
@@ -38,18 +38,16 @@ def gradient_checks(
     config: ValidationConfig,
     seeds: Seeds,
     curves: dict[str, tuple[float | None, ...]],
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     """Every gradient check; the learning curve of each component is left in `curves`."""
     router = fresh_router()
     rollout = roll_out(router, config.episodes, seeds, "gradient")
     control = float(np.linalg.norm(policy_gradient(router, rollout, np.ones(config.episodes))))
-    yield Check(
-        "gradient",
-        "control",
-        "a constant reward gives none",
-        control < ROUNDING,
-        f"gradient norm {control:.2g}",
-        {"norm": control},
+    yield RewardCheck.of(
+        *("gradient", "control", "a constant reward gives none"),
+        passed=control < ROUNDING,
+        sentence=f"gradient norm {control:.2g}",
+        norm=control,
     )
     for name, component in components.items():
         yield _stands_out(name, component(rollout.batch), router, rollout, config, seeds)
@@ -64,11 +62,11 @@ def gradient_checks(
 def _stands_out(
     name: str,
     rewards: Floats,
-    router: Router,
-    rollout: Rollout,
+    router: ToyRouter,
+    rollout: ToyRollout,
     config: ValidationConfig,
     seeds: Seeds,
-) -> Check:
+) -> RewardCheck:
     """The norm of the gradient against that of the same rewards given to the wrong tables."""
     norm = float(np.linalg.norm(policy_gradient(router, rollout, rewards)))
     draw = seeds.generator("shuffle", name)
@@ -76,29 +74,26 @@ def _stands_out(
         float(np.linalg.norm(policy_gradient(router, rollout, draw.permutation(rewards))))
         for _ in range(SHUFFLES)
     ]
-    floor = float(np.mean(shuffled) + config.limits.deviations * np.std(shuffled))
-    return Check(
-        "gradient",
-        name,
-        "stands out from shuffled rewards",
-        norm > floor > ROUNDING,
-        f"gradient norm {norm:.4f}, shuffled {np.mean(shuffled):.4f}, must exceed {floor:.4f}",
-        {
-            "norm": number_or_none(norm),
-            "shuffled": number_or_none(float(np.mean(shuffled))),
-            "floor": number_or_none(floor),
-        },
+    chance = float(np.mean(shuffled))
+    floor = float(chance + config.limits.deviations * np.std(shuffled))
+    return RewardCheck.of(
+        *("gradient", name, "stands out from shuffled rewards"),
+        passed=norm > floor > ROUNDING,
+        sentence=f"gradient norm {norm:.4f}, shuffled {chance:.4f}, must exceed {floor:.4f}",
+        norm=norm,
+        shuffled=chance,
+        floor=floor,
     )
 
 
 def _learns(
     name: str,
     component: Component,
-    before: Router,
-    after: Router,
+    before: ToyRouter,
+    after: ToyRouter,
     config: ValidationConfig,
     seeds: Seeds,
-) -> Check:
+) -> RewardCheck:
     """The mean reward on fresh tables after climbing it, against before, with its standard error."""
     batches = [
         roll_out(router, config.episodes, seeds, "fresh").batch for router in (before, after)
@@ -110,32 +105,26 @@ def _learns(
         if np.isfinite(means).all()
         else np.nan
     )
-    return Check(
-        "gradient",
-        name,
-        "climbing it raises it on fresh tables",
-        bool(means[1] - means[0] > config.limits.deviations * error),
-        f"mean {means[0]:.3f} before and {means[1]:.3f} after {config.learning_steps} steps "
+    return RewardCheck.of(
+        *("gradient", name, "climbing it raises it on fresh tables"),
+        passed=means[1] - means[0] > config.limits.deviations * error,
+        sentence=f"mean {means[0]:.3f} before and {means[1]:.3f} after {config.learning_steps} steps "
         f"(standard error {error:.3f})",
-        {
-            "before": number_or_none(means[0]),
-            "after": number_or_none(means[1]),
-            "error": number_or_none(error),
-            "specialists_on": float(batches[1].activations().mean()),
-        },
+        before=means[0],
+        after=means[1],
+        error=error,
+        specialists_on=float(batches[1].activations().mean()),
     )
 
 
-def _leaves_collapse(finish: Component, config: ValidationConfig, seeds: Seeds) -> Check:
+def _leaves_collapse(finish: Component, config: ValidationConfig, seeds: Seeds) -> RewardCheck:
     """From always on, with every column answered, the penalty must push the biases down."""
     router = fresh_router(COLLAPSED)
     rollout = without_misses(roll_out(router, config.episodes, seeds, "collapse"))
     push = float(policy_gradient(router, rollout, finish(rollout.batch))[-1].mean())
-    return Check(
-        "gradient",
-        "finish",
-        "leaves a router that is always on",
-        push < -1e-6,
-        f"mean gradient of the biases {push:.2g}; expected below 0",
-        {"push": number_or_none(push)},
+    return RewardCheck.of(
+        *("gradient", "finish", "leaves a router that is always on"),
+        passed=push < -1e-6,
+        sentence=f"mean gradient of the biases {push:.2g}; expected below 0",
+        push=push,
     )

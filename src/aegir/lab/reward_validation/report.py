@@ -21,7 +21,7 @@ ADVICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RewardCheck:
     """One answered question."""
 
     kind: str
@@ -30,6 +30,14 @@ class Check:
     passed: bool
     sentence: str
     evidence: Mapping[str, float | None]
+
+    @classmethod
+    def of(
+        cls, kind: str, component: str, name: str, passed: bool, sentence: str, **evidence: float
+    ) -> "RewardCheck":
+        """Make a check; evidence that is not finite could not be measured and becomes None."""
+        numbers = {key: number_or_none(value) for key, value in evidence.items()}
+        return cls(kind, component, name, bool(passed), sentence, numbers)
 
     @property
     def advice(self) -> str:
@@ -41,7 +49,7 @@ class Check:
 class ValidationReport:
     """Every check with its evidence, the scales and suggested lambdas, and the learning curves."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[RewardCheck, ...]
     scales: Mapping[str, PartScale]
     correlations: Mapping[str, float | None]
     curves: Mapping[str, tuple[float | None, ...]]
@@ -54,11 +62,11 @@ class ValidationReport:
         return not self.failures
 
     @property
-    def failures(self) -> tuple[Check, ...]:
+    def failures(self) -> tuple[RewardCheck, ...]:
         return tuple(check for check in self.checks if not check.passed)
 
     def as_dict(self) -> dict[str, Any]:
-        """One JSON-ready object; a figure that could not be measured is null."""
+        """One JSON-ready object; a number that could not be measured is null."""
         return {
             "version": version("aegir-tables"),
             "passed": self.passed,
@@ -75,5 +83,5 @@ class ValidationReport:
 
 
 def number_or_none(value: float) -> float | None:
-    """What JSON can hold of a figure that may not have been measurable."""
+    """What JSON can hold of a number that may not have been measurable."""
     return float(value) if np.isfinite(value) else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from importlib.metadata import version
 
-from aegir.lab.reward_validation.report import Check, ValidationReport
+from aegir.lab.reward_validation.report import RewardCheck, ValidationReport
 from aegir_rl.observe.plots import bar_plot, line_plot
 from aegir_rl.rewards.sweeps import reward_sweeps
 
@@ -33,7 +33,7 @@ def render_page(report: ValidationReport, command: str = "validate_rewards()") -
         f'<div class="plots">{"".join(_measured(report))}</div>',
         "<h2>Each reward over a sweep</h2>",
         f'<div class="plots">{"".join(_sweeps(report))}</div>',
-        f"<p>Made by aegir {version('aegir')} with <code>{escape(command)}</code>: seed {report.config.seed}, "
+        f"<p>Made by aegir {version('aegir-tables')} with <code>{escape(command)}</code>: seed {report.config.seed}, "
         f"{report.config.episodes} tables per batch, on a toy router and synthetic tables.</p>",
         "</body></html>",
     ]
@@ -52,7 +52,7 @@ def _checks(report: ValidationReport) -> str:
     return f"<table>{head}{''.join(rows)}</table>"
 
 
-def _advice(check: Check) -> str:
+def _advice(check: RewardCheck) -> str:
     return "" if check.passed else f'<br><span class="no">To do: {escape(check.advice)}.</span>'
 
 
@@ -63,9 +63,9 @@ def _scales(report: ValidationReport) -> str:
         "finish": report.config.lambda_finish,
     }
     rows = [
-        f"<tr><td>{name}</td><td>{_figure(scale.mean)}</td><td>{_figure(scale.spread)}</td>"
+        f"<tr><td>{name}</td><td>{_number(scale.mean)}</td><td>{_number(scale.spread)}</td>"
         f"<td>{lambdas[name]:g}</td>"
-        f"<td>{'always 1' if name == 'perf' else _figure(scale.suggested_lambda)}</td></tr>"
+        f"<td>{'always 1' if name == 'perf' else _number(scale.suggested_lambda)}</td></tr>"
         for name, scale in report.scales.items()
     ]
     head = "<tr><th>reward</th><th>mean</th><th>spread</th><th>lambda</th><th>suggested</th></tr>"
@@ -106,5 +106,5 @@ def _class(passed: bool) -> str:
     return "yes" if passed else "no"
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "missing" if value is None else f"{value:.3f}"

@@ -31,7 +31,7 @@ RIGHT = (0.95, 0.9, 0.15)
 
 
 @dataclass(frozen=True, slots=True)
-class Router:
+class ToyRouter:
     """A linear layer to one logit per specialist."""
 
     weight: Floats
@@ -39,13 +39,13 @@ class Router:
     bias: Floats
     """(N,)"""
 
-    def moved(self, step: Floats, amount: float) -> "Router":
+    def moved(self, step: Floats, amount: float) -> "ToyRouter":
         """The router after a step along a gradient from `policy_gradient`."""
-        return Router(self.weight + amount * step[:-1], self.bias + amount * step[-1])
+        return ToyRouter(self.weight + amount * step[:-1], self.bias + amount * step[-1])
 
 
 @dataclass(frozen=True, slots=True)
-class Rollout:
+class ToyRollout:
     """What a router saw and did in one batch."""
 
     features: Floats
@@ -53,14 +53,14 @@ class Rollout:
     batch: EpisodeBatch
 
 
-def fresh_router(bias: float = 0.0) -> Router:
+def fresh_router(bias: float = 0.0) -> ToyRouter:
     """A router that does not look at its input; bias 0 switches every specialist on half the time."""
-    return Router(np.zeros((SPECIALISTS + 1, SPECIALISTS)), np.full(SPECIALISTS, bias))
+    return ToyRouter(np.zeros((SPECIALISTS + 1, SPECIALISTS)), np.full(SPECIALISTS, bias))
 
 
 def roll_out(
-    router: Router, episodes: int, seeds: Seeds, *names: str | int, spread: float = 0.0
-) -> Rollout:
+    router: ToyRouter, episodes: int, seeds: Seeds, *names: str | int, spread: float = 0.0
+) -> ToyRollout:
     """Route a batch of invented tables; `spread` moves each table's biases at random, for variety."""
     draw = seeds.generator("toy router", *names)
     kinds = draw.integers(1, SPECIALISTS + 1, (episodes, COLUMNS))
@@ -78,10 +78,12 @@ def roll_out(
     alone = _outcome(kinds, np.zeros_like(helped), luck)[1]
     gain = activations * needed * (right.astype(float) - alone)[..., None]
     predicted = np.where(right, kinds, np.where(answered, SPECIALISTS + 1, NO_CHOICE))
-    return Rollout(features, routed_batch(activations, predicted, kinds, gain, np.zeros_like(gain)))
+    return ToyRollout(
+        features, routed_batch(activations, predicted, kinds, gain, np.zeros_like(gain))
+    )
 
 
-def policy_gradient(router: Router, rollout: Rollout, rewards: Floats) -> Floats:
+def policy_gradient(router: ToyRouter, rollout: ToyRollout, rewards: Floats) -> Floats:
     """Gradient of the mean reward by the router, (F + 1, N), bias last; missing rewards are left out."""
     import torch
 
@@ -98,8 +100,8 @@ def policy_gradient(router: Router, rollout: Rollout, rewards: Floats) -> Floats
 
 
 def learn(
-    router: Router, component: Component, steps: int, episodes: int, seeds: Seeds
-) -> tuple[Router, list[float]]:
+    router: ToyRouter, component: Component, steps: int, episodes: int, seeds: Seeds
+) -> tuple[ToyRouter, list[float]]:
     """Climb one reward by policy gradient; the router and the mean reward before every step."""
     curve = []
     for step in range(steps):
@@ -114,7 +116,7 @@ def learn(
     return router, curve
 
 
-def without_misses(rollout: Rollout) -> Rollout:
+def without_misses(rollout: ToyRollout) -> ToyRollout:
     """The same rollout with every column answered: what is left of r_finish is its routing penalty."""
     actions = rollout.batch.actions.copy()
     answers = actions[..., rollout.batch.factors.index(LABEL)]
@@ -122,7 +124,9 @@ def without_misses(rollout: Rollout) -> Rollout:
     return replace(rollout, batch=replace(rollout.batch, actions=actions))
 
 
-def _log_policy(weight: "torch.Tensor", bias: "torch.Tensor", rollout: Rollout) -> "torch.Tensor":
+def _log_policy(
+    weight: "torch.Tensor", bias: "torch.Tensor", rollout: ToyRollout
+) -> "torch.Tensor":
     import torch
 
     logits = torch.from_numpy(rollout.features) @ weight + bias

@@ -27,7 +27,7 @@ from aegir.lab.reward_validation.cases import (
 )
 from aegir.lab.reward_validation.config import ValidationConfig
 from aegir.lab.reward_validation.gradient_checks import gradient_checks
-from aegir.lab.reward_validation.report import Check, ValidationReport, number_or_none
+from aegir.lab.reward_validation.report import RewardCheck, ValidationReport
 from aegir.lab.reward_validation.toy_router import fresh_router, roll_out
 from aegir_rl.base.arrays import Floats
 from aegir_rl.base.errors import AegirError
@@ -122,101 +122,97 @@ class _Guarded:
 
 def _polarity_checks(
     components: Mapping[str, _Guarded], config: ValidationConfig
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     for case in polarity_cases():
         component = components[case.component]
         better, worse = (float(component(batch)[0]) for batch in (case.better, case.worse))
-        yield Check(
-            "polarity",
-            case.component,
-            case.name,
-            better >= worse + config.limits.margin,
-            f"{better:.3f} against {worse:.3f}",
-            {"better": number_or_none(better), "worse": number_or_none(worse)},
+        yield RewardCheck.of(
+            *("polarity", case.component, case.name),
+            passed=better >= worse + config.limits.margin,
+            sentence=f"{better:.3f} against {worse:.3f}",
+            better=better,
+            worse=worse,
         )
 
 
 def _independence_checks(
     components: Mapping[str, _Guarded], config: ValidationConfig
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     limits = config.limits
     for case in independence_cases():
-        found = {name: float(components[name](case.batch)[0]) for name in case.expected}
+        rewards = {name: float(components[name](case.batch)[0]) for name in case.expected}
         passed = all(
-            found[name] >= limits.high if level == "high" else found[name] <= limits.low
+            rewards[name] >= limits.high if level == "high" else rewards[name] <= limits.low
             for name, level in case.expected.items()
         )
-        said = ", ".join(
-            f"{name} {found[name]:.3f} ({level})" for name, level in case.expected.items()
+        sentence = ", ".join(
+            f"{name} {rewards[name]:.3f} ({level})" for name, level in case.expected.items()
         )
-        evidence = {name: number_or_none(value) for name, value in found.items()}
-        yield Check("independence", "all", case.name, passed, said, evidence)
+        yield RewardCheck.of("independence", "all", case.name, passed, sentence, **rewards)
 
 
 def _correlations(values: Mapping[str, Floats]) -> dict[str, float | None]:
     """Correlation of every pair over the tables that have both; None where one does not vary."""
-    found: dict[str, float | None] = {}
+    correlations: dict[str, float | None] = {}
     for first, second in combinations(values, 2):
         both = np.isfinite(values[first]) & np.isfinite(values[second])
         pair = np.stack([values[first][both], values[second][both]])
         varies = both.sum() > 1 and bool((np.ptp(pair, axis=1) > 0).all())
-        found[f"{first} and {second}"] = (
+        correlations[f"{first} and {second}"] = (
             float(np.asarray(np.corrcoef(pair))[0, 1]) if varies else None
         )
-    return found
+    return correlations
 
 
 def _correlation_checks(
     correlations: Mapping[str, float | None], config: ValidationConfig
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     most = config.limits.correlation
     for pair, value in correlations.items():
-        said = "one of them does not vary" if value is None else f"correlation {value:.3f}"
-        yield Check(
-            "independence",
-            "all",
-            f"{pair} are not the same",
-            value is not None and abs(value) <= most,
-            f"{said} over varied policies (at most {most:g})",
-            {"correlation": value},
+        measured = "one of them does not vary" if value is None else f"correlation {value:.3f}"
+        yield RewardCheck.of(
+            *("independence", "all", f"{pair} are not the same"),
+            passed=value is not None and abs(value) <= most,
+            sentence=f"{measured} over varied policies (at most {most:g})",
+            correlation=np.nan if value is None else value,
         )
 
 
 def _scale_checks(
     values: Mapping[str, Floats], components: Mapping[str, _Guarded], config: ValidationConfig
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     """Spread over varied policies; range over every batch and case the component was computed on."""
     limits = config.limits
     scales = {name: measure_scale(part) for name, part in values.items()}
     largest = max((scale.spread or 0.0) for scale in scales.values())
     for name, scale in scales.items():
         if scale.spread is None:
-            yield Check("scale", name, "comparable spread", False, "no table has this reward", {})
+            yield RewardCheck.of(
+                "scale", name, "comparable spread", False, "no table has this reward"
+            )
             continue
         low, high = components[name].lowest, components[name].highest
         comparable = scale.spread > 0 and largest <= limits.scale_ratio * scale.spread
-        yield Check(
-            "scale",
-            name,
-            "comparable spread, values in reach",
-            comparable and max(-low, high) <= limits.reach,
-            f"spread {scale.spread:.3f} (largest {largest:.3f}), from {low:.3f} to {high:.3f} "
+        yield RewardCheck.of(
+            *("scale", name, "comparable spread, values in reach"),
+            passed=comparable and max(-low, high) <= limits.reach,
+            sentence=f"spread {scale.spread:.3f} (largest {largest:.3f}), from {low:.3f} to {high:.3f} "
             f"(at most {limits.reach:g} from 0)",
-            {"spread": scale.spread, "lowest": low, "highest": high},
+            spread=scale.spread,
+            lowest=low,
+            highest=high,
         )
 
 
 def _presence_checks(
     components: Mapping[str, _Guarded], config: ValidationConfig
-) -> Iterator[Check]:
+) -> Iterator[RewardCheck]:
     most = config.limits.missing
     for name, component in components.items():
         share = component.missing / max(component.tables, 1)
-        yield Check(
-            "presence",
-            name,
-            "hardly ever missing",
-            share <= most,
-            f"missing on {component.missing} of {component.tables} tables (at most {most:.0%})",
-            {"missing": share},
+        yield RewardCheck.of(
+            *("presence", name, "hardly ever missing"),
+            passed=share <= most,
+            sentence=f"missing on {component.missing} of {component.tables} tables (at most {most:.0%})",
+            missing=share,
         )

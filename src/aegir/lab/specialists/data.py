@@ -14,7 +14,7 @@ from typing import Any
 
 from aegir.answers.gold_labels import count_unknown_names
 from aegir.lab.byte_network.corpus import Corpus, Split, origin_of, split_tables
-from aegir.lab.byte_network.examples import TEACHER_HEAD, Example, examples_of, heads_of
+from aegir.lab.byte_network.examples import TEACHER_HEAD, TableExample, examples_of, heads_of
 from aegir.lab.data.raw_tables import read_raw_tables
 from aegir.lab.data.sources import TrainingTable, raw_files
 from aegir.lab.held_out import column_names
@@ -46,7 +46,7 @@ class SpecialistData:
     domain: Domain
     held_out: tuple[TrainingTable, ...]
     """Whole tables, with all their labels."""
-    taught_apart: tuple[Example, ...]
+    taught_apart: tuple[TableExample, ...]
     """Columns with a teacher's vector that are not learnt from."""
     facts: dict[str, Any]
     """Counts of columns, and a fingerprint of the held-out ones, for the specialist's file."""
@@ -63,19 +63,19 @@ def read_data(
 
     The tables are those of the configuration, unless `split` gives others.
     """
-    split = split or split_tables(config)
+    split = split or split_tables(config.data, config.held_out, config.seed)
     domain = Domain.of(config.specialist, [split.tables[number] for number in split.training])
     learnt = slice_tables(split.tables, split.training, domain, config.seed)
     check_not_empty(learnt, split.tables, domain)
-    looked_at = slice_tables(split.tables, split.held_out, domain, config.seed)
+    evaluated = slice_tables(split.tables, split.held_out, domain, config.seed)
     held_out = tuple(split.tables[number] for number in split.held_out)
     taught, apart = _teach(config, held_out, folder, encode, say)
     return SpecialistData(
-        _corpus(config, split, learnt, looked_at, taught),
-        domain,
-        held_out,
-        tuple(apart.examples(config.distil.weight)),
-        {
+        corpus=_corpus(config, split, learnt, evaluated, taught),
+        domain=domain,
+        held_out=held_out,
+        taught_apart=tuple(apart.examples(config.distil.weight)),
+        facts={
             "inside": learnt.inside,
             "outside": len(learnt.tables) - learnt.inside,
             "taught": len(taught.columns),
@@ -94,7 +94,7 @@ def _corpus(
     config: SpecialistTraining,
     split: Split,
     learnt: Slice,
-    looked_at: Slice,
+    evaluated: Slice,
     taught: TaughtColumns,
 ) -> Corpus:
     heads = heads_of(split.tables)
@@ -105,16 +105,18 @@ def _corpus(
         examples += taught.examples(config.distil.weight)
         groups += range(-len(taught.columns), 0)  # each a group of its own
     return Corpus(
-        heads,
-        tuple(examples),
-        tuple(groups),
-        tuple(examples_of(looked_at.tables, heads)),
-        tuple(
+        heads=heads,
+        training=tuple(examples),
+        groups=tuple(groups),
+        held_out=tuple(examples_of(evaluated.tables, heads)),
+        origins=tuple(
             origin_of(table, split.groups[number])
-            for table, number in zip(looked_at.tables, looked_at.numbers, strict=True)
+            for table, number in zip(evaluated.tables, evaluated.numbers, strict=True)
         ),
-        count_unknown_names(table.labelled for table in split.tables),
-        first_rows(taught, config.architecture.reading) if config.distil.start_rows else None,
+        unknown=count_unknown_names(table.labelled for table in split.tables),
+        first_rows=first_rows(taught, config.architecture.reading)
+        if config.distil.start_rows
+        else None,
         calibrates=False,
     )
 

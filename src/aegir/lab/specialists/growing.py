@@ -6,7 +6,7 @@
     each round   confusions of the swarm on the proposal tables --> the worst group of types that was not tried yet
                  --> a specialist trained on the learning tables --> its weight, fitted on the proposal tables
                  --> its gain on the judging tables; kept, in the pool and for later rounds, if the lower end is above 0
-                 --> what is kept is validated on the same tables beside a search (evaluation/validating.py), which may ask it or not
+                 --> what is kept is validated on the same tables beside a search (evaluation/validating.py), which may call it or not
 
 Promises
   - the same tables, settings and seed give the same rounds;
@@ -30,7 +30,6 @@ from aegir.evaluation.validating import Validator
 from aegir.lab.byte_network.config import EVERY_FOLD
 from aegir.lab.byte_network.corpus import Split
 from aegir.lab.byte_network.examples import NO_FOLD
-from aegir.lab.byte_network.supervised import Watcher
 from aegir.lab.specialists.config import SpecialistSettings, SpecialistTraining
 from aegir.lab.specialists.growth_tables import GrowthTables, judge_part, propose
 from aegir.lab.specialists.recipe import run_folder_of, train_specialist
@@ -41,17 +40,16 @@ from aegir.readers.swarm.added_answer import (
     add_answer,
     fit_weight,
     measure_gain,
-    places_of_types,
     specialist_types,
+    type_indices,
 )
 from aegir.readers.swarm.confusions import ConfusedTypes, JudgedColumns
 from aegir.readers.swarm.pool.changes import add_specialist
-from aegir.readers.swarm.pool.entry import Validation, load_entry, manifest_of
+from aegir.readers.swarm.pool.entry import SpecialistValidation, load_entry, manifest_of
 from aegir.readers.swarm.pool.loading import load_weights
-from aegir.readers.swarm.pool.usage import Usage, save_usage
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.training_run import CHECKPOINT
+from aegir_rl.base.training_run import CHECKPOINT, Watcher
 
 FORMAT = "aegir-growth-1"
 ROUNDS_FILE = "rounds.json"
@@ -74,8 +72,8 @@ class GrownRound:
     """None if there is no specialist to measure."""
     kept: bool
     reason: str
-    validation: Validation | None = None
-    """Whether a search asks what was kept; None for what was not."""
+    validation: SpecialistValidation | None = None
+    """Whether a search calls what was kept; None for what was not."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the round; JSON."""
@@ -141,7 +139,7 @@ class Growth:
         train_specialist(config, self.file(name), watch, resume=resume, split=_split(self.tables))
 
     def _judge(self, name: str, group: ConfusedTypes) -> GrownRound:
-        model, members = load_weights(self.file(name)).model, places_of_types(group.types)
+        model, members = load_weights(self.file(name)).model, type_indices(group.types)
         weight = fit_weight(self.proposal, specialist_types(model, self.proposal.columns), members)
         answers = specialist_types(model, self.judging.columns)
         changed = add_answer(self.judging.probabilities, answers, members, weight)
@@ -156,8 +154,8 @@ class Growth:
         )
         return GrownRound(name, group.types, group.confusions, weight, gain, kept, reason)
 
-    def _keep(self, done: GrownRound, watch: Watcher) -> Validation | None:
-        """Put a specialist into the pool, unless an earlier run did, and let later rounds use it; return whether a search asks it."""
+    def _keep(self, done: GrownRound, watch: Watcher) -> SpecialistValidation | None:
+        """Put a specialist into the pool, unless an earlier run did, and let later rounds use it; return whether a search calls it."""
         assert done.gain is not None, "what is kept was measured"
         digest = load_weights(self.file(done.name)).weights_sha256
         manifest = manifest_of(self.pool, done.name)
@@ -167,13 +165,12 @@ class Growth:
             watch.say("measuring what a search gains by it")
             validate = Validator.load(self.pool, fitting, judging, say=watch.say)
             entry = add_specialist(self.file(done.name), self.pool, done.name, judging, validate)
-            save_usage(self.pool, {done.name: Usage(gains=1, gain=done.gain.value)})
         self._add(done.name, done.types, done.weight)
         return entry.validation
 
     def _add(self, name: str, types: tuple[str, ...], weight: float) -> None:
         """Add the answer of a specialist that was kept to those of the swarm."""
-        model, members = load_weights(self.file(name)).model, places_of_types(types)
+        model, members = load_weights(self.file(name)).model, type_indices(types)
 
         def added(judged: JudgedColumns) -> JudgedColumns:
             answers = specialist_types(model, judged.columns)
@@ -211,6 +208,8 @@ class Growth:
                     f"{self.out} was begun with other tables, settings, swarm or seed; go on with those, or choose another --out"
                 )
             return tuple(_round(each) for each in record["rounds"])
+        except UsageError:
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{path} cannot be read as rounds of growth ({error})") from None
 
@@ -220,13 +219,13 @@ class Growth:
         replace_file(self.out / ROUNDS_FILE, (json.dumps(record, indent=1) + "\n").encode())
 
 
-def _round(given: dict[str, Any]) -> GrownRound:
-    gain = None if given["gain"] is None else Gain(**given["gain"])
-    validation = given.get("validation")
+def _round(record: dict[str, Any]) -> GrownRound:
+    gain = None if record["gain"] is None else Gain(**record["gain"])
+    validation = record.get("validation")
     if validation is not None:
-        validation = Validation(**{**validation, "types": tuple(validation["types"])})
-    types = tuple(given["types"])
-    return GrownRound(**{**given, "types": types, "gain": gain, "validation": validation})
+        validation = SpecialistValidation(**{**validation, "types": tuple(validation["types"])})
+    types = tuple(record["types"])
+    return GrownRound(**{**record, "types": types, "gain": gain, "validation": validation})
 
 
 def _split(tables: GrowthTables) -> Split:
@@ -256,8 +255,8 @@ def _config_of(
     inside: Counter[str] = Counter()
     for table in learnt:
         if domain.covers(table.source):
-            places = [domain.place(labels) for labels in table.labelled.labels]
-            inside[table.source.stem] += places.count("inside")
+            sides = [domain.place(labels) for labels in table.labelled.labels]
+            inside[table.source.stem] += sides.count("inside")
     wanted = sum(config.supervised.tables_per_step.values()) or COLUMNS_PER_STEP
     per_step = {
         stem: max(1, round(wanted * count / inside.total()))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aegir.lab.byte_network.corpus import Corpus, Split
 from aegir.lab.byte_network.export import read_network
-from aegir.lab.byte_network.supervised import Watcher, train
+from aegir.lab.byte_network.supervised import train
 from aegir.lab.ngram_network.distillation import Encode
 from aegir.lab.sentence_encoder import encode_texts
 from aegir.lab.specialists.config import SpecialistTraining
@@ -21,6 +21,7 @@ from aegir.lab.specialists.data import ENCODER, SpecialistData, read_data
 from aegir.lab.specialists.scores import mean_scores, measure_cosine, measure_scores
 from aegir.readers.swarm.weights_file import SpecialistManifest, load_specialist, save_specialist
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.training_run import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class TrainedSpecialist:
     """What a finished training gives."""
 
     manifest: SpecialistManifest
-    figures: dict[str, float]
+    metrics: dict[str, float]
     """Of the last check of the run, and `teacher_cosine` if there was a teacher."""
 
 
@@ -65,23 +66,23 @@ def train_specialist(
         return read[0].corpus
 
     trained = train(config, "supervised", folder, watch, start, resume, make_corpus)
-    (data,), figures = read, dict(trained.figures)
+    (data,), metrics = read, dict(trained.metrics)
     if data.taught_apart:
-        figures["teacher_cosine"] = measure_cosine(trained, data.taught_apart)
-    checkpoint = read_network(folder, config, data.corpus, {"domain": data.facts | figures})
+        metrics["teacher_cosine"] = measure_cosine(trained, data.taught_apart)
+    checkpoint = read_network(folder, config, data.corpus, {"domain": data.facts | metrics})
     watch.say("measuring inside and outside the domain")
     scores = earlier if scores_from else measure_scores(checkpoint, data.held_out, data.domain)
     manifest = save_specialist(
         out,
         checkpoint,
-        settings.name,
-        settings.domain,
-        _sources(config),
-        scores.inside,
-        scores.outside,
-        data.domain.types,
+        name=settings.name,
+        domain=settings.domain,
+        data=_sources(config),
+        scores_inside=scores.inside,
+        scores_outside=scores.outside,
+        types=data.domain.types,
     )
-    return TrainedSpecialist(manifest, figures)
+    return TrainedSpecialist(manifest, metrics)
 
 
 def _sources(config: SpecialistTraining) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from aegir.lab.byte_network.batches import batch_of, draw_as_is
 from aegir.lab.byte_network.evaluation import Answers, answer
-from aegir.lab.byte_network.examples import TEACHER_HEAD, Example, examples_of
+from aegir.lab.byte_network.examples import TEACHER_HEAD, TableExample, examples_of
 from aegir.lab.byte_network.supervised import Trained
 from aegir.lab.data.sources import TrainingTable
 from aegir.lab.specialists.slices import Domain, single_column
@@ -48,11 +48,11 @@ def measure_scores(
     is_inside: list[bool] = []
     for table in held_out:
         for number, labels in enumerate(table.labelled.labels):
-            place = None if table.source.aux else domain.place(labels)
-            if place:
+            side = None if table.source.aux else domain.place(labels)
+            if side:
                 single = single_column(table.labelled, number, labels)
                 columns.append(TrainingTable(single, table.source))
-                is_inside.append(place == "inside" and domain.covers(table.source))
+                is_inside.append(side == "inside" and domain.covers(table.source))
     if not columns:
         return DomainScores({}, {})
     model = ByteColumnModel.of(rounded(checkpoint))
@@ -76,8 +76,8 @@ def mean_scores(manifests: Sequence[SpecialistManifest], name: str) -> DomainSco
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def measure_cosine(trained: Trained, examples: Sequence[Example]) -> float:
-    """Return the mean cosine between the student's and the teacher's vectors of columns that were kept out."""
+def measure_cosine(trained: Trained, examples: Sequence[TableExample]) -> float:
+    """Return the mean cosine between the student's and the teacher's vectors of columns that were rows out."""
     total, net = 0.0, trained.net
     net.eval()
     for at in range(0, len(examples), COLUMNS_AT_ONCE):
@@ -86,8 +86,8 @@ def measure_cosine(trained: Trained, examples: Sequence[Example]) -> float:
         ]
         batch = batch_of(some, trained.index, {TEACHER_HEAD: trained.heads[TEACHER_HEAD]})
         vectors, _ = net.read(batch.parts)
-        given = net.heads[TEACHER_HEAD](vectors)
-        cosines = functional.cosine_similarity(given, batch.targets[TEACHER_HEAD], dim=-1)
+        guessed = net.heads[TEACHER_HEAD](vectors)
+        cosines = functional.cosine_similarity(guessed, batch.targets[TEACHER_HEAD], dim=-1)
         total += float(cosines.sum())
     return total / max(len(examples), 1)
 
@@ -96,10 +96,10 @@ def _scores(answers: Answers, among: Bools) -> dict[str, float]:
     """Return the scores of the columns in `among` (columns,); a share of nothing is left out."""
     scores = {COLUMNS: float(among.sum())}
     for share, head in SHARES.items():
-        kept = np.flatnonzero(among & answers.known[head])
-        if len(kept):
-            said = answers.logits[head][kept].argmax(axis=1)
-            scores[share] = float(answers.accepted[head][kept, said].mean())
+        rows = np.flatnonzero(among & answers.known[head])
+        if len(rows):
+            said = answers.logits[head][rows].argmax(axis=1)
+            scores[share] = float(answers.accepted[head][rows, said].mean())
     if among.any():
         said = answers.logits[TYPES_HEAD][among].argmax(axis=1)
         scores[NONE_SHARE] = float((said == len(OUTPUTS[TYPES_HEAD]) - 1).mean())
@@ -108,8 +108,8 @@ def _scores(answers: Answers, among: Bools) -> dict[str, float]:
 
 def _mean(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
     measures = dict.fromkeys(measure for scores in several for measure in scores)
-    found = {}
+    means = {}
     for measure in measures:
         values = [scores[measure] for scores in several if measure in scores]
-        found[measure] = sum(values) / (1 if measure == COLUMNS else len(values))
-    return found
+        means[measure] = sum(values) / (1 if measure == COLUMNS else len(values))
+    return means

@@ -72,7 +72,7 @@ def open_training(_settings: Mapping[str, Any], _workers: int) -> Iterator[RunSh
                     {"out": training.out, "error": str(error), "exit_code": error.exit_code},
                 )
                 continue
-            yield index, {"out": training.out, **asdict(done.manifest), "figures": done.figures}
+            yield index, {"out": training.out, **asdict(done.manifest), "figures": done.metrics}
 
     yield run
 

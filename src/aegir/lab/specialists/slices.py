@@ -25,7 +25,7 @@ from aegir.vocabulary.terms import TYPE_NAMES
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
 
-Place = Literal["inside", "outside"]
+Side = Literal["inside", "outside"]
 FOREIGN = ColumnLabels(types=(), fine=())
 """What a column outside the domain is learnt to be: none of the names."""
 MOST = 0.5
@@ -76,7 +76,7 @@ class Domain:
             return True
         return source.everyday == (self.settings.tables == EVERYDAY)
 
-    def place(self, labels: ColumnLabels) -> Place | None:
+    def place(self, labels: ColumnLabels) -> Side | None:
         """Return where a column with these labels is; None if they do not say."""
         named = [names for names in (labels.types, labels.fine) if names is not None]
         if not named:
@@ -110,24 +110,24 @@ def slice_tables(
     columns, origins, inside = [], [], 0
     for number in numbers:
         table = tables[number]
-        for place, column in _columns(table, domain, keep[table.source.stem]):
+        for side, column in _columns(table, domain, keep[table.source.stem]):
             columns.append(column)
             origins.append(number)
-            inside += place == "inside"
+            inside += side == "inside"
     return Slice(tuple(columns), tuple(origins), inside)
 
 
 def _columns(
     table: TrainingTable, domain: Domain, keep: KeepOutside
-) -> Iterator[tuple[Place, TrainingTable]]:
+) -> Iterator[tuple[Side, TrainingTable]]:
     """Yield the columns of a table that are learnt from, with the labels that a specialist learns."""
     if not domain.covers(table.source):
         return
     for number, labels in enumerate(table.labelled.labels):
-        place = _place(labels, table.source, domain)
-        if place == "inside" or (place == "outside" and keep()):
-            learnt = labels if place == "inside" else FOREIGN
-            yield place, replace(table, labelled=single_column(table.labelled, number, learnt))
+        side = _side(labels, table.source, domain)
+        if side == "inside" or (side == "outside" and keep()):
+            learnt = labels if side == "inside" else FOREIGN
+            yield side, replace(table, labelled=single_column(table.labelled, number, learnt))
 
 
 def single_column(labelled: LabelledTable, number: int, labels: ColumnLabels) -> LabelledTable:
@@ -152,11 +152,11 @@ def _draws(
     tables: Sequence[TrainingTable], numbers: Sequence[int], domain: Domain, seed: int
 ) -> dict[str, KeepOutside]:
     """Return for each source how columns outside are drawn, so that they make up their share of its columns."""
-    counts: dict[str, Counter[Place | None]] = defaultdict(Counter)
+    counts: dict[str, Counter[Side | None]] = defaultdict(Counter)
     for number in numbers:
         source = tables[number].source
         counts[source.stem].update(
-            _place(labels, source, domain) for labels in tables[number].labelled.labels
+            _side(labels, source, domain) for labels in tables[number].labelled.labels
         )
     share = domain.settings.outside
     draws: dict[str, KeepOutside] = {}
@@ -171,7 +171,7 @@ def _draw(probability: float, seeds: Seeds, stem: str) -> KeepOutside:
     return lambda: bool(random.random() < probability)
 
 
-def _place(labels: ColumnLabels, source: Source, domain: Domain) -> Place | None:
+def _side(labels: ColumnLabels, source: Source, domain: Domain) -> Side | None:
     if source.aux:
         return "inside" if labels.types else None
     return domain.place(labels)

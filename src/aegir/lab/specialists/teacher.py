@@ -2,7 +2,7 @@
 
     columns of raw/ --text: header and first cells--> encoder --centred, length 1--> vectors (columns, D)
 
-A student that gives these vectors from bytes places columns by meaning, whether or not anybody labelled them. Half of the
+A student that gives these vectors from bytes arranges columns by meaning, whether or not anybody labelled them. Half of the
 columns are read without their header, by teacher and student alike; of the others the student may not see the header and
 then learns to guess at it. The encoder is asked once: its vectors are kept in a file.
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, vstack
 
 from aegir.lab.byte_network.corpus import FirstRows
-from aegir.lab.byte_network.examples import TEACHER_HEAD, Example
+from aegir.lab.byte_network.examples import TEACHER_HEAD, TableExample
 from aegir.lab.ngram_network.distillation import (
     RIDGE,
     Encode,
@@ -72,14 +72,14 @@ class TaughtColumns:
         """No columns."""
         return cls((), np.zeros((0, 0), np.float32))
 
-    def at(self, places: slice) -> "TaughtColumns":
-        """Return the columns at these places."""
-        return TaughtColumns(self.columns[places], self.vectors[places])
+    def at(self, part: slice) -> "TaughtColumns":
+        """Return the columns of this part."""
+        return TaughtColumns(self.columns[part], self.vectors[part])
 
-    def examples(self, weight: float) -> list[Example]:
+    def examples(self, weight: float) -> list[TableExample]:
         """Return one-column tables to learn from."""
         return [
-            Example(
+            TableExample(
                 Table("", (column,)),
                 {},
                 {TEACHER_HEAD: weight},
@@ -138,12 +138,12 @@ def first_rows(taught: TaughtColumns, reading: Reading) -> FirstRows:
     """Return the function that gives the rows with which the embedding of n-grams begins."""
     some = taught.at(slice(MOST_FOR_ROWS))
 
-    def rows(kept: npt.NDArray[np.int32], width: int) -> F32:
-        inputs = vstack(list(_bags(some.columns, GramIndex.of(kept), reading)))
-        found = solve_ridge(inputs, main_directions(some.vectors, width), RIDGE)
+    def rows(hashes: npt.NDArray[np.int32], width: int) -> F32:
+        inputs = vstack(list(_bags(some.columns, GramIndex.of(hashes), reading)))
+        fitted = solve_ridge(inputs, main_directions(some.vectors, width), RIDGE)
         often = np.asarray(inputs.sum(axis=0)).ravel()
-        size = np.sqrt((often[:, None] * found**2).sum() / max(float(often.sum()) * width, 1e-6))
-        return np.asarray(found * (SPREAD / max(float(size), 1e-6)), np.float32)
+        size = np.sqrt((often[:, None] * fitted**2).sum() / max(float(often.sum()) * width, 1e-6))
+        return np.asarray(fitted * (SPREAD / max(float(size), 1e-6)), np.float32)
 
     return rows
 
@@ -153,10 +153,10 @@ def _bags(columns: Sequence[Column], index: GramIndex, reading: Reading) -> Iter
     for at in range(0, len(columns), ROWS_AT_ONCE):
         some = [encode_column(column, reading) for column in columns[at : at + ROWS_AT_ONCE]]
         symbols, lengths = pad(some)
-        found = index.rows(symbols).reshape(len(some), -1)  # (B, T G)
-        row, place = np.nonzero(found < index.missing)
+        grams = index.rows(symbols).reshape(len(some), -1)  # (B, T G)
+        row, column = np.nonzero(grams < index.missing)
         shares = (1 / lengths[row]).astype(np.float32)
-        yield csr_matrix((shares, (row, found[row, place])), shape=(len(some), index.missing))
+        yield csr_matrix((shares, (row, grams[row, column])), shape=(len(some), index.missing))
 
 
 def _has_words(column: Column) -> bool:

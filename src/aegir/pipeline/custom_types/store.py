@@ -137,6 +137,8 @@ def load_type(path: Path) -> CustomType:
             )
         check_name(custom_type.name)
         return custom_type
+    except UsageError:
+        raise
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What a specialist's answer is worth beside that of a swarm: added among the types that it is to tell apart, and measured.
+"""What a specialist's answer contributes beside that of a swarm: added among the types that it is to tell apart, and measured.
 
     p'(t) = M p(t) q(t)^w / sum over the group of p q^w       for types t of the group; M = sum over the group of p
 
@@ -51,7 +51,7 @@ def specialist_types(model: SpecialistModel, columns: Sequence[Column]) -> F32:
     return read_answers(model, symbols)[:, ANSWER_PLACES[TYPES_HEAD]]
 
 
-def places_of_types(types: Sequence[str]) -> I64:
+def type_indices(types: Sequence[str]) -> I64:
     """Return where types stand among the outputs."""
     return np.array([TYPES.index(name) for name in types], np.int64)
 

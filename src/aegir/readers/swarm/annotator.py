@@ -1,6 +1,6 @@
 """The `swarm` annotator: a byte network with frozen specialists, which read the columns that a router sends to them.
 
-    columns --in batches--> router --by table--> which specialists are allowed (spawning.py), which are woken for a column
+    columns --in batches--> router --by table--> which specialists are allowed (spawn_estimate.py), which are activated for a column
             --in batches--> specialists, fusion, primary --> vectors --> table stage and heads --> P
 
 Batches hold columns of all tables that are scored together: a specialist reads its columns of many tables at once. Table
@@ -8,10 +8,10 @@ stage, heads and calibration are those of the primary (byte_model.py). Specialis
 (ngrams/specialist.py): those of the swarm's folder, or those that ship if it has no file of them.
 
 Promises
-  - a table's scores, how many specialists it was allowed and who was woken for its columns depend on that table alone, bit
+  - a table's scores, how many specialists it was allowed and who was activated for its columns depend on that table alone, bit
     for bit, however many threads run; the order of its columns changes neither number nor names of those allowed;
   - numbers of a specialist that are not finite are left out, and a note says so;
-  - times are measured only when asked for (`timed`): then every table is read by itself, so that its times are its own.
+  - times are measured only if requested (`timed`): then every table is read by itself, so that its times are its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from aegir.readers.calibration import OperatingPoints
 from aegir.readers.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.readers.scores import TableScores, table_spans
 from aegir.readers.swarm.network import RoutedColumns, SwarmModel, SwarmReading
-from aegir.readers.swarm.spawning import (
+from aegir.readers.swarm.spawn_estimate import (
     ALL,
     SPAWNING_FILE,
     SpawnChoice,
@@ -38,7 +38,7 @@ from aegir.readers.swarm.spawning import (
     allowed_specialists,
 )
 from aegir.readers.swarm.specialists import FamilyModel
-from aegir.readers.swarm.times import Clock, Lap, SwarmTimes
+from aegir.readers.swarm.times import Lap, LapClock, SwarmTimes
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
@@ -46,7 +46,7 @@ from aegir_rl.base.wording import amount
 
 SHIPPED = Path(__file__).parents[1] / "weights" / "swarm"
 AUTO, EVERYONE = "auto", "all"
-"""How many specialists may be woken: as the estimate of the swarm says, or as the router does."""
+"""How many specialists may be activated: as the estimate of the swarm says, or as the router does."""
 
 
 class SwarmAnnotator:
@@ -62,7 +62,7 @@ class SwarmAnnotator:
         most_specialists: int | None = None,
         measures_time: bool = False,
     ) -> None:
-        """Let tables wake as many specialists as `spawning` estimates, at most `most_specialists`; None is no limit."""
+        """Let tables activate as many specialists as `spawning` estimates, at most `most_specialists`; None is no limit."""
         if most_specialists is not None and most_specialists < 0:
             raise UsageError(
                 f"most_specialists is {most_specialists}; expected 0 (the primary alone) or more"
@@ -71,8 +71,8 @@ class SwarmAnnotator:
         self.spawning = None if spawning is None else spawning.check(swarm)
         self.most_specialists = most_specialists
         self.operating_points = OperatingPoints.from_facts(swarm.primary.facts, self.name)
-        self._heads = ByteModelAnnotator(swarm.primary)
-        self.calibration, self.facts = self._heads.calibration, swarm.primary.facts
+        self.heads = ByteModelAnnotator(swarm.primary)
+        self.calibration, self.facts = self.heads.calibration, swarm.primary.facts
         self._measures_time = measures_time
 
     def timed(self) -> "SwarmAnnotator":
@@ -85,7 +85,7 @@ class SwarmAnnotator:
         )
 
     def spawning_at(self, spawn: str | int) -> "SwarmAnnotator":
-        """Return the same annotator that lets tables wake so many: a number, "all", or "auto", as its estimate says."""
+        """Return the same annotator that lets tables activate so many: a number, "all", or "auto", as its estimate says."""
         if not isinstance(spawn, int) and spawn not in (AUTO, EVERYONE):
             raise UsageError(
                 f"spawn is {spawn!r}; expected {AUTO!r}, {EVERYONE!r} or a number of specialists"
@@ -102,7 +102,7 @@ class SwarmAnnotator:
         )
 
     def score(self, tables: Sequence[Table]) -> list[TableScores]:
-        """Return probabilities for every column of every table, and who was woken for it."""
+        """Return probabilities for every column of every table, and who was activated for it."""
         if not self._measures_time:
             return self._score(tables)[0]
         timed = []
@@ -121,7 +121,7 @@ class SwarmAnnotator:
         self, tables: Sequence[Table], asked: Sequence[Sequence[bool]] | None = None
     ) -> tuple[list[TableScores], Timing]:
         symbols = encode_tables(tables, self.swarm.primary, asked)
-        clock = Clock()
+        clock = LapClock()
         routed = self.route(symbols)
         spawned = [
             self._spawn(table, routed, span)
@@ -129,7 +129,7 @@ class SwarmAnnotator:
         ]
         active = self._activation(routed, tables, spawned)
         router = clock.lap()
-        read = self._read(symbols, routed.scores, active)
+        read = self.read(symbols, routed.scores, active)
         clock.lap()
         scores = [
             replace(
@@ -139,7 +139,7 @@ class SwarmAnnotator:
                 notes=tuple(self._notes(read, span)),
             )
             for each, span, allowed in zip(
-                self._heads.score_vectors(tables, symbols, read.vectors),
+                self.heads.score_vectors(tables, symbols, read.vectors),
                 table_spans(tables),
                 spawned,
                 strict=True,
@@ -158,7 +158,7 @@ class SwarmAnnotator:
         return RoutedColumns(hidden, scores)
 
     def _spawn(self, table: Table, routed: RoutedColumns, span: slice) -> Spawned | None:
-        """Return which specialists a table may wake; None if that is not limited."""
+        """Return which specialists a table may activate; None if that is not limited."""
         choice = self._choose(table, RoutedColumns(routed.hidden[span], routed.scores[span]))
         if choice is None:
             return None
@@ -179,14 +179,14 @@ class SwarmAnnotator:
     def _activation(
         self, routed: RoutedColumns, tables: Sequence[Table], spawned: Sequence[Spawned | None]
     ) -> Flags:
-        """Return (columns, N) who is woken: whom the router chooses among those that are allowed."""
+        """Return (columns, N) who is activated: whom the router chooses among those that are allowed."""
         active = self.swarm.activate(routed.scores)
         for span, allowed in zip(table_spans(tables), spawned, strict=True):
             if allowed is not None:
                 active[span] &= [name in allowed.specialists for name in self.swarm.names]
         return active
 
-    def _read(self, symbols: Sequence[Symbols], scores: F32, active: Flags) -> SwarmReading:
+    def read(self, symbols: Sequence[Symbols], scores: F32, active: Flags) -> SwarmReading:
         """Read all columns, those of similar length together; the results are in the order of the columns."""
         whole = SwarmReading(
             vectors=np.zeros((len(symbols), self.swarm.vector_width), np.float32),
@@ -206,8 +206,8 @@ class SwarmAnnotator:
     def _routing(self, read: SwarmReading, span: slice) -> tuple[tuple[RouterScore, ...], ...]:
         """Return the router's decisions about each column of a table."""
         return tuple(
-            tuple(map(RouterScore, self.swarm.names, scores, woken))
-            for scores, woken in zip(
+            tuple(map(RouterScore, self.swarm.names, scores, active))
+            for scores, active in zip(
                 read.scores[span].tolist(), read.activation_mask[span].tolist(), strict=True
             )
         )

@@ -90,9 +90,9 @@ def judge(
 ) -> JudgedColumns:
     """Return the columns of tables whose types are known, with the swarm's probabilities.
 
-    `watch` yields the numbers it is given, one for every TABLES_AT_ONCE tables, and may show how far the work is.
+    `watch` yields the numbers that it gets, one for every TABLES_AT_ONCE tables, and may show how far the work is.
     """
-    places = {name: place for place, name in enumerate(TYPES)}
+    indices = {name: index for index, name in enumerate(TYPES)}
     columns: list[Column] = []
     accepted: list[list[int]] = []
     table: list[int] = []
@@ -101,12 +101,12 @@ def judge(
         some = tables[start : start + TABLES_AT_ONCE]
         scores = swarm.score([labelled.table for labelled in some])
         for number, (labelled, score) in enumerate(zip(some, scores, strict=True), start):
-            for place, labels in enumerate(labelled.labels):
+            for index, labels in enumerate(labelled.labels):
                 if labels.types is not None:
-                    columns.append(labelled.table.columns[place])
-                    accepted.append([places[name] for name in labels.types] or [places[NONE]])
+                    columns.append(labelled.table.columns[index])
+                    accepted.append([indices[name] for name in labels.types] or [indices[NONE]])
                     table.append(number)
-                    parts.append(score.types[place])
+                    parts.append(score.types[index])
     if not columns:
         raise UsageError("no column of the tables has a known type; label some, or give others")
     flags = np.zeros((len(columns), len(TYPES)), bool)

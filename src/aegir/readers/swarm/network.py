@@ -8,7 +8,7 @@
     behind it sum_i strength_i answer_gate_i answer_i, if the swarm uses answers    (B, ANSWER_WIDTH), added by the heads
 
 `aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
-swarm_file.py. Models of other families are not known here: whoever loads a swarm finds them.
+weights_file.py. Models of other families are not known here: whoever loads a swarm finds them.
 
 Promises
   - a column's result depends on that column alone, bit for bit;
@@ -17,7 +17,7 @@ Promises
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,13 +38,13 @@ from aegir.readers.swarm.specialists import (
 )
 from aegir.readers.swarm.state_fusion import (
     Alignment,
-    Router,
+    SpecialistRouter,
     StateFusion,
     contributed_shape,
     match_layer,
     unit_rms,
 )
-from aegir.readers.swarm.times import Clock, Lap, SwarmTimes
+from aegir.readers.swarm.times import Lap, LapClock, SwarmTimes
 from aegir.readers.swarm.weights_file import (
     SwarmWeights,
     check_tensors,
@@ -115,7 +115,7 @@ class SwarmModel:
         self.primary, self.specialists = primary, tuple(specialists)
         self.names = tuple(self.settings.specialists)
         self._workers = max(1, min(len(specialists), workers or os.cpu_count() or 1))
-        self._router = Router(tensors["router.weight"])
+        self._router = SpecialistRouter(tensors["router.weight"])
         layers = list(enumerate(primary.architecture.state_shapes if self.settings.mode else ()))
         mode = self.settings.mode or ""
         self._fusions = [StateFusion.of(tensors, f"fusions.{layer}", mode) for layer, _ in layers]
@@ -197,7 +197,7 @@ class SwarmModel:
         self, symbols: Symbols, activation: Flags | None = None, scores: F32 | None = None
     ) -> SwarmReading:
         """Read columns (B, T); `activation` (B, N) replaces the router's threshold, `scores` (B, N) are those of `route`."""
-        clock = Clock()
+        clock = LapClock()
         scores = self.score(symbols) if scores is None else scores
         active = self.activate(scores) if activation is None else activation
         if active.shape != scores.shape:
@@ -205,67 +205,55 @@ class SwarmModel:
         dropped, lap = np.zeros_like(active), clock.lap()
         times = SwarmTimes(lap.wall, np.zeros(len(self.specialists)), 0.0, lap.wall, lap.cpu)
         vectors = np.empty((len(symbols), self.vector_width), np.float32)
-        with self._threads() as pool:
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist") as pool:
             for part in _parts(len(symbols)):
-                asked = self._ask(pool, symbols[part], active[part])
-                read = self.fuse(symbols[part], scores[part], asked)
-                vectors[part], dropped[part] = read.vectors, read.dropped
-                times += read.times
+                outputs, used = self._call_specialists(pool, symbols[part], active[part])
+                clock.lap()
+                strengths = np.where(used, scores[part], np.float32(0))
+                vectors[part] = self._read(symbols[part], outputs, strengths)
+                dropped[part] = active[part] & ~used
+                times += self._times(outputs, clock.lap())
         return SwarmReading(vectors, active, scores, dropped, times)
 
-    def ask(self, symbols: Symbols, activation: Flags) -> "AskedSpecialists":
-        """Return what activated specialists (B, N) give for columns (B, T), for `fuse`; all of it is kept in memory."""
-        with self._threads() as pool:
-            return self._ask(pool, symbols, activation)
-
-    def fuse(self, symbols: Symbols, scores: F32, asked: "AskedSpecialists") -> SwarmReading:
-        """Read columns (B, T) with what specialists gave for them; times are without the router's."""
-        clock = Clock()
-        strengths = np.where(asked.used, scores, np.float32(0))
-        vectors = self._read(symbols, asked.given, strengths)
-        times = self._times(asked.given, clock.lap())
-        return SwarmReading(vectors, asked.active, scores, asked.active & ~asked.used, times)
-
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._workers, thread_name_prefix="aegir-specialist")
-
-    def _ask(self, pool: Executor, symbols: Symbols, active: Flags) -> "AskedSpecialists":
+    def _call_specialists(
+        self, pool: Executor, symbols: Symbols, active: Flags
+    ) -> tuple[dict[int, "SpecialistOutput"], Flags]:
+        """Return what activated specialists (B, N) give for their columns, and `active` without what is not finite."""
         used = active.copy()
 
         def run(number: int) -> SpecialistOutput:
-            clock, rows = Clock(), np.flatnonzero(active[:, number])
+            clock, rows = LapClock(), np.flatnonzero(active[:, number])
             longest = max(int((symbols[rows] != PAD).sum(axis=1).max()), 1)
-            given = self.specialists[number].contribute(symbols[rows, :longest])
-            finite = _finite(given)
+            output = self.specialists[number].contribute(symbols[rows, :longest])
+            finite = _finite(output)
             used[rows, number] = finite
-            states = tuple(state[finite] for state in given.states)
-            vectors = None if given.vectors is None else given.vectors[finite]
-            answers = None if given.answers is None else given.answers[finite]
+            states = tuple(state[finite] for state in output.states)
+            vectors = None if output.vectors is None else output.vectors[finite]
+            answers = None if output.answers is None else output.answers[finite]
             return SpecialistOutput(rows[finite], states, vectors, answers, clock.lap())
 
         numbers = np.flatnonzero(active.any(axis=0)).tolist()
-        given = dict(zip(numbers, pool.map(run, numbers), strict=True))
-        return AskedSpecialists(active, used, given)
+        return dict(zip(numbers, pool.map(run, numbers), strict=True)), used
 
-    def _times(self, given: Mapping[int, "SpecialistOutput"], primary: Lap) -> SwarmTimes:
+    def _times(self, outputs: Mapping[int, "SpecialistOutput"], primary: Lap) -> SwarmTimes:
         """Return the times of one part: specialists at once, then the primary."""
         specialists = np.zeros(len(self.specialists))
-        for number, routed in given.items():
+        for number, routed in outputs.items():
             specialists[number] = routed.time.wall
         longest = float(specialists.max(initial=0.0))
-        cost = primary.cpu + sum(routed.time.cpu for routed in given.values())
+        cost = primary.cpu + sum(routed.time.cpu for routed in outputs.values())
         return SwarmTimes(0.0, specialists, primary.wall, longest + primary.wall, cost)
 
     def _read(
-        self, symbols: Symbols, given: Mapping[int, "SpecialistOutput"], strengths: F32
+        self, symbols: Symbols, outputs: Mapping[int, "SpecialistOutput"], strengths: F32
     ) -> F32:
         """Return the primary's vectors, read from the fused states, with the specialists' added and answers behind."""
         start = self.primary.start(len(symbols))
-        if given and self._fusions:
-            states = self._fused(given, strengths)
+        if outputs and self._fusions:
+            states = self._fused(outputs, strengths)
             start = ReaderState(start.grams, start.stage.with_matrices(states))
         vectors = self.primary.vectors(self.primary.read(symbols, start))
-        for number, routed in given.items():
+        for number, routed in outputs.items():
             align = self._observations[number]
             if align is not None and routed.vectors is not None:
                 seen = align(unit_rms(routed.vectors))
@@ -274,13 +262,13 @@ class SwarmModel:
         if self._answer_gates is None:
             return vectors
         answers = np.zeros((len(symbols), ANSWER_WIDTH), np.float32)
-        for number, routed in given.items():
+        for number, routed in outputs.items():
             if routed.answers is not None:
                 strength = strengths[routed.rows, number, None]
                 answers[routed.rows] += strength * self._answer_gates[number] * routed.answers
         return np.hstack([vectors, answers])
 
-    def _fused(self, given: Mapping[int, "SpecialistOutput"], strengths: F32) -> list[F32]:
+    def _fused(self, outputs: Mapping[int, "SpecialistOutput"], strengths: F32) -> list[F32]:
         """Return the states from which the primary reads, one per layer."""
         agents = np.concatenate([np.ones_like(strengths[:, :1]), strengths], axis=1)
         anyone = np.any(strengths > 0, axis=1)[:, None, None, None]
@@ -288,7 +276,7 @@ class SwarmModel:
         for layer, shape in enumerate(self.primary.architecture.state_shapes):
             own = np.zeros((len(strengths), *shape), np.float32)
             others = [own] * len(self.specialists)
-            for number, routed in given.items():
+            for number, routed in outputs.items():
                 others[number] = own.copy()
                 others[number][routed.rows] = self._aligned(number, layer, routed)
             fused = self._fusions[layer]([own, *others], agents)
@@ -315,24 +303,6 @@ class SpecialistOutput:
     time: Lap
 
 
-@dataclass(frozen=True, slots=True)
-class AskedSpecialists:
-    """What specialists gave for a batch of columns: it does not depend on who else is asked."""
-
-    active: Flags
-    """(B, N) who was to read which column."""
-    used: Flags
-    """(B, N) the same without what is not finite."""
-    given: Mapping[int, SpecialistOutput]
-    """By the number of the specialist."""
-
-    def only(self, members: Collection[int]) -> "AskedSpecialists":
-        """Return the same without all specialists but these numbers, as if there were no others."""
-        inside = np.isin(np.arange(self.active.shape[1]), list(members))
-        given = {number: each for number, each in self.given.items() if number in members}
-        return AskedSpecialists(self.active & inside, self.used & inside, given)
-
-
 def _check_hash(path: Path | str, digest: str, expected: str) -> None:
     if digest != expected:
         raise UsageError(
@@ -341,9 +311,9 @@ def _check_hash(path: Path | str, digest: str, expected: str) -> None:
         )
 
 
-def _finite(given: Contribution) -> Flags:
+def _finite(output: Contribution) -> Flags:
     """Return (R,) whether all numbers of a row are finite."""
-    arrays = [*given.states, *(x for x in (given.vectors, given.answers) if x is not None)]
+    arrays = [*output.states, *(x for x in (output.vectors, output.answers) if x is not None)]
     checks = [np.isfinite(array).reshape(len(array), -1).all(axis=1) for array in arrays]
     finite: Flags = np.logical_and.reduce(checks)
     return finite

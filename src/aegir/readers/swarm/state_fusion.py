@@ -40,9 +40,9 @@ Shape = StateShape | tuple[int]
 """(H, K, V) of a matrix state, (D,) of a vector."""
 
 
-def match_layer(layer: int, layers: int, given: int) -> int:
-    """Return which of a specialist's `given` layers feeds this one of the primary's `layers`: equal relative depth."""
-    return round(layer * (given - 1) / (layers - 1)) if layers > 1 else given - 1
+def match_layer(layer: int, layers: int, own: int) -> int:
+    """Return which of a specialist's `own` layers feeds this one of the primary's `layers`: equal relative depth."""
+    return round(layer * (own - 1) / (layers - 1)) if layers > 1 else own - 1
 
 
 class Contributor(Protocol):
@@ -77,7 +77,7 @@ def unit_rms(x: F32, axes: int = 1) -> F32:
 
 
 @dataclass(frozen=True, slots=True)
-class Router:
+class SpecialistRouter:
     """Scores how much each specialist may help with a column."""
 
     weight: F32

@@ -23,7 +23,7 @@ class Lap:
     cpu: float
 
 
-class Clock:
+class LapClock:
     """Measures the work of one thread."""
 
     def __init__(self) -> None:

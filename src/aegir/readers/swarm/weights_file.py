@@ -162,12 +162,12 @@ def save_specialist(
 def load_specialist(path: Path, mapped: MappedFile | None = None) -> SpecialistFile:
     """Read what `save_specialist` wrote, or its mapped content; raise UsageError for another file or altered weights."""
     checkpoint = load_checkpoint(path, mapped)
-    given = checkpoint.facts.get(MANIFEST)
-    if not isinstance(given, dict):
+    record = checkpoint.facts.get(MANIFEST)
+    if not isinstance(record, dict):
         raise UsageError(f"{path} is a byte network without a manifest; expected a specialist")
     try:
-        listed = {key: tuple(given.get(key, ())) for key in ("data", "types")}
-        manifest = SpecialistManifest(**{**given, **listed})
+        listed = {key: tuple(record.get(key, ())) for key in ("data", "types")}
+        manifest = SpecialistManifest(**{**record, **listed})
     except (TypeError, AttributeError) as error:
         raise UsageError(f"{path} has an unusable manifest ({error})") from None
     digest = weights_sha256(checkpoint.architecture, checkpoint.tensors)
@@ -199,17 +199,19 @@ def load_swarm(path: Path) -> SwarmWeights:
             f"{path} is not a swarm of this version (format {version!r}, expected {SWARM_FORMAT!r})"
         )
     try:
-        given = json.loads(metadata["settings"])
+        record = json.loads(metadata["settings"])
         names = {each.name for each in fields(SwarmSettings)}
-        if not isinstance(given, dict) or {*given, "families"} != names:
+        if not isinstance(record, dict) or {*record, "families"} != names:
             raise UsageError(f"{path} has unknown settings; expected {', '.join(sorted(names))}")
-        specialists = {check_name(name): str(sha256) for name, sha256 in given["specialists"]}
-        families = {check_name(name): str(of) for name, of in given.get("families", {}).items()}
+        specialists = {check_name(name): str(sha256) for name, sha256 in record["specialists"]}
+        families = {check_name(name): str(of) for name, of in record.get("families", {}).items()}
         if odd := sorted(families.keys() - specialists):
             raise UsageError(
                 f"{path} names a family of {odd[0]!r}, which is none of its specialists"
             )
-        settings = SwarmSettings(**{**given, "specialists": specialists, "families": families})
+        settings = SwarmSettings(**{**record, "specialists": specialists, "families": families})
+    except UsageError:
+        raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is an incomplete swarm ({error})") from None
     for name, tensor in tensors.items():
@@ -227,8 +229,8 @@ def check_tensors(
         kind = "lacks" if odd[0] in expected else "has an unknown"
         raise UsageError(f"the swarm {kind} tensor {odd[0]}; it was made for other models")
     for name, shape in expected.items():
-        if (given := weights.tensors[name].shape) != shape:
-            raise UsageError(f"tensor {name} of the swarm has shape {given}; expected {shape}")
+        if (actual := weights.tensors[name].shape) != shape:
+            raise UsageError(f"tensor {name} of the swarm has shape {actual}; expected {shape}")
 
 
 def expected_swarm_shapes(

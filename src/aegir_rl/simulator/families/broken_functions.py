@@ -1,7 +1,8 @@
-"""Small cleaning functions for the family `repair`: each with its rule in words, inputs, and bugs to seed.
+"""Small cleaning functions for the family `repair`, their parameters and inputs.
 
-A bug replaces a piece of the function's text by another: an index that is off by one, a wrong operator, an edge case that
-is not handled, a wrong encoding. `parameters` are the fitted values that follow the first argument.
+Their rules in words and the bugs to seed are in families.toml. A bug replaces a piece of the function's text by another: an
+index that is off by one, a wrong operator, an edge case that is not handled, a wrong encoding. `parameters` are the fitted
+values that follow the first argument.
 """
 
 from collections.abc import Callable
@@ -104,15 +105,12 @@ def within(values: list[Any], low: int, high: int) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class CleaningFunction:
-    """A right function, how to draw its parameters and inputs, and texts that break it."""
+    """A right function, and how to draw its parameters and inputs; families.toml has its rule and bugs."""
 
     function: Callable[..., Any]
-    about: str
-    """The rule in words, with the parameters as {0}, {1}."""
     parameters: Callable[[Random], tuple[Any, ...]]
     inputs: Callable[[Random, tuple[Any, ...]], list[Any]]
     """Edge cases first."""
-    bugs: tuple[tuple[str, str], ...]
 
 
 def _texts(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
@@ -206,141 +204,49 @@ def _bounded(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
 FUNCTIONS = (
     CleaningFunction(
         shorten,
-        "Shorten a text: runs of blanks become one, blanks at both ends go; a text of more than {0} characters is cut so that it has at most {0} with {1!r} at the end, without blanks before {1!r}.",
         lambda random: (random.randint(8, 24), random.choice(["…", "...", "~", " [cut]"])),
         _texts,
-        (
-            ("<= limit", "< limit - 1"),
-            ("limit - len(ending)", "limit"),
-            (".strip() +", " +"),
-            ('" ".join(value.split())', "value"),
-            ("limit - len", "limit + len"),
-        ),
     ),
-    CleaningFunction(
-        mask,
-        "Mask a number: keep digits only, and replace all but the last {0} by {1!r}; with {0} digits or fewer nothing is masked.",
-        lambda random: (random.randint(2, 5), random.choice("*x#•")),
-        _digits,
-        (
-            ("<= shown", "<= shown + 1"),
-            ("digits[len(digits) - shown :]", "digits[len(digits) - shown - 1 :]"),
-            ("(len(digits) - shown)", "(len(digits) + shown)"),
-            ("letter.isdigit()", "letter.isalnum()"),
-            ("(len(digits) - shown)", "len(digits)"),
-        ),
-    ),
+    CleaningFunction(mask, lambda random: (random.randint(2, 5), random.choice("*x#•")), _digits),
     CleaningFunction(
         read_flag,
-        "Read a flag: the words {0} are True, {1} are False, in any case and with blanks around; None and all other texts give None.",
         lambda random: (
             sample(random, ["yes", "y", "true", "on", "ja", "oui", "1"], 2, 4),
             sample(random, ["no", "n", "false", "off", "nein", "non", "0"], 2, 4),
         ),
         _flags,
-        (
-            (".strip().lower()", ".strip()"),
-            (".strip().lower()", ".lower()"),
-            ("if value is None:\n        return None\n    ", ""),
-            ("return False", "return True"),
-            ("in no", "not in no"),
-        ),
     ),
     CleaningFunction(
         decode,
-        "Decode a text that is given as hexadecimal bytes in {0}, without blanks at its ends; an empty value gives {1!r}.",
         lambda random: (
             random.choice(["utf-8", "latin-1", "cp1252", "utf-16-le", "utf-16-be"]),
             random.choice(["", "-", "missing", "?"]),
         ),
         _encoded,
-        (
-            ("encoding,", "'utf-8',"),
-            ("encoding,", "'latin-1',"),
-            ("encoding,", "'ascii',"),
-            (".strip()", ""),
-            ("return missing", "return value"),
-        ),
     ),
     CleaningFunction(
-        moving_mean,
-        "For every place of a list, the mean of the value there and of up to {0} minus 1 values before it, rounded to {1} decimals.",
-        lambda random: (random.randint(2, 5), random.randint(1, 3)),
-        _series,
-        (
-            ("len(values) + 1", "len(values)"),
-            ("end - window", "end - window - 1"),
-            ("/ len(part)", "/ window"),
-            ("range(1,", "range(2,"),
-            ("sum(part)", "max(part)"),
-        ),
+        moving_mean, lambda random: (random.randint(2, 5), random.randint(1, 3)), _series
     ),
-    CleaningFunction(
-        percent_change,
-        "The change from each value of a list to the next, in percent of the absolute value of the first, rounded to {0} decimals; None where the first is 0.",
-        lambda random: (random.randint(1, 4),),
-        _series,
-        (
-            ("after - before", "after + before"),
-            ("* 100", "* 10"),
-            ("before == 0", "after == 0"),
-            ("abs(before)", "before"),
-            ("range(1, len", "range(2, len"),
-            ("/ abs(before)", "/ abs(after)"),
-        ),
-    ),
+    CleaningFunction(percent_change, lambda random: (random.randint(1, 4),), _series),
     CleaningFunction(
         fill_gaps,
-        "Fill None in a list with the last value before it, {0!r} if there is none, but at most {1} in a row; later ones of the run stay None.",
         lambda random: (random.choice([0, -1, "none", None, 99]), random.randint(1, 3)),
         _gaps,
-        (
-            ("<= most", "< most"),
-            ("run + 1", "run + 2"),
-            ("last, run = value, 0", "last = value"),
-            ("last, run = value, 0", "last, run = value, 1"),
-            ("run <= most", "run >= most"),
-        ),
     ),
     CleaningFunction(
         bucket,
-        "The number of the bucket of a value: how many of {0} are not greater than it; None for None.",
         lambda random: (sorted(random.sample(range(0, 200, 5), random.randint(2, 5))),),
         _values_near,
-        (
-            (">= edge", "> edge"),
-            (">= edge", "<= edge"),
-            ("place + 1", "place + 2"),
-            ("place = 0", "place = 1"),
-            ("if value is None:\n        return None\n    ", ""),
-        ),
     ),
     CleaningFunction(
         count_words,
-        "Count the words of a text in small letters, without .,;:!? at their ends; words shorter than {0} letters and the words {1} are left out.",
         lambda random: (
             random.randint(2, 4),
             sample(random, ["cup", "raw", "data", "lamp", "logs", "desk"], 1, 3),
         ),
         _sentences,
-        (
-            (">= shortest", "> shortest"),
-            (".lower().split()", ".split()"),
-            ("get(word, 0) + 1", "get(word, 1) + 1"),
-            (" and word not in", " or word not in"),
-            ("word not in", "word in"),
-        ),
     ),
     CleaningFunction(
-        within,
-        "Leave out None, and move values below {0} up to {0}, values above {1} down to {1}.",
-        lambda random: (random.randint(-20, 10), random.randint(20, 90)),
-        _bounded,
-        (
-            ("min(max(value, low), high)", "max(max(value, low), high)"),
-            ("max(value, low)", "min(value, low)"),
-            ("            continue\n", "            value = low\n"),
-            ("(value, low), high)", "(value, low), high - 1)"),
-        ),
+        within, lambda random: (random.randint(-20, 10), random.randint(20, 90)), _bounded
     ),
 )

@@ -4,22 +4,19 @@ import re
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, split_cases, words
-from aegir_rl.simulator.source import module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    split_cases,
+    words,
+    write_solution,
+)
 
 SIGNATURE = "transform(value)"
-SHAPES = {
-    "a person": ("{surname}, {given}", "{given} {surname}", "{surname}, {given} ({digits})"),
-    "a product code": (
-        "{CODE}-{digits}-{word}",
-        "{word}/{digits}/{CODE}",
-        "{digits}_{CODE}_{word}",
-    ),
-    "an email address": ("{given}.{surname}@{word}.com", "{surname}_{given}@{word}.{region}.org"),
-    "a path": ("/{folder}/{word}/{digits}.{ending}", "{folder}\\{word}\\{word}.{ending}"),
-    "a log entry": ("{ending}: {word} {digits} {region}", "[{CODE}] {word}={digits}"),
-    "a place": ("{city}; {region}; {digits}", "{city} - {CODE} - {region}"),
-}
+SHAPES = options("column_by_example", "shapes")
 CASES = ("", "", "upper", "lower", "title")
 JOINTS = ("-", "_", " ", ".", "/", ":", ", ", "#", "")
 
@@ -79,16 +76,12 @@ def draw(random: Random, level: int) -> Draft:
     usual = [(value, build(value, pieces)) for value in (_value(random, shape) for _ in range(18))]
     public, hidden = split_cases([("", ""), ("   ", "")], usual, 7)
     return Draft(
-        f"Each value is {kind}, such as {usual[0][0]!r}. Write transform(value), which returns the text that the examples show: "
-        "runs of letters and digits of the value, whole or cut at either end, in the same or another case (title means a capital "
-        "first letter, the others small), joined with constant text. An empty or blank value gives an empty text. "
-        "Hidden tests use other values of the same shape.",
-        SIGNATURE,
-        module_source(SIGNATURE, f"build(value, {pieces!r})", build, imports="re"),
-        public,
-        hidden,
+        statement=describe("column_by_example", "start", kind=kind, example=usual[0][0]),
+        solution=write_solution(SIGNATURE, build, pieces, imports="re"),
+        public=public,
+        hidden=hidden,
         difficulty={"pieces": len(pieces)},
     )
 
 
-FAMILY = Family("column_by_example", "Transform a column as examples show.", 3, draw)
+FAMILY = Family("column_by_example", "Transform a column as examples show.", SIGNATURE, draw)

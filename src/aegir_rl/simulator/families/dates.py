@@ -5,63 +5,22 @@ import re
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, listing, split_cases
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    describe,
+    listing,
+    options,
+    split_cases,
+    words,
+)
 from aegir_rl.simulator.source import module_source
 
 SIGNATURE = "normalise(value)"
-ENGLISH = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-GERMAN = [
-    "Januar",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
-    "Dezember",
-]
-SPANISH = [
-    "enero",
-    "febrero",
-    "marzo",
-    "abril",
-    "mayo",
-    "junio",
-    "julio",
-    "agosto",
-    "septiembre",
-    "octubre",
-    "noviembre",
-    "diciembre",
-]
-MONTHS = {"English": ENGLISH, "German": GERMAN, "Spanish": SPANISH}
+LANGUAGES = ("English", "German", "Spanish")
 WORDED = ("D N Y", "N D, Y", "D. N Y", "D-N-Y")
-OUTPUTS = {
-    "ISO 8601, such as 2021-03-09": "%Y-%m-%d",
-    "day.month.year with two and four digits, such as 09.03.2021": "%d.%m.%Y",
-    "year and month, such as 2021-03": "%Y-%m",
-    "year and quarter, such as 2021-Q1": "quarter",
-    "year and day of the year with three digits, such as 2021-068": "%Y-%j",
-    "ISO week, such as 2021-W10": "%G-W%V",
-    "month/day/year without leading zeros, such as 3/9/2021": "american",
-}
+NUMERIC = ("D.M.Y D/M/Y", "M/D/Y D.M.Y", "D-M-Y Y/M/D", "YMD D/M/Y", "M/D/Y YMD")
+"""Pairs of layouts that cannot be mistaken for each other."""
 BLANKS = ("", "n/a", "unknown", "-", "TBD")
 
 
@@ -124,23 +83,36 @@ def _render(random: Random, date: datetime.date, layout: str, months: list[str],
     return "".join(values.get(letter, letter) for letter in layout)
 
 
+def _describe(
+    layouts: list[str], language: str, pivot: int, about: str, missing: str | None
+) -> str:
+    letters = {
+        "Y": "year",
+        "M": "month",
+        "D": "day",
+        "N": f"{language} name of the month, whole or its first three letters",
+    }
+    used = [f"{key} is the {name}" for key, name in letters.items() if key in "".join(layouts)]
+    return describe(
+        "dates",
+        *("start", "short_years" if pivot else "years", "missing"),
+        layouts=listing([f"`{layout}`" for layout in layouts]),
+        letters=", ".join(used),
+        about=about,
+        pivot=pivot,
+        missing=missing,
+    )
+
+
 def draw(random: Random, level: int) -> Draft:
     """Level 1 has one layout, 2 two, 3 three and years of two digits."""
-    language = random.choice(list(MONTHS))
-    numeric = random.choice(
-        [
-            ["D.M.Y", "D/M/Y"],
-            ["M/D/Y", "D.M.Y"],
-            ["D-M-Y", "Y/M/D"],
-            ["YMD", "D/M/Y"],
-            ["M/D/Y", "YMD"],
-        ]
-    )
+    language = random.choice(LANGUAGES)
+    numeric = random.choice(NUMERIC).split()
     layouts = random.sample([*numeric, random.choice(WORDED)], level)
     pivot = random.choice([30, 50, 70]) if level == 3 else 0
-    about, form = random.choice(list(OUTPUTS.items()))
+    about, form = random.choice(list(options("dates", "outputs").items()))
     missing = random.choice([None, "", "invalid"])
-    months = MONTHS[language]
+    months = list(words(f"{language}_month"))
     first, last = datetime.date(1972, 1, 1).toordinal(), datetime.date(2028, 12, 31).toordinal()
 
     def pair(date: datetime.date) -> tuple[str, Any]:
@@ -149,41 +121,20 @@ def draw(random: Random, level: int) -> Draft:
 
     usual = [pair(datetime.date.fromordinal(random.randint(first, last))) for _ in range(18)]
     leap, december = datetime.date(2024, 2, 29), datetime.date(random.choice([2018, 2024]), 12, 31)
-    wrong = _render(random, datetime.date(2023, 2, 28), layouts[0], months, 0).replace(
-        "28", "30", 1
-    )
-    edges = [(random.choice(BLANKS), missing), pair(leap), pair(december), (wrong, missing)]
+    wrong = _render(random, datetime.date(2023, 2, 28), layouts[0], months, 0)
+    edges = [(random.choice(BLANKS), missing), pair(leap), pair(december)]
+    edges += [(wrong.replace("28", "30", 1), missing)]
     edges += [(f"  {pair(leap)[0]} ", write_date(leap, form, missing)), ("", missing)]
     public, hidden = split_cases(edges, usual, 5 + 2 * level)
-    said = {
-        "Y": "year",
-        "M": "month",
-        "D": "day",
-        "N": f"{language} name of the month, whole or its first three letters",
-    }
+    read = f"read_date(value, {layouts!r}, {months!r}, {pivot})"
+    call = f"write_date({read}, {form!r}, {missing!r})"
     return Draft(
-        "Write normalise(value), which reads a date and returns it as "
-        f"{about}. Dates come as {listing(['`' + layout + '`' for layout in layouts])}, where "
-        f"{', '.join(f'{key} is the {name}' for key, name in said.items() if any(key in layout for layout in layouts))}; "
-        "numbers with or without leading zeros (YMD always has 8 digits); upper and lower case and blanks around the value do not matter. "
-        + (
-            f"Years may have two digits: below {pivot} they are 20xx, else 19xx. "
-            if pivot
-            else "Years have four digits. "
-        )
-        + f"What is no such date, or a day that does not exist (30 February), gives {missing!r}.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            f"write_date(read_date(value, {layouts!r}, {months!r}, {pivot}), {form!r}, {missing!r})",
-            read_date,
-            write_date,
-            imports="datetime re",
-        ),
-        public,
-        hidden,
+        statement=_describe(layouts, language, pivot, about, missing),
+        solution=module_source(SIGNATURE, call, read_date, write_date, imports="datetime re"),
+        public=public,
+        hidden=hidden,
         difficulty={"layouts": len(layouts)},
     )
 
 
-FAMILY = Family("dates", "Read dates in several layouts, write them in one.", 3, draw)
+FAMILY = Family("dates", "Read dates in several layouts, write them in one.", SIGNATURE, draw)

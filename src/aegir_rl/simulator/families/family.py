@@ -1,6 +1,6 @@
 """What a family of tasks is, and what the families share.
 
-    FAMILY = Family("dates", "Read dates in several layouts, write them in one.", 3, draw)
+    FAMILY = Family("dates", "Read dates in several layouts, write them in one.", SIGNATURE, draw)
 
 `draw(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
 together with their arguments wherever that is possible, so that the solution is tested against something it did not make.
@@ -8,6 +8,7 @@ All randomness comes from `random`; the same state gives the same draft. The sta
 cases it determines the answers to the hidden ones, and names their edge cases.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +17,10 @@ from random import Random
 from typing import Any
 
 from aegir_rl.base.tsv import read_tsv
+from aegir_rl.simulator.source import call_source, module_source
 from aegir_rl.simulator.task import Case
+
+LEVELS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,6 @@ class Draft:
     """A task before it is verified."""
 
     statement: str
-    signature: str
-    """Name and parameters, such as `clean(value)`."""
     solution: str
     public: Sequence[Case]
     hidden: Sequence[Case]
@@ -35,26 +37,57 @@ class Draft:
     difficulty: Mapping[str, float] = field(default_factory=dict)
     """Numbers that say how hard this one is, beside the level."""
 
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of task, of `LEVELS` levels of difficulty."""
+
+    name: str
+    about: str
+    """One line."""
+    signature: str
+    """Name and parameters of what a solution must define, such as `clean(value)`."""
+    draw: Callable[[Random, int], Draft]
+
     @property
     def function(self) -> str:
         """The name that a solution must define."""
         return self.signature.partition("(")[0]
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A kind of task."""
-
-    name: str
-    about: str
-    """One line."""
-    levels: int
-    draw: Callable[[Random, int], Draft]
+    @property
+    def stub(self) -> str:
+        """The starter of tasks that have none of their own."""
+        return f"def {self.signature}:\n    raise NotImplementedError\n"
 
 
-def stub(signature: str) -> str:
-    """The starter of a family that has none of its own."""
-    return f"def {signature}:\n    raise NotImplementedError\n"
+def write_solution(
+    signature: str,
+    function: Callable[..., Any],
+    *parameters: Any,
+    helpers: Sequence[Callable[..., Any]] = (),
+    imports: str = "",
+) -> str:
+    """A module whose function of this signature calls one of ours with these parameters after its arguments."""
+    arguments = signature.partition("(")[2].rstrip(")")
+    call = call_source(function, *parameters, first=arguments)
+    return module_source(signature, call, *helpers, function, imports=imports)
+
+
+def describe(family: str, *parts: object, **values: Any) -> str:
+    """The sentences of these names in families.toml, with their values; names that are empty or False are left out."""
+    texts = _data()[family]
+    return "".join(texts[str(part)] for part in parts if part).format(**values)
+
+
+def options(family: str, name: str) -> dict[str, Any]:
+    """A table of families.toml."""
+    table: dict[str, Any] = _data()[family][name]
+    return table
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((Path(__file__).parent / "families.toml").read_text("utf-8"))
 
 
 def to_cases(pairs: Sequence[tuple[Any, Any]]) -> list[Case]:

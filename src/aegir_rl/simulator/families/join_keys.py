@@ -4,19 +4,21 @@ import unicodedata
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, listing, sample, words
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    listing,
+    options,
+    sample,
+    words,
+    write_solution,
+)
 from aegir_rl.simulator.task import Case
 
 SIGNATURE = "join(left, right)"
-STEPS = {
-    "case": "upper and lower case do not matter",
-    "blanks": "blanks do not matter, wherever they stand",
-    "signs": "only letters and digits count",
-    "zeros": "zeros in front do not count",
-    "accents": "accents do not count (é is e)",
-    "prefix": "a prefix up to and with the first ':' does not count",
-}
+STEPS = options("join_keys", "step_options")
 
 
 def match_rows(
@@ -81,18 +83,17 @@ def draw(random: Random, level: int) -> Draft:
     steps = sorted(sample(random, list(STEPS), level, level + 1))
     kind = random.choice(["inner", "left", "anti"])
     left_key, right_key = random.sample(["code", "name", "ref", "key", "label", "number"], 2)
+    parameters = (left_key, right_key, steps, kind)
 
     def make(size: int, *, empty: bool = False) -> Case:
-        keys = [
-            f"{random.choice(words('company'))[:5]}{random.randint(1, 9)}e" for _ in range(size)
-        ]
+        companies = words("company")
+        keys = [f"{random.choice(companies)[:5]}{random.randint(1, 9)}e" for _ in range(size)]
         left: list[Any] = [
             {"id": number, left_key: _vary(random, key, steps)}
             for number, key in enumerate(keys, 1)
         ]
-        chosen = [key for key in keys if chance(random, 0.7)] + [
-            f"{random.choice(words('city'))}{random.randint(1, 9)}"
-        ]
+        chosen = [key for key in keys if chance(random, 0.7)]
+        chosen += [f"{random.choice(words('city'))}{random.randint(1, 9)}"]
         chosen += sample(random, keys, 0, 1)
         random.shuffle(chosen)
         right: list[Any] = [
@@ -102,32 +103,25 @@ def draw(random: Random, level: int) -> Draft:
         if empty:
             left.append({"id": 90, left_key: None})
             right += [{"id": "r90", right_key: ""}, {"id": "r91", right_key: None}]
-        return Case((left, right), match_rows(left, right, left_key, right_key, steps, kind))
+        return Case((left, right), match_rows(left, right, *parameters))
 
     tables = [make(random.randint(3, 6)) for _ in range(8)]
     public = [make(4, empty=True), *tables[: 1 + level]]
     hidden = [make(5, empty=True), make(2), *tables[1 + level :], Case(([], []), [])]
-    what = {
-        "inner": "returns the pairs [id of the left row, id of the right row] of rows with the same key",
-        "left": "returns the pairs [id of the left row, id of the right row] of rows with the same key, and [id, None] for left rows without one",
-        "anti": "returns the ids of the left rows without a row of the same key on the right",
-    }
+    said = listing([STEPS[step] for step in steps])
     return Draft(
-        f"Write join(left, right), which {what[kind]}. Both are lists of objects with an `id`; the key of left rows is {left_key!r}, of right rows {right_key!r}. "
-        f"Of keys, {listing([STEPS[step] for step in steps])}; blanks at both ends never count. A key that is None or empty (then) matches nothing. "
-        "The order is that of the left rows, for the same left row that of the right rows.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            call_source(match_rows, left_key, right_key, steps, kind, first="left, right"),
-            plain_key,
-            match_rows,
-            imports="unicodedata",
+        statement=describe(
+            "join_keys", kind, "end", left_key=left_key, right_key=right_key, steps=said
         ),
-        public,
-        hidden,
+        solution=write_solution(
+            SIGNATURE, match_rows, *parameters, helpers=[plain_key], imports="unicodedata"
+        ),
+        public=public,
+        hidden=hidden,
         difficulty={"steps": len(steps)},
     )
 
 
-FAMILY = Family("join_keys", "Match rows of two tables with differently written keys.", 3, draw)
+FAMILY = Family(
+    "join_keys", "Match rows of two tables with differently written keys.", SIGNATURE, draw
+)

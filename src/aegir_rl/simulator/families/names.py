@@ -1,31 +1,27 @@
 """Names of persons: take them apart and write them in one form."""
 
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
     Family,
     chance,
+    describe,
     listing,
+    options,
     sample,
     split_cases,
     words,
+    write_solution,
 )
-from aegir_rl.simulator.source import module_source
 
 SIGNATURE = "normalise_name(value)"
 TITLES = ("Dr.", "Prof.", "Mr.", "Ms.", "Mrs.", "Sir")
 PARTICLES = ("von", "van", "de", "della", "ter", "du")
 SUFFIXES = ("Jr.", "PhD", "MD", "Esq.", "III")
-FORMS = {
-    "surname, comma, given names: `Berg, Maria Eva`": "listed",
-    "given names, surname: `Maria Eva Berg`": "plain",
-    "the initials of the given names, each with a point, then the surname: `M. E. Berg`": "initials",
-    "surname, comma, initials without points or blanks: `Berg, ME`": "short",
-    "the first given name, then the whole surname in capitals (particles too): `Maria BERG`": "capitals",
-    "an object with the keys `given` and `surname`": "object",
-}
+Name = tuple[list[str], str]
+"""Given names and surname."""
 
 
 def read_name(
@@ -72,80 +68,76 @@ def write_name(given: list[str], surname: str, form: str) -> Any:
     return " ".join([*given, surname])
 
 
+class NameRule(NamedTuple):
+    """The parameters of `read_name`."""
+
+    titles: list[str]
+    particles: list[str]
+    suffixes: list[str]
+    form: str
+    missing: str | None
+
+
+def _draw_name(random: Random, rule: NameRule, *, single: bool, particle: bool) -> Name:
+    given = [] if single else random.sample(words("given"), random.choice([1, 1, 2]))
+    surname = random.choice(words("surname"))
+    if rule.particles and (particle or chance(random, 0.4)):
+        surname = f"{random.choice(rule.particles)} {surname}"
+    elif rule.particles and chance(random, 0.3):
+        surname = f"{surname}-{random.choice(words('surname'))}"
+    return given, surname
+
+
+def _write(random: Random, rule: NameRule, name: Name, *, title: bool, turned: bool) -> str:
+    front, back = " ".join(name[0]), name[1]
+    if rule.titles and (title or chance(random, 0.3)):
+        front = f"{random.choice(rule.titles)} {front}".strip()
+    turned = (turned or chance(random, 0.3)) and bool(front and name[0])
+    text = f"{back}, {front}" if turned else f"{front} {back}".strip()
+    if rule.suffixes and (title or chance(random, 0.3)):
+        text = f"{text}, {random.choice(rule.suffixes)}"
+    text = random.choice([text, text, text.upper(), text.lower()])
+    before, blank = random.choice(["", "", " "]), random.choice([" ", " ", "  "])
+    return before + text.replace(" ", blank)
+
+
 def draw(random: Random, level: int) -> Draft:
     """Level 1 has plain names in both orders, 2 titles and suffixes, 3 particles and hyphens."""
-    about, form = random.choice(list(FORMS.items()))
+    about, form = random.choice(list(options("names", "forms").items()))
     missing = random.choice([None, "", "unknown", "?", "anonymous", "n/a"])
     titles = sample(random, TITLES, 1, 4) if level > 1 else []
     suffixes = sample(random, SUFFIXES, 1, 3) if level > 1 else []
     particles = sample(random, PARTICLES, 2, 4) if level > 2 else []
+    rule = NameRule(titles, particles, suffixes, form, missing)
 
     def pair(
         title: bool = False, particle: bool = False, turned: bool = False, single: bool = False
     ) -> tuple[str, Any]:
-        given = [] if single else random.sample(words("given"), random.choice([1, 1, 2]))
-        surname = random.choice(words("surname"))
-        if particles and (particle or chance(random, 0.4)):
-            surname = f"{random.choice(particles)} {surname}"
-        elif level > 2 and chance(random, 0.3):
-            surname = f"{surname}-{random.choice(words('surname'))}"
-        expected = write_name(given, surname, form)
-        front, back = " ".join(given), surname
-        if titles and (title or chance(random, 0.3)):
-            front = f"{random.choice(titles)} {front}".strip()
-        text = (
-            f"{back}, {front}"
-            if (turned or chance(random, 0.3)) and front and not single
-            else f"{front} {back}".strip()
-        )
-        if suffixes and (title or chance(random, 0.3)):
-            text = f"{text}, {random.choice(suffixes)}"
-        text = random.choice([text, text, text.upper(), text.lower()])
-        before, blank = random.choice(["", "", " "]), random.choice([" ", " ", "  "])
-        return before + text.replace(" ", blank), expected
+        name = _draw_name(random, rule, single=single, particle=particle)
+        text = _write(random, rule, name, title=title, turned=turned)
+        return text, write_name(*name, form)
 
     usual = [pair() for _ in range(16)]
-    edges = [
-        ("", missing),
-        ("  ", missing),
-        pair(turned=True),
-        pair(title=True),
-        pair(particle=True, turned=True),
-    ]
-    edges += [pair(particle=True), pair(single=True)]
-    public, hidden = split_cases(
-        edges, [pair(turned=True), pair(particle=True, title=True), *usual], 5 + level
+    edges = [("", missing), ("  ", missing), pair(turned=True), pair(title=True)]
+    edges += [pair(particle=True, turned=True), pair(particle=True), pair(single=True)]
+    usual = [pair(turned=True), pair(particle=True, title=True), *usual]
+    public, hidden = split_cases(edges, usual, 5 + level)
+    kinds = {"titles": titles, "suffixes": suffixes, "particles": particles}
+    statement = describe(
+        "names",
+        *("start", "hyphens" if level > 2 else "plain", titles and "titles"),
+        *(particles and "particles", "missing"),
+        about=about,
+        missing=missing,
+        **{kind: listing(listed or [""]) for kind, listed in kinds.items()},
     )
     return Draft(
-        f"Write normalise_name(value), which returns the name of a person as {about}. A value is `given names surname` or "
-        "`surname, given names`, in any case, with any blanks; the surname is one word unless more is said, and may stand alone. Words of the result begin with a capital letter, the rest is small"
-        + ("; so do both parts of a word with a hyphen" if level > 2 else "")
-        + ". "
-        + (
-            f"The titles {listing(titles)} and the suffixes {listing(suffixes)} are left out, in any case, as are commas with nothing else before or after. "
-            if titles
-            else ""
-        )
-        + (
-            f"The particles {listing(particles)} belong to the surname and stay small. "
-            if particles
-            else ""
-        )
-        + (
-            "With an empty list of given names only the surname is written (as an object, `given` is then empty). "
-        )
-        + f"A blank value gives {missing!r}.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            f"read_name(value, {titles!r}, {particles!r}, {suffixes!r}, {form!r}, {missing!r})",
-            write_name,
-            read_name,
-        ),
-        public,
-        hidden,
+        statement=statement,
+        solution=write_solution(SIGNATURE, read_name, *rule, helpers=[write_name]),
+        public=public,
+        hidden=hidden,
         difficulty={"rules": len(titles) + len(particles) + len(suffixes)},
     )
 
 
-FAMILY = Family("names", "Take names of persons apart and write them in one form.", 3, draw)
+FAMILY = Family("names", "Take names of persons apart and write them in one form.", SIGNATURE, draw)

@@ -2,10 +2,18 @@
 
 import re
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, listing, sample, split_cases
-from aegir_rl.simulator.source import module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    listing,
+    sample,
+    split_cases,
+    write_solution,
+)
 
 SIGNATURE = "parse_number(value)"
 LOCALES = ((".", ","), (",", "."), (",", " "), (".", "'"), (".", ""), (",", ""))
@@ -56,82 +64,92 @@ def _group(whole: int, thousands: str) -> str:
     return f"{whole:,}".replace(",", thousands)
 
 
-def draw(random: Random, level: int) -> Draft:
-    """Level 1 has a decimal and a thousands sign; 2 currencies and missing values; 3 suffixes and other minus signs."""
+class NumberRule(NamedTuple):
+    """The parameters of `read_number`."""
+
+    decimal: str
+    thousands: str
+    symbols: list[str]
+    missing: list[str]
+    suffixes: dict[str, float]
+    negatives: list[str]
+    digits: int
+
+
+def _draw_rule(random: Random, level: int) -> NumberRule:
     decimal, thousands = random.choice(LOCALES)
     symbols = sample(random, CURRENCIES, 1, 3) if level > 1 else []
     missing = sample(random, MISSING, 2, 4) if level > 1 else sample(random, MISSING, 1, 1)
-    suffixes: dict[str, float] = {}
-    if level > 1 and chance(random, 0.5):
-        suffixes["%"] = 0.01
+    suffixes = {"%": 0.01} if level > 1 and chance(random, 0.5) else {}
     if level > 2:
         suffixes |= {key: SUFFIXES[key] for key in sample(random, list(SUFFIXES), 1, 3)}
     negatives = sample(random, ["parentheses", "trailing"], 1, 2) if level > 2 else []
     digits = random.choice([2, 3, 4]) if "%" in suffixes else random.choice([1, 2, 3])
+    return NumberRule(decimal, thousands, symbols, missing, suffixes, negatives, digits)
 
-    def pair(kind: str = "") -> tuple[str, Any]:
-        whole, places = (
-            random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)]),
-            random.choice([0, 1, 2]),
-        )
-        text = _group(whole, thousands) + (
-            f"{decimal}{random.randint(0, 10**places - 1):0{places}}" if places else ""
-        )
-        if kind in suffixes or (suffixes and chance(random, 0.4)):
-            suffix = kind if kind in suffixes else random.choice(list(suffixes))
-            text = f"{random.randint(1, 99)}{decimal}{random.randint(1, 9)}{random.choice(['', ' '])}{suffix}"
-        if kind in ("-", "parentheses", "trailing") or chance(random, 0.2):
-            how = kind if kind in (*negatives, "-") else "-"
-            text = {"-": f"-{text}", "parentheses": f"({text})", "trailing": f"{text}-"}[how]
-        if symbols and (kind == "symbol" or chance(random, 0.5)):
-            symbol = random.choice(symbols)
-            text = random.choice([f"{symbol}{text}", f"{symbol} {text}", f"{text} {symbol}"])
-        return text, read_number(
-            text, decimal, thousands, symbols, missing, suffixes, negatives, digits
-        )
 
-    usual = [pair() for _ in range(16)]
-    kinds = [pair(kind) for kind in ["-", "symbol", *negatives, *suffixes]]
-    edges = [
-        (random.choice(missing), None),
-        ("", None),
-        *kinds,
-        (f" {kinds[0][0]} ", kinds[0][1]),
-        ("12 or so", None),
-    ]
-    edges += [(missing[0].upper(), None), ("0", 0.0)]
-    public, hidden = split_cases(edges, [*kinds[: level + 1], *usual], 6 + level)
-    signs = ["a minus in front"] + [
-        {"parentheses": "parentheses around", "trailing": "a minus at the end"}[name]
-        for name in negatives
-    ]
-    return Draft(
-        f"Write parse_number(value), which returns the number in a text, rounded to {digits} decimals with round(). The decimal sign is "
-        f"{decimal!r}; "
-        + (f"{thousands!r} may group thousands. " if thousands else "thousands are not grouped. ")
-        + (
-            f"Currencies ({listing(symbols)}) may stand before or after, with or without a blank. "
-            if symbols
-            else ""
-        )
-        + f"Negative numbers have {listing(signs)}. "
-        + (
-            f"A suffix multiplies, in any case and perhaps after a blank: {', '.join(f'{key} by {factor:g}' for key, factor in suffixes.items())}. "
-            if suffixes
-            else ""
-        )
-        + f"An empty value, {listing([repr(text) for text in missing])} (in any case) and anything that is no number give None.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            f"read_number(value, {decimal!r}, {thousands!r}, {symbols!r}, {missing!r}, {suffixes!r}, {negatives!r}, {digits})",
-            read_number,
-            imports="re",
-        ),
-        public,
-        hidden,
-        difficulty={"rules": len(symbols) + len(missing) + len(suffixes) + len(negatives)},
+def _write(random: Random, rule: NumberRule, kind: str) -> str:
+    """A number as text; `kind` is what must be in it: a suffix, a sort of minus, or a symbol."""
+    whole = random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)])
+    decimals = random.choice([0, 1, 2])
+    text = _group(whole, rule.thousands)
+    if decimals:
+        text += f"{rule.decimal}{random.randint(0, 10**decimals - 1):0{decimals}}"
+    if kind in rule.suffixes or (rule.suffixes and chance(random, 0.4)):
+        suffix = kind if kind in rule.suffixes else random.choice(list(rule.suffixes))
+        text = f"{random.randint(1, 99)}{rule.decimal}{random.randint(1, 9)}"
+        text += f"{random.choice(['', ' '])}{suffix}"
+    if kind in ("-", "parentheses", "trailing") or chance(random, 0.2):
+        how = kind if kind in (*rule.negatives, "-") else "-"
+        text = {"-": f"-{text}", "parentheses": f"({text})", "trailing": f"{text}-"}[how]
+    if rule.symbols and (kind == "symbol" or chance(random, 0.5)):
+        symbol = random.choice(rule.symbols)
+        text = random.choice([f"{symbol}{text}", f"{symbol} {text}", f"{text} {symbol}"])
+    return text
+
+
+def _describe(rule: NumberRule) -> str:
+    signs = {"parentheses": "parentheses around", "trailing": "a minus at the end"}
+    factors = (f"{key} by {factor:g}" for key, factor in rule.suffixes.items())
+    return describe(
+        "numbers",
+        "start",
+        "thousands" if rule.thousands else "plain",
+        rule.symbols and "symbols",
+        "signs",
+        rule.suffixes and "suffixes",
+        "missing",
+        digits=rule.digits,
+        decimal=rule.decimal,
+        thousands=rule.thousands,
+        symbols=listing(rule.symbols or [""]),
+        signs=listing(["a minus in front", *(signs[name] for name in rule.negatives)]),
+        suffixes=", ".join(factors),
+        missing=listing([repr(text) for text in rule.missing]),
     )
 
 
-FAMILY = Family("numbers", "Read amounts as people write them.", 3, draw)
+def draw(random: Random, level: int) -> Draft:
+    """Level 1 has a decimal and a thousands sign; 2 currencies and missing values; 3 suffixes and other minus signs."""
+    rule = _draw_rule(random, level)
+
+    def pair(kind: str = "") -> tuple[str, Any]:
+        text = _write(random, rule, kind)
+        return text, read_number(text, *rule)
+
+    usual = [pair() for _ in range(16)]
+    kinds = [pair(kind) for kind in ["-", "symbol", *rule.negatives, *rule.suffixes]]
+    edges = [(random.choice(rule.missing), None), ("", None), *kinds]
+    edges += [(f" {kinds[0][0]} ", kinds[0][1]), ("12 or so", None)]
+    edges += [(rule.missing[0].upper(), None), ("0", 0.0)]
+    public, hidden = split_cases(edges, [*kinds[: level + 1], *usual], 6 + level)
+    return Draft(
+        statement=_describe(rule),
+        solution=write_solution(SIGNATURE, read_number, *rule, imports="re"),
+        public=public,
+        hidden=hidden,
+        difficulty={"rules": sum(map(len, rule[2:6]))},
+    )
+
+
+FAMILY = Family("numbers", "Read amounts as people write them.", SIGNATURE, draw)

@@ -5,19 +5,18 @@ import statistics
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    write_solution,
+)
 from aegir_rl.simulator.task import Case
 
 SIGNATURE = "flag(values)"
-METHODS = {
-    "deviation": "further than {k} population standard deviations from the mean",
-    "sample": "further than {k} sample standard deviations (divided by n - 1) from the mean",
-    "quartile": "further than {k} times the distance of the quartiles below the lower or above the upper one (statistics.quantiles with n=4 and method='inclusive')",
-    "median": "further from the median than {k} times the median of the absolute distances from the median",
-    "ratio": "more than {k} times as large in absolute value as the median of the absolute values",
-    "jump": "further than {k} times the mean absolute step between neighbours from the value before it (None skipped; the first value is never one)",
-}
+METHODS = options("outliers", "methods")
 
 
 def flag_outliers(values: list[Any], method: str, k: float, side: str, fewest: int) -> list[Any]:
@@ -88,26 +87,22 @@ def draw(random: Random, level: int) -> Draft:
     public.append(make(3))
     hidden = [make(random.randint(5, 12), gaps=chance(random, 0.4)) for _ in range(8)]
     hidden += [Case(([],), []), make(1), make(fewest - 1), make(fewest), make(7, flat=True)]
-    sides = {
-        "both": "",
-        "high": " Only values that are too large count.",
-        "low": " Only values that are too small count.",
-    }
+    parameters = (method, k, side, fewest)
     return Draft(
-        f"Write flag(values), which returns a list of True (an outlier) and False, one for each value. A value is an outlier if it is {METHODS[method].format(k=k)}; "
-        f"what lies exactly on a limit is none (allow 1e-9 for rounding).{sides[side]} None is never an outlier and is left out of all figures. With fewer than {fewest} values (None not counted) there are no outliers.",
-        SIGNATURE,
-        module_source(
+        statement=describe(
+            "outliers", "start", side, "end", method=METHODS[method].format(k=k), fewest=fewest
+        ),
+        solution=write_solution(
             SIGNATURE,
-            call_source(flag_outliers, method, k, side, fewest, first="values"),
-            flag_jumps,
             flag_outliers,
+            *parameters,
+            helpers=[flag_jumps],
             imports="itertools statistics",
         ),
-        public,
-        hidden,
+        public=public,
+        hidden=hidden,
         difficulty={"k": k},
     )
 
 
-FAMILY = Family("outliers", "Flag values that lie far from the others.", 3, draw)
+FAMILY = Family("outliers", "Flag values that lie far from the others.", SIGNATURE, draw)

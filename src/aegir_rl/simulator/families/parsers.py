@@ -2,12 +2,21 @@
 
 import re
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, split_cases, words
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    split_cases,
+    words,
+    write_solution,
+)
 
 SIGNATURE = "parse(text)"
+SIGNS = ("\n=", "\n:", ";=", ";:", "|=", "&=", ",:", "\n>", "/~", ",=")
+"""What stands between entries, and between key and value."""
 
 
 def parse_entries(
@@ -73,115 +82,108 @@ def split_outside(text: str, separator: str, quote: str) -> list[str]:
     return pieces
 
 
-def draw(random: Random, level: int) -> Draft:
-    """Level 1 has keys and values, 2 comments and typed values, 3 quotes and repeated keys as lists."""
-    entry, assign = random.choice(
+class TextFormat(NamedTuple):
+    """The parameters of `parse_entries`."""
+
+    entry: str
+    assign: str
+    comment: str
+    quote: str
+    typed: bool
+    repeated: str
+    lower: bool
+
+
+def _draw_format(random: Random, level: int) -> TextFormat:
+    signs = random.choice(SIGNS)
+    return TextFormat(
+        entry=signs[0],
+        assign=signs[1],
+        comment=random.choice("#%!@") if level > 1 and chance(random, 0.8) else "",
+        quote=random.choice("\"'") if level > 2 else "",
+        typed=level > 1 and chance(random, 0.6),
+        repeated=random.choice(["last", "first", "list"][: 3 if level > 1 else 2]),
+        lower=chance(random, 0.5),
+    )
+
+
+def _write_value(random: Random, form: TextFormat) -> str:
+    value = random.choice(
         [
-            ("\n", "="),
-            ("\n", ":"),
-            (";", "="),
-            (";", ":"),
-            ("|", "="),
-            ("&", "="),
-            (",", ":"),
-            ("\n", ">"),
-            ("/", "~"),
-            (",", "="),
+            str(random.randint(-99, 999)),
+            *(random.choice(words(kind)) for kind in ("product", "two_word_city")),
+            *("true", "false", ""),
         ]
     )
-    comment = random.choice(["#", "%", "!", "@"]) if level > 1 and chance(random, 0.8) else ""
-    quote = random.choice(['"', "'"]) if level > 2 else ""
-    typed = level > 1 and chance(random, 0.6)
-    repeated = (
-        random.choice(["last", "first", "list"]) if level > 1 else random.choice(["last", "first"])
-    )
-    lower = chance(random, 0.5)
-    parameters = (entry, assign, comment, quote, typed, repeated, lower)
+    if not form.quote or not chance(random, 0.4):
+        return value
+    city, entry = random.choice(words("city")), " " if form.entry == "\n" else form.entry
+    sign = random.choice([entry, form.quote * 2, form.assign, form.comment])
+    return f"{form.quote}{city}{sign}{random.randint(1, 9)}{form.quote}"
 
-    def write(count: int, *, twice: bool = False, odd: bool = False) -> str:
-        keys = random.sample(words("field"), count)
-        keys += keys[:1] if twice else []
-        pieces = []
-        for key in keys:
-            key = random.choice([key, key, key.title(), key.upper()])
-            value = random.choice(
-                [
-                    str(random.randint(-99, 999)),
-                    random.choice(words("product")),
-                    random.choice(words("two_word_city")),
-                    "true",
-                    "false",
-                    "",
-                ]
-            )
-            if quote and chance(random, 0.4):
-                value = f"{quote}{random.choice(words('city'))}{random.choice([entry if entry != chr(10) else ' ', quote * 2, assign, comment])}{random.randint(1, 9)}{quote}"
-            blank = random.choice(["", " "])
-            pieces.append(f"{key}{blank}{assign}{blank}{value}")
-        if odd:
-            pieces.insert(1, random.choice(["", "no sign here", f" {assign} 5"]))
-        text = entry.join(pieces)
-        if comment and chance(random, 0.5):
-            text = (
-                f"{comment} {random.choice(words('region'))} {assign} 3\n{text}"
-                if chance(random, 0.5)
-                else f"{text} {comment} done"
-            )
+
+def _write_text(
+    random: Random, form: TextFormat, count: int, *, twice: bool = False, odd: bool = False
+) -> str:
+    """Entries with different keys, the first once more if `twice`; one that is none if `odd`."""
+    keys = random.sample(words("field"), count)
+    pieces = []
+    for key in [*keys, *(keys[:1] if twice else [])]:
+        key = random.choice([key, key, key.title(), key.upper()])
+        value = _write_value(random, form)
+        blank = random.choice(["", " "])
+        pieces.append(f"{key}{blank}{form.assign}{blank}{value}")
+    if odd:
+        pieces.insert(1, random.choice(["", "no sign here", f" {form.assign} 5"]))
+    text = form.entry.join(pieces)
+    if not form.comment or not chance(random, 0.5):
         return text
+    if chance(random, 0.5):
+        return f"{form.comment} {random.choice(words('region'))} {form.assign} 3\n{text}"
+    return f"{text} {form.comment} done"
 
-    def pair(text: str) -> tuple[str, Any]:
-        return text, parse_entries(text, *parameters)
+
+def _describe(form: TextFormat) -> str:
+    return describe(
+        "parsers",
+        "start",
+        form.comment and "comment",
+        form.quote and "quote",
+        "typed" if form.typed else "texts",
+        "lower" if form.lower else "case",
+        form.repeated,
+        quoted=f"{form.entry!r}{f' and {form.comment!r}' if form.comment else ''}",
+        **form._asdict(),
+    )
+
+
+def draw(random: Random, level: int) -> Draft:
+    """Level 1 has keys and values, 2 comments and typed values, 3 quotes and repeated keys as lists."""
+    form = _draw_format(random, level)
+
+    def pair(count: int, *, twice: bool = False, odd: bool = False) -> tuple[str, Any]:
+        return judge(_write_text(random, form, count, twice=twice, odd=odd))
+
+    def judge(text: str) -> tuple[str, Any]:
+        return text, parse_entries(text, *form)
 
     usual = [
-        pair(write(random.randint(1, 4), twice=chance(random, 0.3), odd=chance(random, 0.2)))
+        pair(random.randint(1, 4), twice=chance(random, 0.3), odd=chance(random, 0.2))
         for _ in range(14)
     ]
-    edges = [
-        ("", {}),
-        pair(write(3, twice=True)),
-        pair(write(2, odd=True)),
-        pair(write(2) + entry),
-        pair("\n"),
-        pair(f"a{assign}{assign}1"),
-    ]
-    public, hidden = split_cases(
-        edges, [pair(write(3, twice=True)), pair(write(2, odd=True)), *usual], 5 + level
-    )
-    again = {
-        "last": "the last value counts",
-        "first": "the first value counts",
-        "list": "the values become a list, in their order",
-    }
+    edges = [("", {}), pair(3, twice=True), pair(2, odd=True)]
+    edges += [judge(pair(2)[0] + form.entry), judge("\n"), judge(f"a{form.assign}{form.assign}1")]
+    usual = [pair(3, twice=True), pair(2, odd=True), *usual]
+    public, hidden = split_cases(edges, usual, 5 + level)
+    rules = bool(form.comment) + bool(form.quote) + form.typed + (form.repeated == "list")
+    helpers = (strip_comments, split_outside, read_value)
     return Draft(
-        f"Write parse(text), which returns an object. The text has entries with {entry!r} between them; in an entry the key stands before the first {assign!r}, the value after it (further {assign!r} belong to the value). Blanks around both are left out. "
-        "Entries without that sign or with an empty key are left out; an empty value is an empty text. "
-        + (f"{comment!r} begins a comment up to the end of its line. " if comment else "")
-        + (
-            f"A value may be quoted with {quote}: then {entry!r}{f' and {comment!r}' if comment else ''} inside it are part of the value, a doubled quote stands for one, and the value is a text without the outer quotes. "
-            if quote
-            else ""
-        )
-        + (
-            "Values that are whole numbers become numbers, true and false become True and False. "
-            if typed
-            else "All values stay texts. "
-        )
-        + ("Keys are written in small letters. " if lower else "Case of keys matters. ")
-        + f"If a key occurs several times, {again[repeated]}.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            call_source(parse_entries, *parameters, first="text"),
-            strip_comments,
-            split_outside,
-            read_value,
-            parse_entries,
-            imports="re",
-        ),
-        public,
-        hidden,
-        difficulty={"rules": bool(comment) + bool(quote) + typed + (repeated == "list")},
+        statement=_describe(form),
+        solution=write_solution(SIGNATURE, parse_entries, *form, helpers=helpers, imports="re"),
+        public=public,
+        hidden=hidden,
+        difficulty={"rules": rules},
     )
 
 
-FAMILY = Family("parsers", "Read a small text format into objects.", 3, draw)
+FAMILY = Family("parsers", "Read a small text format into objects.", SIGNATURE, draw)

@@ -3,18 +3,20 @@
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, sample, words
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    sample,
+    words,
+    write_solution,
+)
 from aegir_rl.simulator.task import Case
 
 SIGNATURE = "reshape(rows)"
-AGGREGATES = {
-    "sum": "their sum",
-    "max": "the largest",
-    "min": "the smallest",
-    "last": "the last",
-    "count": "how many there are",
-}
+AGGREGATES = options("pivot", "aggregates")
 
 
 def widen(
@@ -81,18 +83,21 @@ def draw(random: Random, level: int) -> Draft:
 
     public = [make(5), make(7), *(make(4) for _ in range(level))]
     hidden = [make(random.randint(3, 9)) for _ in range(6)] + [Case(([],), []), make(1)]
+    statement = describe(
+        "pivot",
+        "wide",
+        index=index,
+        column=column,
+        value=value,
+        named=f"{prefix!r} followed by the value" if prefix else "named by the value",
+        aggregate=AGGREGATES[aggregate],
+        fill=fill,
+    )
     return Draft(
-        f"Write reshape(rows), which turns a long table into a wide one. Rows are objects with {index!r}, {column!r} and {value!r}. The result is a list of objects, one per {index!r}, sorted, "
-        f"with the key {index!r} and one key {f'{prefix!r} followed by the value' if prefix else 'named by the value'} for every {column!r} of the table (sorted). Its value is, of all values of {value!r} there, {AGGREGATES[aggregate]}; where there is none, {fill!r}. "
-        f"Rows whose {value!r} is None are left out first.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            call_source(widen, index, column, value, aggregate, fill, prefix, first="rows"),
-            widen,
-        ),
-        public,
-        hidden,
+        statement=statement,
+        solution=write_solution(SIGNATURE, widen, index, column, value, aggregate, fill, prefix),
+        public=public,
+        hidden=hidden,
         difficulty={"pivot": 1},
     )
 
@@ -108,33 +113,28 @@ def _draw_long(
         rows: list[Any] = []
         for number in range(size):
             row: dict[str, Any] = {name: f"{random.choice(words('city'))}{number}" for name in ids}
-            rows.append(
-                {
-                    **row,
-                    **{
-                        name: None if chance(random, 0.2) else random.randint(1, 99)
-                        for name in names
-                    },
-                }
-            )
+            cells = {name: None if chance(random, 0.2) else random.randint(1, 99) for name in names}
+            rows.append({**row, **cells})
         return Case((rows,), lengthen(rows, ids, column, value, skip, prefix))
 
     public = [make(2), make(3), *(make(2) for _ in range(level))]
     hidden = [make(random.randint(1, 5)) for _ in range(6)] + [Case(([],), [])]
+    statement = describe(
+        "pivot",
+        "long",
+        "skipped" if skip else "kept",
+        ids=", ".join(map(repr, ids)),
+        column=column,
+        value=value,
+        without=f", without the prefix {prefix!r}" if prefix else "",
+    )
     return Draft(
-        f"Write reshape(rows), which turns a wide table into a long one. Rows are objects; the keys {', '.join(map(repr, ids))} identify a row, every other key is a column to be turned into rows. The result is a list of objects with the identifying keys, "
-        f"{column!r} (the name of the column{f', without the prefix {prefix!r}' if prefix else ''}) and {value!r} (what stood there), row by row, in the order of the columns. "
-        + ("What is None is left out." if skip else "None is kept."),
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            call_source(lengthen, ids, column, value, skip, prefix, first="rows"),
-            lengthen,
-        ),
-        public,
-        hidden,
+        statement=statement,
+        solution=write_solution(SIGNATURE, lengthen, ids, column, value, skip, prefix),
+        public=public,
+        hidden=hidden,
         difficulty={"pivot": 0},
     )
 
 
-FAMILY = Family("pivot", "Turn long tables into wide ones, and back.", 3, draw)
+FAMILY = Family("pivot", "Turn long tables into wide ones, and back.", SIGNATURE, draw)

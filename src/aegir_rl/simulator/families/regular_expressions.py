@@ -3,8 +3,15 @@
 import re
 from random import Random
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, sample, to_cases
-from aegir_rl.simulator.source import module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    sample,
+    to_cases,
+    write_solution,
+)
 
 SIGNATURE = "matches(value)"
 CLASSES = {
@@ -110,15 +117,12 @@ def draw(random: Random, level: int) -> Draft:
         [("", False), *((value, True) for value in more), *((value, False) for value in wrong[9:])]
     )
     return Draft(
-        "Write matches(value), which returns True if a code has the form that the examples show. The form is a sequence of fields: runs of capital letters, "
-        "of small letters or of digits, each of a fewest and a most length, words of which one of several may stand, and single signs; a last sign and field may be optional. "
-        "It is the narrowest such form: the examples include the shortest and the longest of every run and every word. Nothing may stand before or after it.",
-        SIGNATURE,
-        module_source(SIGNATURE, f"has_form(value, {pattern!r})", has_form, imports="re"),
-        public,
-        [case for case in hidden if case.arguments not in seen],
+        statement=describe("regular_expressions", "start"),
+        solution=write_solution(SIGNATURE, has_form, pattern, imports="re"),
+        public=public,
+        hidden=[case for case in hidden if case.arguments not in seen],
         difficulty={"fields": len(fields)},
     )
 
 
-FAMILY = Family("regular_expressions", "Infer the form of a code from examples.", 3, draw)
+FAMILY = Family("regular_expressions", "Infer the form of a code from examples.", SIGNATURE, draw)

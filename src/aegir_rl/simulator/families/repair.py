@@ -3,8 +3,8 @@
 from random import Random
 
 from aegir_rl.simulator.families.broken_functions import FUNCTIONS
-from aegir_rl.simulator.families.family import Draft, Family, to_cases
-from aegir_rl.simulator.source import call_source, function_source, module_source
+from aegir_rl.simulator.families.family import Draft, Family, options, to_cases, write_solution
+from aegir_rl.simulator.source import function_source
 
 SIGNATURE = "clean(value)"
 
@@ -14,8 +14,9 @@ def draw(random: Random, level: int) -> Draft:
     chosen = random.choice(FUNCTIONS)
     parameters = chosen.parameters(random)
     right = function_source(chosen.function)
-    wrong, bugs = right, 0
-    for good, bad in random.sample(chosen.bugs, len(chosen.bugs)):
+    wrong, bugs, name = right, 0, chosen.function.__name__
+    known = options("repair", "bugs")[name]
+    for good, bad in random.sample(known, len(known)):
         if bugs < level and wrong.count(good) == 1:
             wrong, bugs = wrong.replace(good, bad), bugs + 1
     inputs = chosen.inputs(random, parameters)
@@ -26,17 +27,17 @@ def draw(random: Random, level: int) -> Draft:
     public = cases[: 6 + level]
     seen = {repr(case.arguments) for case in public}
     hidden = [case for case in to_cases([*edges, *usual]) if repr(case.arguments) not in seen]
-    solution = module_source(SIGNATURE, call_source(chosen.function, *parameters), chosen.function)
+    solution = write_solution(SIGNATURE, chosen.function, *parameters)
+    rule = options("repair", "rules")[name].format(*parameters)
     return Draft(
-        f"The starter code has {'a bug' if bugs == 1 else f'{bugs} bugs'}. Repair clean(value), which should do this: "
-        f"{chosen.about.format(*parameters)}",
-        SIGNATURE,
-        solution,
-        public,
-        hidden,
+        statement=f"The starter code has {'a bug' if bugs == 1 else f'{bugs} bugs'}. "
+        f"Repair clean(value), which should do this: {rule}",
+        solution=solution,
+        public=public,
+        hidden=hidden,
         starter=solution.replace(right, wrong),
         difficulty={"bugs": bugs, "lines": solution.count("\n")},
     )
 
 
-FAMILY = Family("repair", "Repair a cleaning function with seeded bugs.", 3, draw)
+FAMILY = Family("repair", "Repair a cleaning function with seeded bugs.", SIGNATURE, draw)

@@ -3,18 +3,19 @@
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, split_cases, words
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    split_cases,
+    words,
+    write_solution,
+)
 
 SIGNATURE = "convert(row)"
-KINDS = {
-    "text": "a text without blanks at its ends",
-    "upper": "a text in capitals, without blanks at its ends",
-    "whole": "a whole number",
-    "number": "a number with decimals",
-    "flag": "True for yes, true and 1 in any case, else False",
-    "list": "the list of the parts between semicolons, without blanks at their ends and without empty ones",
-}
+KINDS = options("schema_mapping", "kind_options")
 
 
 def map_row(row: dict[str, Any], mapping: list[Any], drop: bool) -> dict[str, Any]:
@@ -93,18 +94,17 @@ def draw(random: Random, level: int) -> Draft:
         f"{source},{target},{kind},{'' if default is None else default}\n"
         for source, target, kind, default in mapping
     )
-    used = {kind: about for kind, about in KINDS.items() if kind in [entry[2] for entry in mapping]}
+    used = [f"{kind}, {KINDS[kind]}" for kind in KINDS if kind in [entry[2] for entry in mapping]]
+    ending = "drop" if drop else "none"
+    kinds = "; ".join(used)
     return Draft(
-        "Write convert(row), which turns an object of one schema into one of another. The file mapping.csv has a line per column: source name, target name, kind, default. "
-        f"The kinds are: {'; '.join(f'{kind}, {about}' for kind, about in used.items())}. A value that is absent, None or blank becomes the default, with the type it has in the examples (0 is a number); "
-        f"where the default is empty, {'the target is left out' if drop else 'it becomes None'}. Other keys of the row are left out. mapping.csv:\n{table}",
-        SIGNATURE,
-        module_source(SIGNATURE, call_source(map_row, mapping, drop, first="row"), map_row),
-        public,
-        hidden,
+        statement=describe("schema_mapping", "start", ending, "end", kinds=kinds, table=table),
+        solution=write_solution(SIGNATURE, map_row, mapping, drop),
+        public=public,
+        hidden=hidden,
         files={"mapping.csv": table},
         difficulty={"columns": len(mapping)},
     )
 
 
-FAMILY = Family("schema_mapping", "Turn rows of one schema into rows of another.", 3, draw)
+FAMILY = Family("schema_mapping", "Turn rows of one schema into rows of another.", SIGNATURE, draw)

@@ -4,40 +4,19 @@ import re
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, sample, split_cases
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    sample,
+    split_cases,
+    write_solution,
+)
 
 SIGNATURE = "convert(value)"
-UNITS: dict[str, dict[str, float]] = {
-    "length": {
-        "m": 1.0,
-        "cm": 0.01,
-        "mm": 0.001,
-        "km": 1000.0,
-        "in": 0.0254,
-        "ft": 0.3048,
-        "yd": 0.9144,
-        "mi": 1609.344,
-    },
-    "mass": {
-        "kg": 1.0,
-        "g": 0.001,
-        "t": 1000.0,
-        "mg": 0.000001,
-        "lb": 0.45359237,
-        "oz": 0.028349523125,
-    },
-    "time": {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "ms": 0.001, "wk": 604800.0},
-    "volume": {"l": 1.0, "ml": 0.001, "cl": 0.01, "hl": 100.0, "m3": 1000.0, "gal": 3.785411784},
-    "data": {
-        "B": 1.0,
-        "kB": 1000.0,
-        "MB": 1000000.0,
-        "GB": 1000000000.0,
-        "KiB": 1024.0,
-        "MiB": 1048576.0,
-    },
-}
+MADE_UP = ("zol", "qua", "rod", "pik")
 
 
 def convert_amount(
@@ -63,79 +42,66 @@ def convert_amount(
     return round(total, digits)
 
 
+def _draw_factors(random: Random, level: int) -> tuple[str, str, dict[str, float]]:
+    """A quantity, the target unit, and the factors of some units, the target among them."""
+    quantity, known = random.choice(list(options("unit_conversion", "units").items()))
+    target = random.choice(list(known))
+    others = sample(random, [unit for unit in known if unit != target], 2, 2 + level)
+    factors = {unit: known[unit] for unit in [*others, target]}
+    if chance(random, 0.4):
+        made_up = random.choice([0.5, 2.5, 12.0, 37.5, 144.0])
+        factors[random.choice(MADE_UP)] = made_up
+    return quantity, target, factors
+
+
+def _amount(random: Random, unit: str) -> str:
+    whole = str(random.randint(1, 400))
+    number = random.choice([whole, f"{random.randint(0, 60)}.{random.randint(1, 99)}"])
+    return f"{number}{random.choice(['', ' ', ' '])}{unit}"
+
+
 def draw(random: Random, level: int) -> Draft:
     """Level 1 has one amount, 2 several (5 ft 3 in), 3 ranges; factors stand in units.csv, some of made-up units."""
-    quantity = random.choice(list(UNITS))
-    known = UNITS[quantity]
-    target = random.choice(list(known))
-    factors = {
-        unit: known[unit]
-        for unit in sample(random, [unit for unit in known if unit != target], 2, 2 + level)
-    }
-    factors[target] = known[target]
-    if chance(random, 0.4):
-        factors[random.choice(["zol", "qua", "rod", "pik"])] = random.choice(
-            [0.5, 2.5, 12.0, 37.5, 144.0]
-        )
+    quantity, target, factors = _draw_factors(random, level)
     ranges = random.choice(["-", "..", "~"]) if level > 2 else ""
     digits = random.choice([1, 2, 3])
-    units = list(factors)
-
-    def amount(unit: str) -> str:
-        number = random.choice(
-            [str(random.randint(1, 400)), f"{random.randint(0, 60)}.{random.randint(1, 99)}"]
-        )
-        return f"{number}{random.choice(['', ' ', ' '])}{unit}"
+    units, parameters = list(factors), (factors, factors[target], digits, ranges)
 
     def pair(count: int = 1, spread: bool = False, unit: str = "") -> tuple[str, Any]:
-        text = " ".join(amount(unit or random.choice(units)) for _ in range(count))
+        text = " ".join(_amount(random, unit or random.choice(units)) for _ in range(count))
         if spread and ranges:
             low = random.randint(1, 40)
             text = f"{low}{ranges}{low + random.randint(1, 50)} {random.choice(units)}"
-        return text, convert_amount(text, factors, factors[target], digits, ranges)
+        return text, convert_amount(text, *parameters)
 
     usual = [
         pair(random.choice([1, 1, 2]) if level > 1 else 1, spread=chance(random, 0.35))
         for _ in range(16)
     ]
+    several = 2 if level > 1 else 1
     edges = [("", None), ("12", None), ("5 xyz", None), *(pair(unit=unit) for unit in units)]
-    edges += [
-        pair(2 if level > 1 else 1),
-        pair(spread=True),
-        ("about 5 " + units[0], None),
-        (f" 3{units[0]} ", pair()[1]),
-    ]
-    edges[-1] = (
-        edges[-1][0],
-        convert_amount(edges[-1][0], factors, factors[target], digits, ranges),
-    )
-    first = [pair(spread=True), pair(2 if level > 1 else 1), *(pair(unit=unit) for unit in units)]
+    edges += [pair(several), pair(spread=True), (f"about 5 {units[0]}", None)]
+    pair()
+    edges.append((f" 3{units[0]} ", convert_amount(f" 3{units[0]} ", *parameters)))
+    first = [pair(spread=True), pair(several), *(pair(unit=unit) for unit in units)]
     public, hidden = split_cases(edges, [*first, *usual], 5 + level + len(units))
+    statement = describe(
+        "unit_conversion",
+        *("start", level > 1 and "several", ranges and "ranges", "end"),
+        quantity=quantity,
+        target=target,
+        digits=digits,
+        ranges=ranges,
+    )
+    table = "".join(f"{unit},{factor!r}\n" for unit, factor in factors.items())
     return Draft(
-        f"Write convert(value), which returns an amount ({quantity}) as a number of {target}, rounded to {digits} decimals. A value is a number and a unit, with or without a blank between"
-        + (", or several of these, which are added (`5 ft 3 in`)" if level > 1 else "")
-        + (
-            f"; or a range with {ranges!r} between two numbers (the unit after the second counts for both), whose middle is returned"
-            if ranges
-            else ""
-        )
-        + f". The file units.csv has every unit's factor; an amount in {target} is the number times the factor of its unit, divided by the factor of {target}. Case of units matters. "
-        "Blanks at both ends do not. A value without a unit, with an unknown unit or with anything else gives None.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE,
-            call_source(convert_amount, factors, factors[target], digits, ranges),
-            convert_amount,
-            imports="re",
-        ),
-        public,
-        hidden,
-        files={
-            "units.csv": "unit,factor\n"
-            + "".join(f"{unit},{factor!r}\n" for unit, factor in factors.items())
-        },
+        statement=statement,
+        solution=write_solution(SIGNATURE, convert_amount, *parameters, imports="re"),
+        public=public,
+        hidden=hidden,
+        files={"units.csv": f"unit,factor\n{table}"},
         difficulty={"units": len(units)},
     )
 
 
-FAMILY = Family("unit_conversion", "Turn amounts in several units into one.", 3, draw)
+FAMILY = Family("unit_conversion", "Turn amounts in several units into one.", SIGNATURE, draw)

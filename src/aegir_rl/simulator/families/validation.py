@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from aegir_rl.simulator.families.family import Draft, Family, chance, split_cases
-from aegir_rl.simulator.source import call_source, module_source
+from aegir_rl.simulator.families.family import (
+    Draft,
+    Family,
+    chance,
+    describe,
+    options,
+    split_cases,
+    write_solution,
+)
 
 SIGNATURE = "is_valid(value)"
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+CLASSES = options("validation", "classes")
 
 
 def valid_form(value: str, fields: list[tuple[str, int, int]], separator: str) -> bool:
@@ -55,35 +63,24 @@ def valid_luhn(value: str, prefixes: list[str], length: int, gaps: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidationRule:
     """What makes a value valid, and values to try."""
 
-    about: str
+    statement: str
     function: Callable[..., bool]
     parameters: tuple[Any, ...]
     values: list[str]
 
 
-def _draw_form(random: Random) -> Rule:
+def _draw_form(random: Random) -> ValidationRule:
     fields = []
     for _ in range(random.randint(2, 4)):
         least = random.randint(1, 4)
         fields.append((random.choice("A00Xh"), least, least + random.choice([0, 0, 1, 2])))
     separator = random.choice(["-", ".", "/", ":", " "])
-    letters = {
-        "A": LETTERS,
-        "0": "0123456789",
-        "X": LETTERS + "0123456789",
-        "h": "0123456789abcdef",
-    }
-    kinds = {
-        "A": "capital letters",
-        "0": "digits",
-        "X": "capital letters or digits",
-        "h": "hexadecimal digits (0-9, a-f)",
-    }
-    about = ", then ".join(
-        f"{least} {kinds[kind]}" if least == most else f"{least} to {most} {kinds[kind]}"
+    letters = {kind: pair["letters"] for kind, pair in CLASSES.items()}
+    described = ", then ".join(
+        f"{least} {'' if least == most else f'to {most} '}{CLASSES[kind]['name']}"
         for kind, least, most in fields
     )
 
@@ -97,22 +94,13 @@ def _draw_form(random: Random) -> Rule:
         )
 
     longest = separator.join(random.choice(letters[kind]) * most for kind, _, most in fields)
-    values = [make(0) for _ in range(14)] + [
-        longest,
-        longest + "7",
-        make(3),
-        make(0).lower(),
-        make(0).replace(separator, "_"),
-    ]
-    return Rule(
-        f"A value consists of {about}, with {separator!r} between them",
-        valid_form,
-        (fields, separator),
-        values,
-    )
+    values = [*(make(0) for _ in range(14)), longest, longest + "7", make(3)]
+    values += [make(0).lower(), make(0).replace(separator, "_")]
+    statement = describe("validation", "form", "end", fields=described, separator=separator)
+    return ValidationRule(statement, valid_form, (fields, separator), values)
 
 
-def _draw_ranges(random: Random) -> Rule:
+def _draw_ranges(random: Random) -> ValidationRule:
     separator, padded = random.choice([".", ":", "-", "x", "/"]), chance(random, 0.4)
     ranges = []
     for _ in range(random.randint(2, 4)):
@@ -133,65 +121,56 @@ def _draw_ranges(random: Random) -> Rule:
             numbers = [random.randint(*bounds) for bounds in ranges]
             numbers[place] = number
             values.append(write(numbers))
-    values += [
-        values[0] + separator + "1",
-        "0" + values[1],
-        values[2].replace(separator, ","),
-        separator.join(["7"] * len(ranges)),
-    ]
-    rule = (
-        "each with as many digits as the largest of its range, zeros in front"
-        if padded
-        else "without zeros in front"
-    )
-    about = f"A value consists of whole numbers with {separator!r} between them, {rule}; their ranges, ends included, are {listed}"
-    return Rule(about, valid_ranges, (ranges, separator, padded), values)
+    values += [values[0] + separator + "1", "0" + values[1], values[2].replace(separator, ",")]
+    values += [separator.join(["7"] * len(ranges))]
+    parts = ("ranges", "padded" if padded else "unpadded", "listed", "end")
+    statement = describe("validation", *parts, separator=separator, listed=listed)
+    return ValidationRule(statement, valid_ranges, (ranges, separator, padded), values)
 
 
-def _draw_check(random: Random) -> Rule:
+def _draw_check(random: Random) -> ValidationRule:
     gaps = random.choice(["", " ", "-", " -"])
-    said = (
-        f"; {' and '.join(map(repr, gaps))} may stand anywhere and are left out first"
-        if gaps
-        else ""
+    return (_draw_luhn if chance(random, 0.35) else _draw_weighted)(random, gaps)
+
+
+def _draw_luhn(random: Random, gaps: str) -> ValidationRule:
+    prefixes = sorted({str(random.randint(3, 69)) for _ in range(random.randint(1, 3))})
+    length = random.randint(9, 16)
+    good = _numbers(random, prefixes, length, lambda text: valid_luhn(text, prefixes, length, ""))
+    statement = describe(
+        "validation",
+        *("luhn", gaps and "gaps", "end"),
+        length=length,
+        prefixes=" or ".join(prefixes),
+        gaps=" and ".join(map(repr, gaps)),
     )
-    if chance(random, 0.35):
-        prefixes = sorted({str(random.randint(3, 69)) for _ in range(random.randint(1, 3))})
-        length = random.randint(9, 16)
-        about = (
-            f"A value has {length} digits, begins with {' or '.join(prefixes)}, and its Luhn sum is divisible by 10 (from the "
-            "right, every second digit is doubled, 9 is taken off what is above 9, and all are added)"
-        )
-        good = _numbers(
-            random, prefixes, length, lambda text: valid_luhn(text, prefixes, length, "")
-        )
-        return Rule(
-            about + said, valid_luhn, (prefixes, length, gaps), _with_errors(random, good, gaps)
-        )
+    values = _with_errors(random, good, gaps)
+    return ValidationRule(statement, valid_luhn, (prefixes, length, gaps), values)
+
+
+def _draw_weighted(random: Random, gaps: str) -> ValidationRule:
     prefix = "".join(random.choice(LETTERS) for _ in range(random.randint(0, 2)))
     modulus = random.choice([7, 10, 11, 11, 13])
     weights = [random.randint(1, 9) for _ in range(random.randint(6, 10))]
-    ten = " (the last may be X, which counts 10)" if modulus == 11 else ""
-    about = (
-        f"A value is {f'{prefix!r} and ' if prefix else ''}{len(weights)} digits{ten}; the sum of the digits, multiplied by "
-        f"{', '.join(map(str, weights))} from left to right, is divisible by {modulus}"
-    )
-    length = len(prefix) + len(weights)
-    good = _numbers(
-        random, [prefix], length, lambda text: valid_check(text, prefix, weights, modulus, "")
-    )
+
+    def right(text: str) -> bool:
+        return valid_check(text, prefix, weights, modulus, "")
+
+    good = _numbers(random, [prefix], len(prefix) + len(weights), right)
     if modulus == 11:
-        good += [
-            text[:-1] + "X"
-            for text in good
-            if valid_check(text[:-1] + "X", prefix, weights, modulus, "")
-        ]
-    return Rule(
-        about + said,
-        valid_check,
-        (prefix, weights, modulus, gaps),
-        _with_errors(random, good, gaps),
+        good += [text[:-1] + "X" for text in good if right(text[:-1] + "X")]
+    statement = describe(
+        "validation",
+        *("weighted", gaps and "gaps", "end"),
+        start=f"{prefix!r} and " if prefix else "",
+        count=len(weights),
+        ten=" (the last may be X, which counts 10)" if modulus == 11 else "",
+        weights=", ".join(map(str, weights)),
+        modulus=modulus,
+        gaps=" and ".join(map(repr, gaps)),
     )
+    values = _with_errors(random, good, gaps)
+    return ValidationRule(statement, valid_check, (prefix, weights, modulus, gaps), values)
 
 
 def _with_errors(random: Random, good: list[str], gaps: str) -> list[str]:
@@ -233,14 +212,11 @@ def draw(random: Random, level: int) -> Draft:
     rest = [pair for pair in judged if pair not in usual]
     public, hidden = split_cases([judge(""), judge(f"{good[-1][0]}!"), *rest], usual, 10)
     return Draft(
-        f"Write is_valid(value), which returns True or False. {rule.about}. Nothing else may stand before or after, and case matters.",
-        SIGNATURE,
-        module_source(
-            SIGNATURE, call_source(rule.function, *rule.parameters), rule.function, imports="re"
-        ),
-        public,
-        hidden,
+        statement=rule.statement,
+        solution=write_solution(SIGNATURE, rule.function, *rule.parameters, imports="re"),
+        public=public,
+        hidden=hidden,
     )
 
 
-FAMILY = Family("validation", "Say whether a value is of a semantic type.", 3, draw)
+FAMILY = Family("validation", "Say whether a value is of a semantic type.", SIGNATURE, draw)

@@ -27,7 +27,7 @@ class TaskSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class CurriculumSettings:
+class TaskCurriculumSettings:
     """How training tasks are drawn (aegir_rl/rl/curriculum.py)."""
 
     strategy: str = "competence"
@@ -91,11 +91,11 @@ class PpoTraining:
     longest: int = 0
     """Decisions after which an episode is cut off and its value estimated; 0: episodes are played to their end."""
     check_every: int = 10
-    """Iterations between looks at test tasks, each with a checkpoint."""
+    """Iterations between evaluations on test tasks, each with a checkpoint."""
     tasks: TaskSettings = field(default_factory=TaskSettings)
     budget: Budget = field(default_factory=Budget)
     reward: RewardWeights = field(default_factory=RewardWeights)
-    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
+    curriculum: TaskCurriculumSettings = field(default_factory=TaskCurriculumSettings)
     ppo: PpoSettings = field(default_factory=PpoSettings)
 
     def __post_init__(self) -> None:

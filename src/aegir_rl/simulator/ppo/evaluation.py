@@ -8,7 +8,7 @@
 
     report = evaluate(world, config, policies, start)
 
-Every figure is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
+Every metric is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.offline.reward_v1 import compute_reward_v1
 from aegir_rl.simulator.playing import Choose, follow, prefer
 from aegir_rl.simulator.ppo.config import PpoTraining
-from aegir_rl.simulator.ppo.world import Part, World
+from aegir_rl.simulator.ppo.world import TaskPart, World
 from aegir_rl.simulator.solvers.solver import EFFORTS
 
 STYLE = "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}svg{margin:6px}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class PartMetrics:
     """What one way to choose did on every task of a part."""
 
     rewards: Floats
@@ -42,7 +42,7 @@ class Look:
     attempts: float
     seconds: float
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         return {
             "reward": float(self.rewards.mean()),
             "success": self.success,
@@ -51,11 +51,11 @@ class Look:
         }
 
 
-def look(part: Part, config: PpoTraining, choose: Choose) -> Look:
+def evaluate_part(part: TaskPart, config: PpoTraining, choose: Choose) -> PartMetrics:
     """Play every task of a part once."""
     batch = part.play(config, choose, np.random.default_rng(0)).batch
     reward = compute_reward_v1(batch, config.reward)
-    return Look(
+    return PartMetrics(
         reward.total,
         float(reward.parts["accuracy"].mean()),
         float(batch.decided.sum(axis=1).mean()),
@@ -63,7 +63,7 @@ def look(part: Part, config: PpoTraining, choose: Choose) -> Look:
     )
 
 
-def choose_single_solver(part: Part, config: PpoTraining) -> tuple[str, list[int]]:
+def choose_single_solver(part: TaskPart, config: PpoTraining) -> tuple[str, list[int]]:
     """Name and chain of the single solver that earns most on these tasks."""
     efforts, names = len(EFFORTS), part.table.actions
     chains = {names[action]: [action] for action in range(part.table.retry_action)}
@@ -74,7 +74,7 @@ def choose_single_solver(part: Part, config: PpoTraining) -> tuple[str, list[int
     return best, chains[best]
 
 
-def compute_oracle(part: Part, config: PpoTraining) -> Floats:
+def compute_oracle(part: TaskPart, config: PpoTraining) -> Floats:
     """(T,) what the best attempt in hindsight earns on every task; 0 where nothing pays."""
     best = np.zeros(len(part))
     retry = part.table.retry_action
@@ -90,7 +90,7 @@ def evaluate(
     policies: Sequence[RoutingPolicy],
     start: RoutingPolicy | None = None,
 ) -> dict[str, Any]:
-    """Figures of all parts, JSON-ready."""
+    """Metrics of all parts, JSON-ready."""
     single, chain = choose_single_solver(world.training, config)
     report: dict[str, Any] = {
         "policies": [policy.version for policy in policies],
@@ -101,25 +101,25 @@ def evaluate(
     for name, part in world.parts.items():
         baselines = {
             "single": part.follow_chain(config, chain),
-            "static": look(part, config, follow).rewards,
+            "static": evaluate_part(part, config, follow).rewards,
         }
         if start is not None:
-            baselines["start"] = look(part, config, prefer(start, part.table)).rewards
+            baselines["start"] = evaluate_part(part, config, prefer(start, part.table)).rewards
         report["parts"][name] = _compare(part, config, policies, baselines)
     return report
 
 
 def _compare(
-    part: Part,
+    part: TaskPart,
     config: PpoTraining,
     policies: Sequence[RoutingPolicy],
     baselines: dict[str, Floats],
 ) -> dict[str, Any]:
-    looks = [look(part, config, prefer(policy, part.table)) for policy in policies]
+    evaluated = [evaluate_part(part, config, prefer(policy, part.table)) for policy in policies]
     oracle = float(compute_oracle(part, config).mean())
-    means = np.array([each.rewards.mean() for each in looks])
+    means = np.array([each.rewards.mean() for each in evaluated])
     mean, spread = float(means.mean()), float(means.std(ddof=1)) if len(means) > 1 else 0.0
-    own = np.mean([each.rewards for each in looks], axis=0)
+    own = np.mean([each.rewards for each in evaluated], axis=0)
     tasks = np.arange(len(part))
     return {
         "tasks": len(part),
@@ -128,7 +128,7 @@ def _compare(
             "spread": spread,
             "seeds": means.tolist(),
             **{
-                name: float(np.mean([each.figures()[name] for each in looks]))
+                name: float(np.mean([each.metrics()[name] for each in evaluated]))
                 for name in ("success", "attempts", "seconds")
             },
         },

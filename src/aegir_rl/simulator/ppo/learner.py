@@ -2,7 +2,7 @@
 
     learner = PpoLearner(settings, start, seed)
     played = play(table, tasks, learner.choose, …)
-    figures = learner.update(played, rewards, iteration, progress)
+    metrics = learner.update(played, rewards, iteration, progress)
     learner.policy(training)                        # a RoutingPolicy, as `aegir rl` and dispatch read it
 
 Actor and critic read the same standardised features and share no layer. The actor's loss is `compute_policy_loss` of
@@ -41,7 +41,7 @@ SMALL_HEAD = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Start:
+class ActorStart:
     """What an actor begins with: names, standardisation and layers."""
 
     features: tuple[str, ...]
@@ -60,7 +60,7 @@ class Start:
         table: OutcomeTable,
         hidden: tuple[int, ...],
         seed: int,
-    ) -> "Start":
+    ) -> "ActorStart":
         """A random actor; `seen` (N, F) are observations to standardise by."""
         data = Standardised.of(seen)
         sizes = (len(names), *hidden, len(table.actions))
@@ -70,7 +70,7 @@ class Start:
         return cls(names, columns, table.actions, data.mean, data.scale, actor)
 
     @classmethod
-    def of_policy(cls, policy: RoutingPolicy, table: OutcomeTable) -> "Start":
+    def of_policy(cls, policy: RoutingPolicy, table: OutcomeTable) -> "ActorStart":
         """The layers of a policy; the temperature goes into the last one, and actions into the order of the table."""
         columns, numbers = match_policy(policy, table)
         sizes = (len(policy.features), *(len(bias) for bias in policy.biases[:-1]))
@@ -88,7 +88,7 @@ class Start:
 class PpoLearner:
     """Actor, critic and their optimisers."""
 
-    def __init__(self, settings: PpoSettings, start: Start, seed: int) -> None:
+    def __init__(self, settings: PpoSettings, start: ActorStart, seed: int) -> None:
         self.settings, self.start, self._seeds = settings, start, Seeds(seed)
         self.actor = start.actor
         sizes = (len(start.features), *settings.hidden, 1)
@@ -106,26 +106,26 @@ class PpoLearner:
     def choose(self, seen: F32, _: Ints, random: np.random.Generator) -> tuple[Ints, Floats]:
         """(B,) actions drawn from the policy, and their probabilities."""
         chances = softmax(self.actor.output(self.standardise(seen)))
-        places = chances.cumsum(axis=1) < random.random((len(seen), 1))
-        actions = np.minimum(places.sum(axis=1), chances.shape[1] - 1)
+        below = chances.cumsum(axis=1) < random.random((len(seen), 1))
+        actions = np.minimum(below.sum(axis=1), chances.shape[1] - 1)
         taken = chances[np.arange(len(seen)), actions].astype(np.float64)
         return actions, np.maximum(taken, np.finfo(np.float32).tiny)
 
     def update(
         self, played: Played, rewards: Floats, iteration: int, progress: float
     ) -> dict[str, float]:
-        """Learn from episodes whose decisions were paid `rewards` (E, D); return figures for the run folder."""
+        """Learn from episodes whose decisions were paid `rewards` (E, D); return metrics for the run folder."""
         settings, batch = self.settings, played.batch
         x = self.standardise(batch.features[batch.decided])
         before = self.critic.output(x)[:, 0]
         gae = self._advantages(played, rewards, before)
         data = _Rollout(
-            x,
-            batch.actions[batch.decided][:, 0],
-            batch.log_probabilities[batch.decided][:, 0],
-            _standardised(gae.advantages[batch.decided]),
-            gae.returns[batch.decided].astype(np.float32),
-            before,
+            x=x,
+            action=batch.actions[batch.decided][:, 0],
+            old=batch.log_probabilities[batch.decided][:, 0],
+            advantage=_standardised(gae.advantages[batch.decided]),
+            returns=gae.returns[batch.decided].astype(np.float32),
+            value=before,
         )
         form = PpoForm(LinearSchedule(settings.clip_start, settings.clip_end)(progress))
         bonus = LinearSchedule(settings.entropy_start, settings.entropy_end)(progress)
@@ -235,13 +235,13 @@ class PpoLearner:
         cls, state: Mapping[str, Any], settings: PpoSettings, actions: tuple[str, ...], seed: int
     ) -> "PpoLearner":
         """The learner that a state was taken from."""
-        start = Start(
-            tuple(state["features"]),
-            np.asarray(state["columns"], np.int64),
-            actions,
-            state["mean"],
-            state["scale"],
-            Network(tuple(state["sizes"])),
+        start = ActorStart(
+            features=tuple(state["features"]),
+            columns=np.asarray(state["columns"], np.int64),
+            actions=actions,
+            mean=state["mean"],
+            scale=state["scale"],
+            actor=Network(tuple(state["sizes"])),
         )
         learner = cls(settings, start, seed)
         learner.actor.flat[:], learner.critic.flat[:] = state["actor"], state["critic"]

@@ -7,27 +7,24 @@ and dispatch read it), episodes.jsonl (the last training episodes) and summary.j
 
 Promises
   - killed at any moment and resumed, a run ends with the bits of one that was not;
-  - test tasks and held-out families are looked at and never learnt from;
+  - test tasks and held-out families are evaluated and never learnt from;
   - a run that is unwell (aegir_rl.health) stops with the reasons, exit code 3.
 
 Numpy only: the networks are small, and a step of torch costs more than their arithmetic.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.safetensors_file import read_safetensors, safetensors_bytes
-from aegir_rl.base.saved_state_parts import join_state, split_state
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.training_run import CHECKPOINT, open_run
+from aegir_rl.base.training_run import TrainingRun, Watcher, join_state, open_run, split_state
 from aegir_rl.health import HealthMonitor
 from aegir_rl.health.measures import measure_rewards
 from aegir_rl.offline.log_files import write_log
@@ -36,23 +33,13 @@ from aegir_rl.offline.reward_v1 import RoutingReward, compute_reward_v1
 from aegir_rl.rl.curriculum import Curriculum
 from aegir_rl.simulator.playing import Played, play, prefer
 from aegir_rl.simulator.ppo.config import PpoTraining
-from aegir_rl.simulator.ppo.evaluation import look
-from aegir_rl.simulator.ppo.learner import PpoLearner, Start
+from aegir_rl.simulator.ppo.evaluation import evaluate_part
+from aegir_rl.simulator.ppo.learner import ActorStart, PpoLearner
 from aegir_rl.simulator.ppo.world import World
 
 POLICY, EPISODES, SUMMARY = "policy.safetensors", "episodes.jsonl", "summary.json"
 STATE_KEY = "aegir_ppo"
 KEPT_EPISODES = 100
-
-
-class Watcher(Protocol):
-    """Receives progress reports."""
-
-    def say(self, line: str) -> None:
-        """Report an event."""
-
-    def step(self, step: int, figures: Mapping[str, float]) -> None:
-        """Report the figures of an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +60,8 @@ def train_ppo(
     resume: bool = False,
 ) -> TrainedPolicy:
     """Train a policy; `start` is the one to begin with, a random one if it is None."""
-    with open_run(folder, config, resume=resume) as run:
-        state = _RunState.prepare(config, run, watch, world, start, resume)
+    with open_run(folder, config, watch, resume=resume) as run:
+        state = _RunState.prepare(config, run, world, start, resume)
         played: Played | None = None
         for iteration in range(state.done, config.iterations):
             tasks = state.curriculum.draw(config.episodes)
@@ -87,19 +74,23 @@ def train_ppo(
             figures |= _measure(played, reward)
             done = iteration + 1
             due = done % config.check_every == 0 or done == config.iterations
-            looked = state.look() if due else {}
-            run.record(done, **figures, **looked, **state.curriculum.metrics())
-            watch.step(done, {**figures, **looked})
+            evaluated = state.evaluate() if due else {}
+            run.record(done, **figures, **evaluated, **state.curriculum.metrics())
+            watch.step(done, {**figures, **evaluated})
             state.monitor.observe(done, figures).raise_if_unwell()
             if due:
-                state.keep(done)
+                state.save_checkpoint(done)
         return state.finish(played)
 
 
 def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
     config, training = state.config, state.world.training
     return play(
-        *(training.table, tasks, state.learner.choose, config.budget, config.reward),
+        training.table,
+        tasks,
+        state.learner.choose,
+        config.budget,
+        config.reward,
         static=training.static,
         random=Seeds(config.seed).generator("rollout", iteration),
         name=f"{config.name}-{config.seed}-{iteration + 1}",
@@ -109,7 +100,7 @@ def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
 
 
 def _measure(played: Played, reward: RoutingReward) -> dict[str, float]:
-    """Figures of the episodes that were learnt from."""
+    """Metrics of the episodes that were learnt from."""
     batch, known = played.batch, np.isfinite(reward.total)
     figures = measure_rewards(reward.total, missing=~known)
     means = {part: float(values[known].mean()) for part, values in reward.parts.items()}
@@ -126,8 +117,7 @@ class _RunState:
     """A run between two iterations."""
 
     config: PpoTraining
-    run: RunFolder
-    watch: Watcher
+    run: TrainingRun
     world: World
     learner: PpoLearner
     curriculum: Curriculum
@@ -140,8 +130,7 @@ class _RunState:
     def prepare(
         cls,
         config: PpoTraining,
-        run: RunFolder,
-        watch: Watcher,
+        run: TrainingRun,
         world: World,
         start: RoutingPolicy | None,
         resume: bool,
@@ -155,31 +144,39 @@ class _RunState:
             exploration=how.exploration,
             seed=config.seed,
         )
-        watch.say(
+        run.watch.say(
             f"{items} tasks to learn from, {len(world.test)} to test on, {len(world.families)} of held-out families; "
             f"{len(world.training.table.actions)} actions"
         )
         if resume:
-            return cls._restore(config, run, watch, world, curriculum)
+            return cls._restore(config, run, world, curriculum)
         learner = PpoLearner(config.ppo, _begin(config, world, start), config.seed)
         name = start.version if start else ""
-        state = cls(config, run, watch, world, learner, curriculum, HealthMonitor(), name)
-        run.record(0, **state.look())
-        state.keep(0)
+        state = cls(
+            config=config,
+            run=run,
+            world=world,
+            learner=learner,
+            curriculum=curriculum,
+            monitor=HealthMonitor(),
+            start=name,
+        )
+        run.record(0, **state.evaluate())
+        state.save_checkpoint(0)
         return state
 
-    def look(self) -> dict[str, float]:
+    def evaluate(self) -> dict[str, float]:
         """How the likeliest actions do on each part."""
         policy = self.learner.policy({})
         return {
             f"{name}/{figure}": value
             for name, part in self.world.parts.items()
-            for figure, value in look(part, self.config, prefer(policy, part.table))
-            .figures()
+            for figure, value in evaluate_part(part, self.config, prefer(policy, part.table))
+            .metrics()
             .items()
         }
 
-    def keep(self, done: int) -> None:
+    def save_checkpoint(self, done: int) -> None:
         """Write the policy and a checkpoint after `done` iterations."""
         self.done = done
         self.policy().save(self.run.path / POLICY)
@@ -191,7 +188,7 @@ class _RunState:
         facts, arrays = split_state(state)
         known = {"done": done, "start": self.start, "world": self.world.fingerprint, "state": facts}
         content = safetensors_bytes(arrays, {STATE_KEY: json.dumps(known)})
-        replace_file(self.run.path / CHECKPOINT, content)
+        replace_file(self.run.checkpoint, content)
 
     def policy(self) -> RoutingPolicy:
         """The policy as it is now, with what it was trained on."""
@@ -210,7 +207,7 @@ class _RunState:
 
     def finish(self, played: Played | None) -> TrainedPolicy:
         """Write the last episodes and the summary."""
-        figures, policy = self.look(), self.policy()
+        figures, policy = self.evaluate(), self.policy()
         if played is not None:
             episodes = list(played.batch.episodes())[:KEPT_EPISODES]
             write_log(episodes, self.run.path / EPISODES)
@@ -229,12 +226,11 @@ class _RunState:
     def _restore(
         cls,
         config: PpoTraining,
-        run: RunFolder,
-        watch: Watcher,
+        run: TrainingRun,
         world: World,
         curriculum: Curriculum,
     ) -> "_RunState":
-        path = run.path / CHECKPOINT
+        path = run.checkpoint
         arrays, metadata = read_safetensors(path)
         try:
             known = json.loads(metadata[STATE_KEY])
@@ -243,6 +239,8 @@ class _RunState:
             learner = PpoLearner.restored(
                 saved["learner"], config.ppo, world.training.table.actions, config.seed
             )
+        except UsageError:
+            raise
         except (KeyError, ValueError, TypeError) as error:
             raise UsageError(f"{path} is no checkpoint of a PPO run ({error})") from None
         if fingerprint != world.fingerprint:
@@ -252,14 +250,22 @@ class _RunState:
         monitor = HealthMonitor()
         curriculum.load_state_dict(saved["curriculum"])
         monitor.load_state_dict(saved["monitor"])
-        run.cut(done)
-        watch.say(f"going on after iteration {done} of {config.iterations}")
-        return cls(config, run, watch, world, learner, curriculum, monitor, start, done)
+        run.resume_after(done, config.iterations, "iteration")
+        return cls(
+            config=config,
+            run=run,
+            world=world,
+            learner=learner,
+            curriculum=curriculum,
+            monitor=monitor,
+            start=start,
+            done=done,
+        )
 
 
-def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> Start:
+def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> ActorStart:
     if start is not None:
-        return Start.of_policy(start, world.training.table)
+        return ActorStart.of_policy(start, world.training.table)
     random = Seeds(config.seed).generator("first look")
     table = world.training.table
 
@@ -269,4 +275,4 @@ def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> St
 
     batch = world.training.play(config, anything, random).batch
     seen = batch.features[batch.decided]
-    return Start.new(seen, batch.feature_names, table, config.ppo.hidden, config.seed)
+    return ActorStart.new(seen, batch.feature_names, table, config.ppo.hidden, config.seed)

@@ -38,7 +38,7 @@ SHIPPED = "routing.yaml"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class TaskPart:
     """Some tasks, with the static table's choices for each."""
 
     table: OutcomeTable
@@ -49,12 +49,21 @@ class Part:
         return len(self.table)
 
     def play(
-        self, config: PpoTraining, choose: Choose, random: np.random.Generator, **how: object
+        self,
+        config: PpoTraining,
+        choose: Choose,
+        random: np.random.Generator,
+        static: Ints | None = None,
     ) -> Played:
-        """Play every task once."""
+        """Play every task once; `static` replaces the static table's choices."""
         return play(
-            *(self.table, np.arange(len(self)), choose, config.budget, config.reward),
-            **{"static": self.static, "random": random, **how},  # type: ignore[arg-type]
+            self.table,
+            np.arange(len(self)),
+            choose,
+            config.budget,
+            config.reward,
+            static=self.static if static is None else static,
+            random=random,
         )
 
     def follow_chain(self, config: PpoTraining, chain: Sequence[int]) -> Floats:
@@ -68,13 +77,13 @@ class Part:
 class World:
     """Training tasks, test tasks of the same families, and tasks of held-out families."""
 
-    training: Part
-    test: Part
-    families: Part
+    training: TaskPart
+    test: TaskPart
+    families: TaskPart
 
     @property
-    def parts(self) -> Mapping[str, Part]:
-        """The parts that are looked at, those without tasks left out."""
+    def parts(self) -> Mapping[str, TaskPart]:
+        """The parts that are evaluated, those without tasks left out."""
         named = {"training": self.training, "test": self.test, "families": self.families}
         return {name: part for name, part in named.items() if len(part)}
 
@@ -114,7 +123,7 @@ def split_world(config: PpoTraining, table: OutcomeTable, is_test: Bools) -> Wor
     parts = [table.select(rows) for rows in chosen]
     if not len(parts[0]):
         raise UsageError("no task is left to learn from; hold out fewer families")
-    return World(*(Part(part, static_chains(routing, part)) for part in parts))
+    return World(*(TaskPart(part, static_chains(routing, part)) for part in parts))
 
 
 def read_static_table(path: str, solvers: Sequence[str]) -> RoutingTable:

@@ -30,7 +30,7 @@ from aegir_rl.simulator.sandbox.program import Execution, Limits, Program, Sandb
 from aegir_rl.simulator.sandbox.seccomp import build_filter
 from aegir_rl.simulator.sandbox.watch import (
     SECONDS_TO_START,
-    Usage,
+    ProcessUsage,
     follow,
     list_processes,
     measure_processes,
@@ -121,7 +121,7 @@ class _ColdProcesses:
         self._command = command
         self._proc: int | None = None
 
-    def measure(self) -> Usage | None:
+    def measure(self) -> ProcessUsage | None:
         if self._proc is None:
             self._proc = self._command.open_proc()
         with suppress(OSError):
@@ -218,7 +218,7 @@ class _Server:
             )
         return files.add(received[0])
 
-    def _measure(self) -> Usage | None:
+    def _measure(self) -> ProcessUsage | None:
         with suppress(OSError):
             return measure_processes(self._proc, self._own)
         return None

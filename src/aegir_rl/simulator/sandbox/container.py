@@ -26,7 +26,7 @@ from aegir_rl.simulator.sandbox import harness
 from aegir_rl.simulator.sandbox.messages import RESULT_BYTES, build_execution, encode_order
 from aegir_rl.simulator.sandbox.program import Execution, Limits, Program, Sandbox
 from aegir_rl.simulator.sandbox.seccomp import AUDIT_ARCH, build_filter
-from aegir_rl.simulator.sandbox.watch import SECONDS_TO_END, Outcome, Stream, follow
+from aegir_rl.simulator.sandbox.watch import SECONDS_TO_END, ProgramEnd, Stream, follow
 
 IMAGE = "aegir-sim:latest"
 BUILD = "build -t aegir-sim:latest -f sim/Dockerfile src/aegir/simulator/sandbox"
@@ -181,7 +181,7 @@ def split_frames(content: bytes) -> dict[bytes, bytes]:
 
 
 def _read_frames(
-    outcome: Outcome, contents: Mapping[bytes, bytes], limits: Limits, calls: int
+    outcome: ProgramEnd, contents: Mapping[bytes, bytes], limits: Limits, calls: int
 ) -> Execution:
     """What a program did, from what its harness sent."""
     limited = {

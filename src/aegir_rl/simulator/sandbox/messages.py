@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aegir_rl.simulator.sandbox.program import CallResult, Ended, Execution, Limits, Program
-from aegir_rl.simulator.sandbox.watch import Outcome
+from aegir_rl.simulator.sandbox.watch import ProgramEnd
 from aegir_rl.simulator.task import Json
 
 RESULT_BYTES = 1 << 20
@@ -39,7 +39,7 @@ def encode_order(
 
 
 def build_execution(
-    outcome: Outcome, contents: Sequence[bytes | bytearray], limits: Limits, calls: int
+    outcome: ProgramEnd, contents: Sequence[bytes | bytearray], limits: Limits, calls: int
 ) -> Execution:
     """What a program did, from how it ended and the contents of its results, output and errors."""
     results_content, stdout, stderr = contents

@@ -43,7 +43,7 @@ class Stream:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ProgramEnd:
     """How a program ended: the limit it exceeded, if any, and the time it took."""
 
     ended: Ended | None = None
@@ -55,7 +55,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ProcessUsage:
     """What processes use together."""
 
     memory_bytes: int
@@ -67,14 +67,14 @@ def follow(
     done: int,
     limits: Limits,
     kill: Callable[[], None],
-    measure: Callable[[], Usage | None],
-) -> Outcome:
+    measure: Callable[[], ProcessUsage | None],
+) -> ProgramEnd:
     """Read until the pipes are closed and `done` is readable; `kill` is called once when a limit is exceeded.
 
     The clock of the limit starts when the first stream carries something, which says that the source is about to be loaded: starting an
     interpreter or a container is not the program's work.
     """
-    outcome = Outcome()
+    outcome = ProgramEnd()
     began = time.monotonic()
     running = False
     deadline = next_look = began + SECONDS_TO_START
@@ -118,7 +118,7 @@ def follow(
     return outcome
 
 
-def measure_processes(proc: int, without: frozenset[str]) -> Usage:
+def measure_processes(proc: int, without: frozenset[str]) -> ProcessUsage:
     """What the processes in a /proc, an open folder, use together; some of them left out."""
     memory, ticks = 0, 0
     for pid in os.listdir(proc):
@@ -131,7 +131,7 @@ def measure_processes(proc: int, without: frozenset[str]) -> Usage:
             memory += _proportional_share(proc, pid)
         except (OSError, ValueError, IndexError):
             continue  # it has just ended
-    return Usage(memory, ticks / _TICKS)
+    return ProcessUsage(memory, ticks / _TICKS)
 
 
 def list_processes(proc: int) -> frozenset[str]:
@@ -139,7 +139,7 @@ def list_processes(proc: int) -> frozenset[str]:
     return frozenset(name for name in os.listdir(proc) if name.isdigit())
 
 
-def _exceeded(usage: Usage | None, limits: Limits, outcome: Outcome) -> Ended | None:
+def _exceeded(usage: ProcessUsage | None, limits: Limits, outcome: ProgramEnd) -> Ended | None:
     if usage is None:
         return None
     outcome.cpu_seconds = max(outcome.cpu_seconds, usage.cpu_seconds)

@@ -28,7 +28,7 @@ Parameters = Callable[[PublicTask], Iterable[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChainStep:
     """A library function with the types it goes between, and the parameters worth trying."""
 
     takes: str
@@ -41,7 +41,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class _Chain:
     kind: str
-    steps: tuple[tuple[Step, tuple[Any, ...]], ...]
+    steps: tuple[tuple[ChainStep, tuple[Any, ...]], ...]
     values: tuple[Any, ...]
 
 
@@ -76,37 +76,39 @@ LAYOUTS = (
     "postcode city | street number",
 )
 STEPS = (
-    Step("text", "date", library.read_day, _grid(("dmy", "mdy"), ("dmy", "mdy"), (0, 50, 30, 70))),
-    Step("text", "number", library.read_amount, _grid((".", ","), (0.01, 1.0))),
-    Step("text", "person", library.read_person, _grid((True,))),
-    Step(
+    ChainStep(
+        "text", "date", library.read_day, _grid(("dmy", "mdy"), ("dmy", "mdy"), (0, 50, 30, 70))
+    ),
+    ChainStep("text", "number", library.read_amount, _grid((".", ","), (0.01, 1.0))),
+    ChainStep("text", "person", library.read_person, _grid((True,))),
+    ChainStep(
         "text",
         "place",
         library.read_place,
         lambda task: [(layout, _abbreviations(task)) for layout in LAYOUTS],
     ),
-    Step(
+    ChainStep(
         "text",
         "number",
         library.read_quantity,
         lambda task: [(text, unit) for text, units in _tables(task) for unit in units],
     ),
-    Step("text", "flag", library.is_luhn, _luhn_parameters),
-    Step("object", "object", library.map_columns, fit_columns, (library.convert_cell,)),
-    Step(
+    ChainStep("text", "flag", library.is_luhn, _luhn_parameters),
+    ChainStep("object", "object", library.map_columns, fit_columns, (library.convert_cell,)),
+    ChainStep(
         "date",
         "text",
         library.write_day,
         _grid(("%Y-%m-%d", "%d.%m.%Y", "%Y-%m", "quarter", "%Y-%j", "%G-W%V", "plain")),
     ),
-    Step(
+    ChainStep(
         "person",
         "any",
         library.write_person,
         _grid(("{s}, {g}", "{g} {s}", "{i.} {s}", "{s}, {i}", "{f} {S}", "parts")),
     ),
-    Step("place", "any", library.write_place, _grid(("object", "list", "line", "city"))),
-    Step("number", "number", library.round_number, _grid((2, 1, 3, 0, 4))),
+    ChainStep("place", "any", library.write_place, _grid(("object", "list", "line", "city"))),
+    ChainStep("number", "number", library.round_number, _grid((2, 1, 3, 0, 4))),
 )
 
 

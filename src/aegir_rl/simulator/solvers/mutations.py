@@ -63,9 +63,9 @@ def mutate(source: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     seen = {ast.unparse(tree)}
-    places = list(_places(tree))
+    positions = list(_positions(tree))
     for kind in (_operators, _constants, _calls, _names, _guards):
-        for parent, field, index, node in places:
+        for parent, field, index, node in positions:
             for new in kind(node, tree):
                 text = _written(tree, parent, field, index, new)
                 if text is not None and text not in seen:
@@ -73,7 +73,7 @@ def mutate(source: str) -> Iterator[str]:
                     yield text
 
 
-def _places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+def _positions(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
     """Every node with the field of its parent, and the index there, where it stands."""
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):

@@ -42,7 +42,7 @@ class Solver(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class SolverProposal:
     """What came of one attempt."""
 
     source: str | None
@@ -51,25 +51,25 @@ class Proposal:
 
 def attempt(
     solver: Solver, task: PublicTask, effort: int, run: Run, feedback: Verdict | None = None
-) -> Proposal:
+) -> SolverProposal:
     """Let a solver try a task; whatever it raises becomes a sentence, except what stops the whole program."""
     if effort not in EFFORTS:
         raise UsageError(f"the effort is {effort}; expected 1, 2 or 3")
     try:
         source = solver.propose(task, effort, run, feedback)
     except AegirError as error:
-        return Proposal(None, f"solver {solver.name} gave up on task {task.id!r}: {error}")
+        return SolverProposal(None, f"solver {solver.name} gave up on task {task.id!r}: {error}")
     except Exception as error:
         # A bug of one solver must not end a run of thousands of tasks.
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return Proposal(None, f"solver {solver.name} failed on task {task.id!r} ({text})")
+        return SolverProposal(None, f"solver {solver.name} failed on task {task.id!r} ({text})")
     if source is not None and not isinstance(source, str):
         kind = type(source).__name__
-        return Proposal(
+        return SolverProposal(
             None,
             f"solver {solver.name} proposed a {kind} for task {task.id!r}; expected source text",
         )
-    return Proposal(source)
+    return SolverProposal(source)
 
 
 def budget(amounts: Mapping[int, int], effort: int, feedback: Verdict | None) -> int:

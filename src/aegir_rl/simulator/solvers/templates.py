@@ -65,9 +65,9 @@ def _subsets(items: list[str], least: int, most: int) -> Iterator[list[str]]:
 
 def _mentioned(names: list[str], task: PublicTask) -> list[str]:
     """Names in the order in which the statement quotes them, those it does not quote last."""
-    places = {name: task.statement.find(repr(name)) for name in names}
+    positions = {name: task.statement.find(repr(name)) for name in names}
     return sorted(
-        names, key=lambda name: places[name] if places[name] >= 0 else len(task.statement)
+        names, key=lambda name: positions[name] if positions[name] >= 0 else len(task.statement)
     )
 
 

@@ -40,9 +40,9 @@ EPISODES = (
 
 
 def test_episodes_survive_json_lines():
-    lines = "".join(episode.to_json() + "\n" for episode in EPISODES)
-    assert tuple(EpisodeBatch.from_json_lines(lines).episodes()) == EPISODES
-    assert EpisodeBatch.from_json_lines(lines).to_json_lines() == lines
+    lines = [episode.to_json() for episode in EPISODES]
+    assert tuple(map(Episode.from_json, lines)) == EPISODES
+    assert not any("\n" in line for line in lines)
 
 
 def test_fields_that_hold_their_default_are_left_out_of_the_json():
@@ -128,9 +128,8 @@ def test_an_episode_says_where_its_outcome_comes_from():
     ],
 )
 def test_a_line_that_is_no_episode_is_named_by_its_number(line):
-    good = Episode(id="x", decisions=(), source="real").to_json()
     with pytest.raises(UsageError, match=r"^routing\.jsonl, line 3 is no episode"):
-        EpisodeBatch.from_json_lines(f"{good}\n\n{line}\n", "routing.jsonl")
+        Episode.from_json(line, "routing.jsonl, line 3")
 
 
 def test_a_factor_chooses_among_numbers_or_among_names():

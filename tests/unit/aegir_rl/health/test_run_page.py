@@ -1,4 +1,4 @@
-"""`aegir runs show`: what the page has, for runs that are well, sick, empty, damaged or very long."""
+"""`python -m aegir.lab.figures run`: what the page has, for runs that are well, sick, empty, damaged or very long."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from aegir_rl.health.heat_map_section import LEVELS, MOST_ROWS
 from aegir_rl.health.run_page import render_run_page
 from aegir_rl.health.run_summary import read_curves, read_run
 from aegir_rl.observe.heat_map import HeatMap, save_heat_map
-from command_line import run
+from command_line import run_figures
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_long_lists_become_least_mean_and_most(folder: RunFolder):
 
 def test_json_has_the_figures_of_every_metric(folder: RunFolder):
     folder.record(61, loss=math.inf)
-    done = run("runs", "show", folder.path, "--json")
+    done = run_figures("run", folder.path, "--json")
     assert done.code == 0
     shown_run = json.loads(done.out)
     assert shown_run["metrics"]["loss"] == {
@@ -184,19 +184,19 @@ def test_json_has_the_figures_of_every_metric(folder: RunFolder):
 
 def test_the_page_goes_to_a_file_or_to_stdout(folder: RunFolder, tmp_path: Path):
     out = tmp_path / "page.html"
-    done = run("runs", "show", folder.path, "--out", out)
+    done = run_figures("run", folder.path, "--out", out)
     assert (done.code, done.out) == (0, "")
     assert done.said == [f"aegir: {folder.path} is drawn in {out}"]
-    assert run("runs", "show", folder.path).out == out.read_text(encoding="utf-8")
+    assert run_figures("run", folder.path).out == out.read_text(encoding="utf-8")
 
 
 def test_what_is_no_run_is_refused_in_one_sentence(tmp_path: Path):
-    done = run("runs", "show", tmp_path / "nowhere")
+    done = run_figures("run", tmp_path / "nowhere")
     assert done.code == 2
     assert done.said == [
         f"aegir: there is no run folder {tmp_path / 'nowhere'}; give the folder of a run"
     ]
-    done = run("runs", "show", tmp_path)
+    done = run_figures("run", tmp_path)
     assert done.code == 2
     assert "has no metrics.jsonl" in done.said[0]
 
@@ -204,7 +204,7 @@ def test_what_is_no_run_is_refused_in_one_sentence(tmp_path: Path):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_a_page_is_not_printed_to_a_terminal(folder: RunFolder):
     mine, theirs = os.openpty()
-    command = [sys.executable, "-m", "aegir", "runs", "show", str(folder.path)]
+    command = [sys.executable, "-m", "aegir.lab.figures", "run", str(folder.path)]
     done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, check=False, text=True)
     os.close(theirs)
     os.close(mine)

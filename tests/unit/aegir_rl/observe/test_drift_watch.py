@@ -164,3 +164,18 @@ def test_what_is_not_finite_is_left_out_and_counted():
 def test_wrong_input_gets_a_sentence(call, sentence):
     with pytest.raises(UsageError, match=sentence):
         call()
+
+
+def test_independent_values_show_a_change_as_soon_as_there_are_30():
+    random = np.random.default_rng(0)
+    values = [*random.standard_normal(20), *(6 + random.standard_normal(10))]
+    drift = alarms_in(DriftWatch(100_000, independent=True), values)[0]
+    assert drift.at == 29
+    assert not alarms_in(DriftWatch(100_000), values)
+
+
+def test_independent_values_raise_no_more_false_alarms_than_stated():
+    random = np.random.default_rng(0)
+    watch = DriftWatch(200, independent=True)
+    alarms = alarms_in(watch, random.standard_cauchy(20_000))
+    assert 0 < len(alarms) <= 20_000 / 200

@@ -125,6 +125,7 @@ def test_missing_propensities_are_refused_by_name():
         weigh(log, one_hot(log.action, 2), np.zeros((3, 2)), np.zeros((3, 2)))
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(ROOT)  # benchmarks are not installed
     count_covered = import_module("benchmarks.offline_worlds").count_covered

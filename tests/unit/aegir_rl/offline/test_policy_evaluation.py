@@ -5,7 +5,7 @@ import pytest
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.choosing import CLONING, choose_policy
-from aegir_rl.offline.evaluation import Comparison, evaluate_policy, policy_probabilities
+from aegir_rl.offline.evaluation import PolicyComparison, evaluate_policy, policy_probabilities
 from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.pages import evaluation_page
 from aegir_rl.offline.q_learning import learn_values
@@ -16,7 +16,7 @@ FAST = LearningSettings(hidden=(32,), steps=250, learning_rate=0.005, weight_dec
 
 def test_the_static_table_differs_from_itself_by_nothing():
     log = SMOOTH.log(300, seed=0)
-    compared = Comparison(log, FAST).compare(log.baseline)
+    compared = PolicyComparison(log, FAST).compare(log.baseline)
     assert compared.difference.value == 0
     assert compared.difference.error == 0
     assert compared.disagreement == 0
@@ -25,7 +25,7 @@ def test_the_static_table_differs_from_itself_by_nothing():
 
 def test_a_better_policy_is_shown_to_be_better_and_a_worse_one_is_not():
     log = SMOOTH.log(1500, seed=1)
-    comparison = Comparison(log, FAST)
+    comparison = PolicyComparison(log, FAST)
     x = log.features
     # Action 1 pays 0.5 x0: above 0.6 that is more than the 0.3 of action 0, by 0.1 on average on a fifth of the rows.
     better = comparison.compare(np.where(x[:, 0] > 0.6, 1, 0))
@@ -41,23 +41,24 @@ def test_a_better_policy_is_shown_to_be_better_and_a_worse_one_is_not():
 
 def test_support_that_is_too_thin_is_said():
     log = UNSUPPORTED.log(600, seed=0)
-    comparison = Comparison(log, FAST)
+    comparison = PolicyComparison(log, FAST)
     third_everywhere = comparison.compare(np.full(len(log), 2))
     assert third_everywhere.verdict == "too thin"
     assert "hardly ever tried (mostly 'c')" in third_everywhere.sentence
     assert third_everywhere.lower_bound < third_everywhere.difference.low - 0.5
     few = log.select(np.arange(log.episodes) < 15)
     assert (
-        "15 groups of episodes; at least 20" in Comparison(few, FAST).compare(few.baseline).sentence
+        "15 groups of episodes; at least 20"
+        in PolicyComparison(few, FAST).compare(few.baseline).sentence
     )
-    thin = Comparison(log.select(np.arange(log.episodes) < 60), FAST)
+    thin = PolicyComparison(log.select(np.arange(log.episodes) < 60), FAST)
     assert "effective sample size" in thin.compare(np.ones(60, int)).sentence
 
 
 def test_a_log_without_the_static_table_is_refused():
     log = log_of(np.zeros((30, 1)), np.zeros(30, int), np.ones(30), 1.0, baseline=-1)
     with pytest.raises(UsageError, match="30 of 30 decisions of a made-up log do not say what"):
-        Comparison(log, FAST)
+        PolicyComparison(log, FAST)
 
 
 def test_conservative_q_learning_beats_the_reward_model_where_bad_actions_were_never_tried():

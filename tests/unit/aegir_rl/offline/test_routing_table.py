@@ -1,14 +1,15 @@
 """Routing tables in YAML: what they choose, and the sentence for what cannot be read."""
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aegir.pipeline.plan import READERS
+from aegir.routing.decisions import load_routing
 from aegir.routing.features import FEATURES
-from aegir.routing.tables import load_routing
 from aegir_rl.base.errors import UsageError
 from aegir_rl.offline.routing_table import Role, RoutingTable, load_table, parse_table
 
@@ -83,7 +84,7 @@ def test_the_table_that_ships_can_be_used():
     ("text", "sentence"),
     [
         ("", "line 1, column 1: nothing is written here"),
-        ("rules:\n\t- a", "line 2, column 1: a tab"),
+        ("rules:\n\t- a", "line 2, column 1: found character '\\t' that cannot start any token"),
         ("rules:\n  - confidence > 0.7", "line 2, column 5: 'confidence > 0.7' has no arrow"),
         (
             "rules:\n  - confidense > 0.7 -> ngrams",
@@ -120,10 +121,22 @@ def test_the_table_that_ships_can_be_used():
         ("roles:\n  a:\n    fallback: ngrams", "the role 'a' has no `primary: WORKER`"),
         ("roles:\n  a:\n    primary: ngrams\n    fallback: ngrams", "'ngrams' is asked twice"),
         ("roles:\n  a: ngrams", "line 2, column 6: the role 'a' has no `primary:` below it"),
-        ("roles:\n  a:\n     b: 1\n   c: 2", "line 4, column 4: 'c: 2' is indented"),
-        ("roles:\n  a: [x\n", "line 2, column 6: '[x' has no closing bracket"),
+        ("roles:\n  a:\n     b: 1\n   c: 2", "line 4, column 4: expected <block end>"),
+        ("roles:\n  a: [x\n", "line 3, column 1: expected ',' or ']'"),
         ("rules", "line 1, column 1: 'rules' is no entry"),
         ("rules:", "line 1, column 1: 'rules:' has no value"),
+        ("- rules", "line 1, column 1: a list is no entry"),
+        ("rules:\n  - *a", "line 2, column 5: '*a' is YAML that routing tables do not use"),
+        (
+            "rules: !!python/name:os.system x",
+            "line 1, column 8: '!!python/name:os.system x' is YAML",
+        ),
+        ("rules: |\n  otherwise -> ngrams", "line 1, column 8: '|' is YAML"),
+        ("rules:\n  - a: b", "line 2, column 5: expected a plain text"),
+        ("rules: x\n---\nroles: y", "line 2, column 1: but found another document"),
+        ("rules:\n  - a\x01", "line 2, column 6: the character '\\x01' is not allowed"),
+        ("a: " + "[" * 5000, "line 1, column 1: the text is nested too deep"),
+        ("#" * 70_000, "line 1, column 1: the text is longer than 65,536 characters"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_line_and_column(text: str, sentence: str):
@@ -131,6 +144,18 @@ def test_what_cannot_be_read_is_named_with_line_and_column(text: str, sentence: 
         parse(text)
     assert sentence in str(refused.value)
     assert str(refused.value).startswith("routing.yaml, line ")
+
+
+def test_texts_are_not_converted():
+    """YAML 1.1 would read the name of the role as false."""
+    table = parse("rules:\n  - otherwise -> no\nroles:\n  no:\n    primary: ngrams")
+    assert table.role(0) == Role("ngrams")
+
+
+def test_without_pyyaml_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(UsageError, match=r"pip install 'aegir-rl\[yaml\]'"):
+        parse(TABLE)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path):

@@ -240,7 +240,10 @@ def test_reviews_and_decisions_share_a_store(new_store: Callable[[], str]):
     assert not other.rewards
 
 
-@pytest.mark.parametrize(("where", "kills"), [("sqlite", 30), ("postgres", 4)])
+@pytest.mark.parametrize(
+    ("where", "kills"),
+    [("sqlite", 6), pytest.param("sqlite", 30, marks=pytest.mark.slow), ("postgres", 4)],
+)
 def test_a_killed_writer_loses_no_acknowledged_row(
     where: str,
     kills: int,

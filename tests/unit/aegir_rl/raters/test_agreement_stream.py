@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.raters.agreement import PairableUnits, krippendorff_alpha
-from aegir_rl.raters.agreement_bootstrap import alpha_interval, alphas_of_draws, unit_draws
+from aegir_rl.raters.agreement import alpha_interval, krippendorff_alpha
 from aegir_rl.raters.agreement_stream import MOST_LEVELS, AgreementStream
 
 METRICS = ["nominal", "ordinal", "interval", "ratio"]
@@ -36,7 +35,7 @@ def test_a_stream_saved_and_restored_goes_on_exactly(metric):
     one, other = AgreementStream(metric), AgreementStream(metric)
     one.update(some_ratings(0))
     state = one.state_dict()
-    state |= {"values": state["values"].tolist(), "counts": state["counts"].tolist()}
+    state |= {name: state[name].tolist() for name in ("values", "coincidences")}
     other.load_state_dict(json.loads(json.dumps(state)))
     for stream in (one, other):
         stream.update(some_ratings(1))
@@ -48,16 +47,16 @@ def test_an_interval_stream_keeps_five_sums_and_no_values():
     for seed in range(20):
         stream.update(some_ratings(seed) + np.random.default_rng(seed).random((6, 60)))
     state = stream.state_dict()
-    assert state["values"].size == state["counts"].size == 0
+    assert state["values"].size == state["coincidences"].size == 0
 
 
-def test_an_offset_of_a_billion_costs_a_stream_nothing():
+def test_an_offset_of_a_billion_leaves_a_stream_8_digits():
     plain, far = AgreementStream(), AgreementStream()
     for seed in range(10):
         ratings = some_ratings(seed)
         plain.update(ratings)
         far.update(ratings + 1e9)
-    assert far.agreement().alpha == pytest.approx(plain.agreement().alpha, abs=1e-13)
+    assert far.agreement().alpha == pytest.approx(plain.agreement().alpha, abs=1e-8)
 
 
 def test_raters_may_differ_from_batch_to_batch():
@@ -70,8 +69,9 @@ def test_raters_may_differ_from_batch_to_batch():
     assert stream.agreement().alpha == pytest.approx(whole, abs=1e-14)
 
 
-def test_ordinal_ratings_with_too_many_levels_are_refused_and_nothing_changes():
-    stream = AgreementStream("ordinal")
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "ratio"])
+def test_ratings_with_too_many_levels_are_refused_and_nothing_changes(metric):
+    stream = AgreementStream(metric)
     stream.update(some_ratings())
     before = stream.agreement()
     with pytest.raises(UsageError, match=f"keeps at most {MOST_LEVELS}: round them"):
@@ -90,19 +90,6 @@ def test_streams_of_different_metrics_do_not_mix():
 
 def test_an_empty_stream_is_undefined_with_a_reason():
     assert AgreementStream().agreement().reason == "no unit has two ratings"
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_a_drawn_alpha_is_the_alpha_of_the_drawn_units(metric):
-    ratings = some_ratings()
-    pairs = PairableUnits.of(ratings, metric)
-    pairable = ratings[:, (~np.isnan(ratings)).sum(axis=0) >= 2]
-    times = next(unit_draws(pairs.units, 6, seed=1))
-    slow = [
-        krippendorff_alpha(np.repeat(pairable, one.astype(int), axis=1), metric).alpha
-        for one in times
-    ]
-    assert alphas_of_draws(pairs, metric)(times) == pytest.approx(slow, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -150,7 +137,7 @@ def test_a_confidence_or_number_of_draws_that_is_none_is_refused():
 
 def test_importing_the_reward_tools_loads_nothing_but_numpy():
     code = (
-        "import sys, aegir_rl.raters.ensemble, aegir_rl.raters.agreement_bootstrap, "
+        "import sys, aegir_rl.raters.ensemble, "
         "aegir_rl.raters.agreement_stream, aegir_rl.rewards.running_normalizer; "
         "print({'duckdb', 'rich', 'click', 'torch', 'scipy', 'aegir.tables'} & set(sys.modules))"
     )

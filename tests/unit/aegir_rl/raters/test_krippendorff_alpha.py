@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.raters.agreement import ALL_EQUAL, NO_PAIRS, krippendorff_alpha
-from aegir_rl.raters.ratio_disagreement import ratio_pair_sum
+from aegir_rl.raters.agreement import ALL_EQUAL, NO_PAIRS, krippendorff_alpha, ratio_pair_sum
 from golden.krippendorff_2011 import (
     FOUR_OBSERVERS,
     FOUR_OBSERVERS_ALPHA,
@@ -118,13 +117,13 @@ def test_sizes_whose_squares_would_not_fit_are_no_obstacle(scale):
 
 def test_continuous_ratings_need_no_table_of_values():
     random = np.random.default_rng(0)
-    ratings = random.random(2000) + random.random((20, 2000))  # 40,000 distinct values
+    ratings = random.random(500) + random.random((20, 500))  # 10,000 distinct values
     for metric in METRICS:
-        assert krippendorff_alpha(ratings, metric).ratings == 40_000
+        assert krippendorff_alpha(ratings, metric).ratings == 10_000
 
 
 def test_the_ratio_sum_of_1_and_3_is_a_half():
-    assert ratio_pair_sum(np.array([1.0, 3.0])) == pytest.approx(0.5, abs=1e-14)
+    assert ratio_pair_sum(np.array([1.0, 3.0]), np.ones(2)) == pytest.approx(0.5, abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -143,4 +142,6 @@ def test_the_ratio_sum_equals_the_sum_over_all_pairs(values):
     one, other = values[:, None], values[None, :]
     total = one + other
     slow = np.divide(one - other, total, out=np.zeros_like(total), where=total > 0) ** 2
-    assert ratio_pair_sum(values) == pytest.approx(slow.sum(), rel=1e-11)
+    distinct, counts = np.unique(values, return_counts=True)
+    found = ratio_pair_sum(distinct, counts.astype(float))
+    assert found == pytest.approx(slow.sum(), rel=1e-11)

@@ -54,7 +54,7 @@ def test_the_worked_number_of_the_report():
     report = report_raters([[1, 2, 3, 4], [1, 2, 3, 4], [4, 3, 2, 1]], "xyz")
     assert report.agreement.alpha == pytest.approx(-2 / 9)
     assert [one.alpha_without for one in report.raters] == pytest.approx([-0.75, -0.75, 1])
-    assert report.disagreeing == ("z",)
+    assert [rater.name for rater in report.raters if rater.disagrees] == ["z"]
     assert report.sentences[1].startswith("z disagrees: alpha is -0.222 with and 1.000 without it")
 
 
@@ -71,14 +71,14 @@ def test_saturated_and_silent_raters_are_named_and_sound_ones_are_not():
     assert report.raters[2].at_extreme >= 0.9
     assert report.raters[4].bias == pytest.approx(0.3, abs=0.1)
     assert "d failed in 4 calls" in report.sentences
-    assert not {"a", "b"} & {*report.disagreeing, *report.saturated, *report.silent}
+    assert not {"a", "b"} & {*report.saturated, *report.silent}
 
 
 @pytest.mark.parametrize("ratings", [np.zeros((3, 0)), np.full((3, 4), NAN), np.ones((3, 20))])
 def test_a_report_without_agreement_says_why(ratings):
     report = report_raters(ratings, "abc")
     assert "alpha (interval) is undefined" in report.sentences[0]
-    assert not report.disagreeing
+    assert not any(rater.disagrees for rater in report.raters)
 
 
 def test_as_many_names_as_rows_are_needed():
@@ -110,3 +110,13 @@ def test_the_drift_of_one_rater_among_one_is_nothing():
     drift = RaterDrift(["a"])
     drift.update(np.ones((1, 4)))
     assert drift.drifting == ()
+
+
+def test_raters_that_only_differ_in_noise_do_not_drift_in_a_thousand_batches():
+    random = np.random.default_rng(0)
+    drift = RaterDrift("abc", false_alarm_rate=0.05)
+    for _ in range(1000):
+        drift.update(random.standard_normal(8) + random.standard_normal((3, 8)))
+    assert drift.metrics() == {"drifting_raters": 0, "drifting_pairs": 0}
+    with pytest.raises(UsageError, match="false_alarm_rate is 2"):
+        RaterDrift("abc", false_alarm_rate=2)

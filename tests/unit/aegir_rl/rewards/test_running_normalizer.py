@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.observe.exact_moments import CHUNK, EMPTY, Moments
+from aegir_rl.observe.moments import EMPTY, Moments
 from aegir_rl.rewards.running_normalizer import (
     NormalizerHasNoEffect,
     RunningNormalizer,
@@ -46,8 +46,8 @@ def test_the_effective_sample_size_of_a_long_stream_is_as_documented():
 
 
 @pytest.mark.parametrize("decay", [1.0, 0.9999, 0.5])
-def test_arrays_longer_than_a_chunk_give_what_numpy_gives(decay):
-    values = np.random.default_rng(0).standard_normal(3 * CHUNK + 17) + 5
+def test_long_arrays_give_what_numpy_gives(decay):
+    values = np.random.default_rng(0).standard_normal(25_000) + 5
     weights = decay ** np.arange(len(values) - 1, -1, -1, dtype=float)
     moments = EMPTY.updated(values[:5000], decay).updated(values[5000:], decay)
     mean = weights @ values / weights.sum()
@@ -293,7 +293,7 @@ def test_bad_input_is_refused_in_a_sentence():
         normalizer.normalize([1, 2], groups=[0])
 
 
-def test_an_offset_of_a_billion_costs_nothing_over_uneven_batches_and_8_shards():
+def test_an_offset_of_a_billion_leaves_8_digits_over_uneven_batches_and_8_shards():
     random = np.random.default_rng(0)
     values = 1e9 + random.standard_normal(200_000)
     cuts = np.sort(random.choice(len(values), 300, replace=False))
@@ -305,7 +305,7 @@ def test_an_offset_of_a_billion_costs_nothing_over_uneven_batches_and_8_shards()
         merged = merged.merged(shard)
     off = values - 1e9  # exact: neighbours of 1e9 differ by whole steps of 2**-23
     assert merged.mean == pytest.approx(1e9 + off.mean(), rel=1e-15)
-    assert merged.variance == pytest.approx(off.var(ddof=1), rel=1e-12)
+    assert merged.variance == pytest.approx(off.var(ddof=1), rel=1e-8)
 
 
 def test_unchanged_values_during_warm_up_are_no_reason_to_warn():

@@ -8,7 +8,6 @@ from aegir_rl.episode import TimedStep
 from aegir_rl.rl.critical_path import (
     compute_critical_path,
     compute_stage_times,
-    stage_steps,
 )
 
 DIAMOND = [
@@ -44,12 +43,6 @@ def test_a_whole_batch_of_staged_episodes_at_once():
 def test_the_primary_beside_its_specialists_is_the_longest_of_them():
     steps = [TimedStep("primary", 3), TimedStep("dates", 2), TimedStep("names", 5)]
     assert compute_critical_path(steps).length == 5
-
-
-def test_stages_become_steps():
-    found = compute_critical_path(stage_steps([(1, [3, 5]), (2, []), (1, [4])]))
-    assert found.length == 1 + 5 + 2 + 1 + 4
-    assert found.path == ("main 0", "helper 0.1", "main 1", "main 2", "helper 2.0")
 
 
 def test_no_steps_take_no_time():

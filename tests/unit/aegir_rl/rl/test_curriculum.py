@@ -11,7 +11,7 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.rl.curriculum import Curriculum, Strategy, register_strategy
 from aegir_rl.rl.curriculum_strategies import STRATEGIES
-from aegir_rl.rl.estimates import Measured
+from aegir_rl.rl.estimates import SuccessEstimates
 
 NAMES = ["uniform", "easy-first", "competence", "learning-progress"]
 DIFFICULTY = np.linspace(-3, 3, 200)
@@ -63,12 +63,16 @@ def test_two_successes_make_the_posterior_of_the_docstring():
 
 def test_weights_are_the_worked_numbers():
     one = np.array([1.0])
-    assert Measured(np.array([0]), 3 * one, one, one, one).learnability[0] == 3 / 20
-    assert Measured(np.array([0]), one, one, one, one).learnability[0] == pytest.approx(1 / 6)
-    competence = STRATEGIES["competence"]().weigh(Measured(np.array([0]), 3 * one, one, one, one))
+    assert SuccessEstimates(np.array([0]), 3 * one, one, one, one).learnability[0] == 3 / 20
+    assert SuccessEstimates(np.array([0]), one, one, one, one).learnability[0] == pytest.approx(
+        1 / 6
+    )
+    competence = STRATEGIES["competence"]().weigh(
+        SuccessEstimates(np.array([0]), 3 * one, one, one, one)
+    )
     assert competence[0] == pytest.approx(0.0225)
     progress = STRATEGIES["learning-progress"]().weigh(
-        Measured(np.array([0]), one, one, 0.8 * one, 0.5 * one)
+        SuccessEstimates(np.array([0]), one, one, 0.8 * one, 0.5 * one)
     )
     assert progress[0] == pytest.approx(0.3 + 0.5 * (1 / 12) ** 0.5)  # 0.444
 

@@ -7,10 +7,10 @@ import pytest
 from aegir_rl.base.errors import UsageError
 from aegir_rl.rewards.combined import Lambdas
 from aegir_rl.rl.schedules import (
+    LambdaStage,
     LinearSchedule,
     ProgressAboveOne,
     SmoothLambdas,
-    Stage,
     StagedLambdas,
 )
 
@@ -78,8 +78,8 @@ def test_a_copied_schedule_still_works():
     ("make", "sentence"),
     [
         (lambda: StagedLambdas(()), "expected rising shares"),
-        (lambda: StagedLambdas((Stage(0.5, Lambdas(1, 1)),)), r"end at \[0.5\]"),
-        (lambda: StagedLambdas((Stage(1.0, Lambdas(-1, 1)),)), "lambda_parallel is -1"),
+        (lambda: StagedLambdas((LambdaStage(0.5, Lambdas(1, 1)),)), r"end at \[0.5\]"),
+        (lambda: StagedLambdas((LambdaStage(1.0, Lambdas(-1, 1)),)), "lambda_parallel is -1"),
         (lambda: SmoothLambdas(width=0), "width is 0; expected above 0"),
         (lambda: SmoothLambdas(width=0.5), "the change around 0.7 begins before 0.55"),
         (lambda: SmoothLambdas(width=0.25, end=Lambdas(0, 0)), "begins before 0.825"),

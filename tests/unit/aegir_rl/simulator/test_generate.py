@@ -14,7 +14,7 @@ from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.task import Case, write_tasks
 from aegir_rl.simulator.verification import find_trivial_solution, refuse
-from command_line import run
+from command_line import run, run_figures
 from small_tasks import adding_task
 
 
@@ -41,9 +41,9 @@ def test_a_family_whose_solution_is_wrong_or_that_repeats_itself_is_reported(
 ):
     def draw(_random, _level) -> Draft:
         cases = [Case((number,), number + 1) for number in range(9)]
-        return Draft("Add 1.", "solve(number)", solution, cases[:2], cases[2:])
+        return Draft("Add 1.", solution, cases[:2], cases[2:])
 
-    family = Family("adding", "Adds.", 1, draw)
+    family = Family("adding", "Adds.", "solve(number)", draw)
     monkeypatch.setattr(registry, "FAMILIES", {"adding": family})
     solution = "def solve(number):\n    return number + 1\n"
     with pytest.raises(AegirError, match=r"no usable task .* \(same rule, near-duplicate\)"):
@@ -75,7 +75,7 @@ def test_a_task_is_refused_by_its_name(sandbox: Sandbox, tmp_path: Path):
     assert refuse(easy, sandbox) == "task 'add-3': its starter code passes its hidden tests"
     wrong = replace(good, id="wrong", solution="def solve(number):\n    return 0\n")
     write_tasks([good, wrong], tmp_path / "tasks.jsonl")
-    finished = run("sim", "verify", "--tasks", tmp_path / "tasks.jsonl")
+    finished = run_figures("sim-verify", "--tasks", tmp_path / "tasks.jsonl")
     assert finished.code == 2
     assert (
         "task 'wrong': its known solution fails 4 of 4 tests (case 1 [1]: returned 0, expected 4)"
@@ -100,7 +100,7 @@ def test_the_verb_writes_tasks_and_statistics(tmp_path: Path, sandbox: Sandbox):
     out = tmp_path / "tasks.jsonl"
     finished = run("sim", "generate", "--count", 2, "--families", "dates", "--out", out, "--json")
     assert json.loads(finished.out)["families"]["dates"]["tasks"] == 2
-    assert run("sim", "verify", "--tasks", out).out == f"2 tasks of {out} verified\n"
+    assert run_figures("sim-verify", "--tasks", out).out == f"2 tasks of {out} verified\n"
     refused = run("sim", "generate", "--families", "date", "--out", out)
     assert (refused.code, refused.out) == (2, "")
     with pytest.raises(UsageError, match="the count is 0"):

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from aegir.lab.byte_network.batches import (
     Augmentation,
-    Batch,
+    ColumnBatch,
     Drawing,
     batch_of,
     draw_as_is,
     draw_varied,
 )
 from aegir.lab.byte_network.corpus import build_corpus
-from aegir.lab.byte_network.examples import Example, choose_grams
-from aegir.lab.byte_network.mixture import Mixture
+from aegir.lab.byte_network.examples import TableExample, choose_grams
+from aegir.lab.byte_network.mixture import TableMixture
 from aegir.readers.bytes.architecture import Reading
 from aegir.readers.bytes.byte_encoding import HEADER
 from aegir.readers.bytes.gram_index import GramIndex
@@ -34,21 +34,21 @@ HEADS = {"cta": tuple(map(str, range(16))), "cpa": tuple("abcd")}
 INDEX = GramIndex.of(np.arange(0, 1 << 20, 3, dtype=np.int32))
 
 
-def example(columns: int, rows: int = 4, subject: int | None = 0, **more: object) -> Example:
+def example(columns: int, rows: int = 4, subject: int | None = 0, **more: object) -> TableExample:
     """A table whose cells name their column, labelled with the column's number."""
     made = tuple(
         Column(f"head {i}", tuple(f"c{i} r{row}" for row in range(rows))) for i in range(columns)
     )
     table = Table("made up", made, subject=subject)
     labels = {"cta": tuple((number,) for number in range(columns))}
-    return Example(table, labels, {"cta": 0.5}, "made_up", **more)
+    return TableExample(table, labels, {"cta": 0.5}, "made_up", **more)
 
 
 def text_of(drawing: Drawing, place: int) -> str:
     return bytes(int(one) for one in drawing.symbols[place] if one < 256).decode()
 
 
-def same(one: Batch, other: Batch) -> bool:
+def same(one: ColumnBatch, other: ColumnBatch) -> bool:
     pairs = [*zip(one.parts, other.parts, strict=True)]
     return (
         all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
@@ -59,16 +59,16 @@ def same(one: Batch, other: Batch) -> bool:
 
 
 def test_the_same_step_reads_the_same_bytes_and_another_step_others() -> None:
-    mixture = Mixture({"a": [example(3 + i % 3) for i in range(7)]}, {"a": 4}, seed=5)
+    mixture = TableMixture({"a": [example(3 + i % 3) for i in range(7)]}, {"a": 4}, seed=5)
 
-    def batch(step: int, drawn: Mixture = mixture) -> Batch:
+    def batch(step: int, drawn: TableMixture = mixture) -> ColumnBatch:
         drawings = [
             draw_varied(one, READING, Augmentation(), Seeds(5), step, place)
             for place, (_, _, one) in enumerate(drawn.draw(step))
         ]
         return batch_of(drawings, INDEX, HEADS, 16)
 
-    fresh = Mixture(mixture.examples, mixture.per_step, seed=5)
+    fresh = TableMixture(mixture.examples, mixture.per_step, seed=5)
     batch(0)
     assert same(batch(3), batch(3, fresh))  # whatever was drawn before
     assert not same(batch(3), batch(4))
@@ -178,7 +178,7 @@ def _without_loss(drawing: Drawing) -> list[torch.Tensor]:
 
 def test_the_choice_of_grams_is_repeatable_and_prefers_what_many_groups_share() -> None:
     shared = [Column(None, ("common text", f"only in {i}{i}{i}")) for i in range(6)]
-    examples = [Example(Table(str(i), (one,)), {}, {}, "s") for i, one in enumerate(shared)]
+    examples = [TableExample(Table(str(i), (one,)), {}, {}, "s") for i, one in enumerate(shared)]
     chosen = choose_grams(examples, range(6), READING, 200)
     assert np.array_equal(chosen, choose_grams(examples, range(6), READING, 200))
     assert np.array_equal(chosen, np.sort(chosen))
@@ -188,10 +188,10 @@ def test_the_choice_of_grams_is_repeatable_and_prefers_what_many_groups_share() 
 
 def test_held_out_tables_and_their_groups_are_never_drawn(tmp_path: Path) -> None:
     config = settings_in(tmp_path)
-    corpus = build_corpus(config)
+    corpus = build_corpus(config.data, config.held_out, config.seed)
     assert len(corpus.training) == 60
     assert len(corpus.held_out) == 20
-    mixture = corpus.mixture(config.supervised, config.seed)
+    mixture = corpus.mixture(config.supervised.tables_per_step, config.seed)
     drawn = {one.table.name for step in range(8) for _, _, one in mixture.draw(step)}
     assert len(drawn) == 60  # 8 steps of 8 tables: one round
     assert not drawn & {one.table.name for one in corpus.held_out}
@@ -199,7 +199,8 @@ def test_held_out_tables_and_their_groups_are_never_drawn(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("head", ["cta", "cpa"])
 def test_labels_of_the_corpus_are_those_of_the_file(tmp_path: Path, head: str) -> None:
-    corpus = build_corpus(settings_in(tmp_path))
+    config = settings_in(tmp_path)
+    corpus = build_corpus(config.data, config.held_out, config.seed)
     names = corpus.heads[head]
     first = corpus.training[0]
     told = [names[right[0]] if right else None for right in first.labels[head]]

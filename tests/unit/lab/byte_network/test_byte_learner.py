@@ -12,18 +12,17 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from aegir.lab.byte_network.config import ByteTraining, Phase
-from aegir.lab.byte_network.learner import (
+from aegir.lab.byte_network.config import ByteTraining
+from aegir.lab.byte_network.learner import Learner, Processes
+from aegir.lab.byte_network.supervised import Trained, _batch, build_network
+from aegir.lab.torch_training import (
     FINAL_SHARE,
-    Learner,
-    Processes,
     learning_rate,
+    load_weights,
     read_learner,
     restore,
     save_learner,
-    start_from,
 )
-from aegir.lab.byte_network.supervised import Trained, _batch, build_network
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.training_run import CHECKPOINT
 from small_runs import settings_in, train_small
@@ -45,7 +44,7 @@ def trained(config: ByteTraining, folder: Path) -> Trained:
 
 
 def fresh(config: ByteTraining, trained: Trained) -> Learner:
-    net = build_network(config, trained.heads, len(trained.grams))
+    net = build_network(config.architecture, trained.heads, len(trained.grams), config.seed)
     return Learner(net, config.supervised, Processes())
 
 
@@ -144,8 +143,8 @@ def test_starting_from_other_weights_takes_what_fits(
 ) -> None:
     saved = read_learner(folder / "run" / CHECKPOINT)
     heads = trained.heads | {"cta": ("a", "b")}
-    net = build_network(config, heads, len(trained.grams))
-    taken = start_from(net, heads, saved)
+    net = build_network(config.architecture, heads, len(trained.grams), config.seed)
+    taken = load_weights(net, heads, saved)
     assert taken == (len(list(net.parameters())) - 4, 0, 4)  # weight and bias of cta and cta_alone
     assert torch.equal(net.mixer.out.weight, trained.net.mixer.out.weight)
 
@@ -163,9 +162,9 @@ def test_a_head_with_other_outputs_takes_over_the_rows_of_those_it_shares(
     }
     known = saved.facts["heads"] | {"cta": list(trained.heads["cta"][-2::-1])}
     old = saved._replace(tensors=turned, facts=saved.facts | {"heads": known})
-    net = build_network(config, trained.heads, len(trained.grams))
+    net = build_network(config.architecture, trained.heads, len(trained.grams), config.seed)
     fresh_none = net.heads["cta"].weight[-1].clone()
-    taken = start_from(net, trained.heads, old)
+    taken = load_weights(net, trained.heads, old)
     assert taken == (len(list(net.parameters())) - 4, 4, 0)
     assert str(taken).endswith("tensors taken over, 4 in part, 0 begin anew")
     assert torch.equal(net.heads["cta"].weight[:-1], before[:-1])
@@ -180,11 +179,10 @@ def test_the_row_of_grams_that_are_not_kept_stays_zero(trained: Trained) -> None
 
 
 def test_the_learning_rate_grows_then_falls_to_its_final_share() -> None:
-    phase = Phase(steps=100, learning_rate=1.0, warm_up=0.1)
-    assert learning_rate(phase, 0) == pytest.approx(0.1)
-    assert learning_rate(phase, 50) == pytest.approx(0.02 + 0.98 / 2)
-    assert learning_rate(phase, 99) == pytest.approx(FINAL_SHARE, rel=0.02)
-    highest = max(range(100), key=lambda step: learning_rate(phase, step))
+    assert learning_rate(1.0, 0.1, 0, 100) == pytest.approx(0.1)
+    assert learning_rate(1.0, 0.1, 50, 100) == pytest.approx(0.02 + 0.98 / 2)
+    assert learning_rate(1.0, 0.1, 99, 100) == pytest.approx(FINAL_SHARE, rel=0.02)
+    highest = max(range(100), key=lambda step: learning_rate(1.0, 0.1, step, 100))
     assert highest == 9
 
 
@@ -194,7 +192,7 @@ def test_a_gradient_that_is_not_finite_ends_training_with_a_sentence(
     learner = fresh(config, trained)
     with torch.no_grad():
         learner.net.heads["cta"].bias[0] = torch.nan
-    mixture = trained.corpus.mixture(config.supervised, config.seed)
+    mixture = trained.corpus.mixture(config.supervised.tables_per_step, config.seed)
     examples = [draw.example for draw in mixture.draw(0)]
     corpus, phase = trained.corpus, config.supervised
     batch = _batch(examples, 0, config, phase, corpus, trained.index, Processes())

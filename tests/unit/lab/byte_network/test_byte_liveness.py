@@ -16,8 +16,9 @@ from aegir.lab.byte_network.evaluation import (
     liveness,
 )
 from aegir.lab.byte_network.export import export_run, read_calibration
-from aegir.lab.byte_network.learner import Learner, Processes, read_learner, save_learner
-from aegir.lab.byte_network.supervised import GRAMS, Trained
+from aegir.lab.byte_network.learner import Learner, Processes
+from aegir.lab.byte_network.supervised import Trained
+from aegir.lab.torch_training import GRAMS, read_learner, save_learner
 from aegir.readers.bytes.checkpoint import load_checkpoint
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.training_run import CHECKPOINT

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from aegir.lab.byte_network.batches import (
     Augmentation,
-    Batch,
+    ColumnBatch,
     Drawing,
     batch_of,
     draw_varied,
@@ -20,7 +20,12 @@ from aegir.lab.byte_network.batches import (
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.examples import TEACHER_HEAD, RightOutputs
-from aegir.lab.byte_network.losses import LossWeights, _ratio_loss, _teacher_loss, loss_of
+from aegir.lab.byte_network.losses import (
+    LossWeights,
+    _ratio_loss,
+    _teacher_loss,
+    compute_loss,
+)
 from aegir.lab.byte_network.supervised import build_network
 from aegir.lab.nets.annotator import DROPPED, ByteNetwork
 from aegir.lab.nets.chunking import Boundaries
@@ -39,13 +44,13 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> ByteTraining:
 
 @pytest.fixture(scope="module")
 def corpus(config: ByteTraining) -> Corpus:
-    return build_corpus(config)
+    return build_corpus(config.data, config.held_out, config.seed)
 
 
 @pytest.fixture
 def net(config: ByteTraining, corpus: Corpus) -> ByteNetwork:
     """Zeros would hide what a term does, so every weight is moved."""
-    net = build_network(config, corpus.heads, 100)
+    net = build_network(config.architecture, corpus.heads, 100, config.seed)
     random = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in net.parameters():
@@ -62,8 +67,8 @@ def drawings_of(config: ByteTraining, corpus: Corpus, tables: int) -> list[Drawi
     ]
 
 
-def batch(drawings: list[Drawing], corpus: Corpus, config: ByteTraining) -> Batch:
-    index = GramIndex.of(corpus.grams(config)[:100])
+def batch(drawings: list[Drawing], corpus: Corpus, config: ByteTraining) -> ColumnBatch:
+    index = GramIndex.of(corpus.grams(config.architecture)[:100])
     return batch_of(drawings, index, corpus.heads, DROPPED * config.architecture.column_width)
 
 
@@ -104,16 +109,16 @@ def test_two_halves_of_a_step_add_up_to_the_loss_and_gradient_of_the_whole(
 ) -> None:
     drawings = drawings_of(config, corpus, 9)
     drawings[1::2] = [replace(one, labels={}, weights={}) for one in drawings[1::2]]
-    whole = loss_of(net, batch(drawings, corpus, config), EVERYTHING, lambda part: part)
+    whole = compute_loss(net, batch(drawings, corpus, config), EVERYTHING)
     whole.total.backward()
     wanted = gradients(net)
 
     parts = [batch(drawings[start::2], corpus, config) for start in (0, 1)]
     halves = Halves()
     for part in parts:
-        loss_of(net, part, EVERYTHING, halves.note())
-    found = [loss_of(net, part, EVERYTHING, halves.play()) for part in parts]
-    assert found[0].figures.keys() == found[1].figures.keys() == whole.figures.keys()
+        compute_loss(net, part, EVERYTHING, add_up=halves.note())
+    found = [compute_loss(net, part, EVERYTHING, add_up=halves.play()) for part in parts]
+    assert found[0].metrics.keys() == found[1].metrics.keys() == whole.metrics.keys()
     total = sum(one.total for one in found)
     assert total.item() == pytest.approx(whole.total.item(), rel=1e-5)
     total.backward()
@@ -121,8 +126,8 @@ def test_two_halves_of_a_step_add_up_to_the_loss_and_gradient_of_the_whole(
         size = float(wanted[name].abs().max())
         assert float((gradient - wanted[name]).abs().max()) <= 1e-4 * max(size, 1e-3), name
     for name in ("cta/count", "cta/loss", "next/loss"):
-        added = sum(float(one.figures[name]) for one in found)
-        assert added == pytest.approx(float(whole.figures[name]))
+        added = sum(float(one.metrics[name]) for one in found)
+        assert added == pytest.approx(float(whole.metrics[name]))
 
 
 def test_columns_without_a_label_teach_the_heads_nothing(
@@ -131,9 +136,9 @@ def test_columns_without_a_label_teach_the_heads_nothing(
     bare = [
         replace(one, labels={}, weights={}, subject=None) for one in drawings_of(config, corpus, 4)
     ]
-    loss = loss_of(net, batch(bare, corpus, config), LossWeights(), lambda part: part)
+    loss = compute_loss(net, batch(bare, corpus, config), LossWeights())
     loss.total.backward()
-    assert float(loss.figures["cta/count"]) == float(loss.figures["cpa/loss"]) == 0
+    assert float(loss.metrics["cta/count"]) == float(loss.metrics["cpa/loss"]) == 0
     assert loss.success.isnan().all()
     heads = {name: one for name, one in gradients(net).items() if name.startswith(("heads", "sub"))}
     assert heads
@@ -150,7 +155,7 @@ def test_one_label_more_or_less_changes_the_loss_by_its_own_term_alone(
     last = replace(drawing, labels={"cta": (*[None] * (len(labels) - 1), labels[-1])})
     every = replace(drawing, labels={"cta": labels})
     losses = [
-        loss_of(net, batch([one], corpus, config), plain, lambda part: part).total.item()
+        compute_loss(net, batch([one], corpus, config), plain).total.item()
         for one in (few, last, every)
     ]
     assert losses[0] + losses[1] == pytest.approx(losses[2], rel=1e-5)
@@ -174,7 +179,7 @@ def test_the_success_of_a_table_is_the_share_of_its_labels_answered_right(
         replace(one, labels={head: found[: len(one.roles)] for head, found in given.items()})
         for one, given in zip(drawn, labels, strict=True)
     ]
-    success = loss_of(net, batch(some, corpus, config), LossWeights(), lambda part: part).success
+    success = compute_loss(net, batch(some, corpus, config), LossWeights()).success
     assert success[:2].tolist() == pytest.approx([0.6, 0])
     assert success[2].isnan()
 
@@ -187,7 +192,7 @@ def test_a_source_half_trusted_counts_half(
     losses = []
     for trust in (1.0, 0.5, 0.0):
         some = [replace(one, weights=dict.fromkeys(one.weights, trust)) for one in drawings]
-        loss = loss_of(net, batch(some, corpus, config), plain, lambda part: part)
+        loss = compute_loss(net, batch(some, corpus, config), plain)
         losses.append(loss.total.item())
     assert losses[1] == pytest.approx(losses[0] / 2, rel=1e-5)
     assert losses[2] == 0
@@ -200,7 +205,7 @@ def test_each_weight_scales_its_own_term(
     none = LossWeights(alone=0, subject=0, ratio=0, next_symbol=0, dropout=0)
 
     def loss(**weights: float) -> float:
-        return loss_of(net, given, replace(none, **weights), lambda part: part).total.item()
+        return compute_loss(net, given, replace(none, **weights)).total.item()
 
     base = loss()
     for name in ("alone", "subject", "ratio", "next_symbol"):
@@ -214,7 +219,7 @@ def test_dropout_is_that_of_the_batch_and_repeats(
 ) -> None:
     given = batch(drawings_of(config, corpus, 3), corpus, config)
     losses = [
-        loss_of(net, given, LossWeights(dropout=dropout), lambda part: part).total.item()
+        compute_loss(net, given, LossWeights(dropout=dropout)).total.item()
         for dropout in (0.2, 0.2, 0.0)
     ]
     assert losses[0] == losses[1] != losses[2]
@@ -223,7 +228,7 @@ def test_dropout_is_that_of_the_batch_and_repeats(
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path, config: ByteTraining) -> None:
     nowhere = replace(config, data=replace(config.data, folders=(str(tmp_path / "no"),)))
     with pytest.raises(UsageError, match=r"there is no .*no, which data\.folders names"):
-        build_corpus(nowhere)
+        build_corpus(nowhere.data, nowhere.held_out, nowhere.seed)
 
 
 def test_the_ratio_loss_of_several_parts_leans_as_that_of_one() -> None:
@@ -231,7 +236,8 @@ def test_the_ratio_loss_of_several_parts_leans_as_that_of_one() -> None:
     p = torch.rand(4, 9, generator=torch.Generator().manual_seed(0)).requires_grad_()
     mask = torch.arange(9) < torch.tensor([[9], [4], [7], [2]])
     boundary = (p >= 0.5) & mask
-    Boundaries(p, boundary, mask).ratio_loss(5.0).backward()
+    share, mean = boundary.sum() / mask.sum(), (p * mask).sum() / mask.sum()
+    (5 / 4 * (4 * share * mean + (1 - share) * (1 - mean))).backward()  # H-Net's ratio loss, N = 5
     whole, p.grad = p.grad, None
     rows = (slice(0, 1), slice(1, 4))
     parts = [SimpleNamespace(boundaries=[Boundaries(p[r], boundary[r], mask[r])]) for r in rows]
@@ -258,7 +264,7 @@ def test_a_teacher_is_learnt_from_columns_alone_and_counts_as_no_answer(
     config: ByteTraining, corpus: Corpus
 ) -> None:
     heads = {**corpus.heads, TEACHER_HEAD: ("0", "1", "2")}
-    net = build_network(config, heads, 100)
+    net = build_network(config.architecture, heads, 100, config.seed)
     taught = [replace(one, labels={}, weights={TEACHER_HEAD: 1.0}) for one in corpus.training[:2]]
     vectors = [
         np.eye(3, dtype=np.float32)[[i] * len(one.table.columns)] for i, one in enumerate(taught)
@@ -267,12 +273,12 @@ def test_a_teacher_is_learnt_from_columns_alone_and_counts_as_no_answer(
     how, reading = Augmentation(shuffle_columns=1.0, drop_columns=1.0), config.architecture.reading
     drawn = [draw_varied(one, reading, how, Seeds(0), i) for i, one in enumerate(examples)]
     drawn += drawings_of(config, corpus, 1)
-    index = GramIndex.of(corpus.grams(config)[:100])
+    index = GramIndex.of(corpus.grams(config.architecture)[:100])
     made = batch_of(drawn, index, heads)
     assert int(made.labelled[TEACHER_HEAD].sum()) == sum(len(one.symbols) for one in drawn[:2])
-    found = loss_of(net, made, LossWeights(dropout=0.0), lambda part: part)
+    found = compute_loss(net, made, LossWeights(dropout=0.0))
     found.total.backward()
     assert net.heads[TEACHER_HEAD].weight.grad.abs().sum() > 0
     assert found.success[:2].isnan().all()
     assert found.success[2].isfinite()
-    assert f"{TEACHER_HEAD}/right" not in found.figures
+    assert f"{TEACHER_HEAD}/right" not in found.metrics

@@ -18,9 +18,9 @@ from aegir.lab.byte_network.batches import (
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.evaluation import NO_LABEL, Answers, answer
-from aegir.lab.byte_network.everyday_figures import everyday_figures
-from aegir.lab.byte_network.examples import Example, examples_of, heads_of, soft_target
-from aegir.lab.byte_network.losses import LossWeights, loss_of
+from aegir.lab.byte_network.examples import TableExample, examples_of, heads_of, soft_target
+from aegir.lab.byte_network.held_out_metrics import everyday_metrics
+from aegir.lab.byte_network.losses import LossWeights, compute_loss
 from aegir.lab.byte_network.supervised import build_network
 from aegir.lab.data.sources import Source, TrainingTable
 from aegir.lab.held_out import ANSWERS, load_answers
@@ -69,25 +69,25 @@ def config(folder: Path) -> ByteTraining:
 
 @pytest.fixture(scope="module")
 def corpus(config: ByteTraining) -> Corpus:
-    return build_corpus(config)
+    return build_corpus(config.data, config.held_out, config.seed)
 
 
 @pytest.fixture
 def net(config: ByteTraining, corpus: Corpus) -> ByteNetwork:
-    return build_network(config, corpus.heads, 0)
+    return build_network(config.architecture, corpus.heads, 0, config.seed)
 
 
-def labelled(*labels: ColumnLabels) -> Example:
+def labelled(*labels: ColumnLabels) -> TableExample:
     columns = tuple(Column(f"c{i}", (f"a{i}", f"b{i}")) for i in range(len(labels)))
     table = TrainingTable(LabelledTable(Table("t", columns), labels, {}), Source("t.jsonl"))
     (example,) = examples_of([table], heads_of([table]))
     return example
 
 
-def loss_of_example(net: ByteNetwork, example: Example) -> torch.Tensor:
+def loss_of_example(net: ByteNetwork, example: TableExample) -> torch.Tensor:
     drawing = draw_as_is(example, Reading())
     given = batch_of([drawing], GramIndex.of(np.zeros(0, np.int32)), dict(OUTPUTS))
-    return loss_of(net, given, PLAIN, lambda part: part).total
+    return compute_loss(net, given, PLAIN).total
 
 
 def test_the_best_name_counts_most_and_all_acceptable_ones_share_the_target() -> None:
@@ -166,7 +166,7 @@ def test_the_loss_is_that_worked_out_by_hand(net: ByteNetwork) -> None:
 def test_every_fold_keeps_whole_groups_of_web_and_everyday_tables_out(config: ByteTraining) -> None:
     held_out: list[str] = []
     for fold in range(5):
-        corpus = build_corpus(replace(config, held_out=replace(config.held_out, fold=fold)))
+        corpus = build_corpus(config.data, replace(config.held_out, fold=fold), config.seed)
         web = [origin for origin in corpus.origins if not origin.everyday]
         assert web
         assert all("made_up_val/" in origin.columns[0] for origin in web)
@@ -180,8 +180,9 @@ def test_every_fold_keeps_whole_groups_of_web_and_everyday_tables_out(config: By
 
 def test_the_first_phase_learns_from_no_everyday_table(config: ByteTraining) -> None:
     first = replace(config, held_out=replace(config.held_out, validation=False))
-    assert {example.source for example in build_corpus(first).training} == {"made_up_train"}
-    every = build_corpus(replace(config, held_out=replace(config.held_out, fold=-1)))
+    corpus = build_corpus(first.data, first.held_out, first.seed)
+    assert {example.source for example in corpus.training} == {"made_up_train"}
+    every = build_corpus(config.data, replace(config.held_out, fold=-1), config.seed)
     assert every.held_out == ()
     assert sum(example.source == "open" for example in every.training) == 20
 
@@ -220,10 +221,10 @@ def test_held_out_answers_have_every_part_with_its_labels(
 
 def test_checks_report_every_part_on_everyday_tables(config: ByteTraining, folder: Path) -> None:
     trained = train_small(config.with_steps("supervised", 1), folder / "checked")
-    assert {"open/type_right", "open/fine_right", "open/personal_recall"} <= trained.figures.keys()
+    assert {"open/type_right", "open/fine_right", "open/personal_recall"} <= trained.metrics.keys()
     lines = (folder / "checked" / "metrics.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
-    assert rows[-1]["held_out/open/type_right"] == trained.figures["open/type_right"]
+    assert rows[-1]["held_out/open/type_right"] == trained.metrics["open/type_right"]
     assert {"fine/loss", "personal/right"} <= rows[0].keys()
 
 
@@ -253,14 +254,14 @@ def test_figures_on_everyday_tables_are_those_worked_out_by_hand() -> None:
         np.arange(5),
         (),
     )
-    assert everyday_figures(answers, everyday) == {
+    assert everyday_metrics(answers, everyday) == {
         "open/type_right": 0.75,
         "open/relation_precision": pytest.approx(1 / 3),  # said: right, false, wrong; then none
         "open/relation_false_share": 0.5,
         "open/personal_precision": 0.5,
         "open/personal_recall": 0.5,
     }
-    everyone = everyday_figures(answers, np.ones(5, bool))
+    everyone = everyday_metrics(answers, np.ones(5, bool))
     assert everyone["open/relation_precision"] == pytest.approx(1 / 3)
     assert everyone["open/personal_recall"] == pytest.approx(2 / 3)
 
@@ -281,7 +282,7 @@ def test_a_likely_subject_is_shown_at_times_and_never_learnt() -> None:
 def test_a_column_that_is_empty_in_the_rows_read_is_read_elsewhere() -> None:
     sparse = Column("when", ("",) * 40 + ("2020",))
     full = Column("key", tuple(f"k{i}" for i in range(41)))
-    example = Example(Table("t", (sparse, full)), {}, {}, "open")
+    example = TableExample(Table("t", (sparse, full)), {}, {}, "open")
     for i in range(10):
         drawn = draw_varied(example, Reading(), Augmentation(), Seeds(1), i)
         texts = [bytes(int(s) for s in one if s < 256).decode() for one in drawn.symbols]

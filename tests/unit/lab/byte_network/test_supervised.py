@@ -11,14 +11,14 @@ import torch
 
 from aegir.lab.byte_network.config import (
     ByteTraining,
-    CurriculumSettings,
+    TableCurriculum,
     read_byte_training,
 )
 from aegir.lab.byte_network.evaluation import answer
-from aegir.lab.byte_network.examples import Example
-from aegir.lab.byte_network.learner import read_learner
+from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.byte_network.supervised import Trained, train
 from aegir.lab.held_out import ANSWERS
+from aegir.lab.torch_training import read_learner
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
@@ -81,7 +81,7 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not_bit_for_bit(
     assert saved.keys() == wanted.keys()
     assert all(torch.equal(saved[name], one) for name, one in wanted.items())
     assert metrics(tmp_path / "run") == metrics(folder / "whole")
-    assert resumed.figures == whole.figures
+    assert resumed.metrics == whole.metrics
     kept = [(one / ANSWERS).read_bytes() for one in (tmp_path / "run", folder / "whole")]
     assert kept[0] == kept[1]
 
@@ -89,7 +89,7 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not_bit_for_bit(
 def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_was_not(
     config: ByteTraining, tmp_path: Path
 ) -> None:
-    practised = replace(config, curriculum=CurriculumSettings("learning-progress"))
+    practised = replace(config, curriculum=TableCurriculum("learning-progress"))
     whole = train_small(practised, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         train(practised, "supervised", tmp_path / "run", StopsAfter(3))
@@ -98,7 +98,7 @@ def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_wa
     assert saved.facts == wanted.facts
     assert all(torch.equal(saved.tensors[name], one) for name, one in wanted.tensors.items())
     assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
-    assert resumed.figures == whole.figures
+    assert resumed.metrics == whole.metrics
     last = metrics(tmp_path / "run")[-1]
     assert last["curriculum/made_up_train/drawn"] == 6 * 8
     assert 0 < last["curriculum/made_up_train/mean_success"] < 1
@@ -107,7 +107,7 @@ def test_a_run_with_a_curriculum_that_was_stopped_and_resumed_equals_one_that_wa
 def test_a_curriculum_is_not_switched_on_or_off_by_resuming(
     config: ByteTraining, folder: Path, whole: Trained
 ) -> None:
-    practised = replace(config, curriculum=CurriculumSettings("competence"))
+    practised = replace(config, curriculum=TableCurriculum("competence"))
     with pytest.raises(UsageError, match=r"curriculum.strategy was 'off' when .* is 'competence'"):
         train_small(practised, folder / "whole", resume=True)
 
@@ -117,7 +117,7 @@ def test_resuming_a_finished_run_only_tells_its_figures_again(
 ) -> None:
     before = (folder / "whole" / "metrics.jsonl").read_bytes()
     again = train_small(config, folder / "whole", resume=True)
-    assert again.figures == whole.figures
+    assert again.metrics == whole.metrics
     assert (folder / "whole" / "metrics.jsonl").read_bytes() == before
 
 
@@ -136,7 +136,7 @@ def test_a_run_folder_holds_settings_figures_environment_checkpoint_and_answers(
     assert json.loads((run / "environment.json").read_text())["versions"]["torch"]
     rows = metrics(run)
     assert [row["step"] for row in rows] == [1, 2, 2, 3, 4, 4, 5, 6, 6]
-    assert rows[-1]["held_out/cta/micro_f1"] == whole.figures["cta/micro_f1"]
+    assert rows[-1]["held_out/cta/micro_f1"] == whole.metrics["cta/micro_f1"]
     assert {"representation/spread", "held_out/boundaries/0"} <= rows[-1].keys()
     assert {"loss", "symbols", "gradient", "cta/right", "cta/count"} <= rows[0].keys()
 
@@ -162,8 +162,8 @@ def learnt(request: pytest.FixtureRequest, folder: Path) -> Trained:
 
 def test_held_out_columns_are_typed_and_related_well_above_the_majority(learnt: Trained) -> None:
     # Measured: 1.0 for each seed. Always answering the commonest label comes to a third and a fifth.
-    assert MAJORITY + 0.5 < learnt.figures["cta/micro_f1"] <= 1
-    assert 0.2 + 0.5 < learnt.figures["cpa/micro_f1"] <= 1
+    assert MAJORITY + 0.5 < learnt.metrics["cta/micro_f1"] <= 1
+    assert 0.2 + 0.5 < learnt.metrics["cpa/micro_f1"] <= 1
 
 
 def test_most_answers_do_not_depend_on_the_order_of_columns(learnt: Trained) -> None:
@@ -175,7 +175,7 @@ def test_most_answers_do_not_depend_on_the_order_of_columns(learnt: Trained) -> 
     assert (np.roll(answers, -1, axis=1) == moved).mean() > 0.8
 
 
-def rotated(example: Example) -> Example:
+def rotated(example: TableExample) -> TableExample:
     """The first column goes last."""
     columns = (*example.table.columns[1:], example.table.columns[0])
     labels = {head: (*some[1:], some[0]) for head, some in example.labels.items()}
@@ -286,4 +286,4 @@ def test_an_index_of_no_grams_reads_all_the_same(config: ByteTraining, tmp_path:
     done = train_small(bare.with_steps("supervised", 1), tmp_path / "run")
     assert len(done.grams) == 0
     assert GramIndex.of(done.grams).missing == 0
-    assert 0 <= done.figures["cta/micro_f1"] <= 1
+    assert 0 <= done.metrics["cta/micro_f1"] <= 1

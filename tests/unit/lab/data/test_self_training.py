@@ -17,7 +17,7 @@ from aegir.readers.scores import Explanation, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.errors import UsageError
-from command_line import run
+from command_line import run_figures
 from small_runs import settings_in
 
 MAIL = ("ann@example.org", "bob@example.com")
@@ -96,7 +96,7 @@ def unlabelled(tmp_path: Path) -> Path:
 
 
 def test_train_data_counts_what_the_annotator_labels(unlabelled: Path):
-    done = run("train", "data", "--source", "pseudo", "--data", unlabelled, "--json")
+    done = run_figures("data", "--source", "pseudo", "--data", unlabelled, "--json")
     assert done.code == 0, done.err
     (source,) = json.loads(done.out)["sources"]
     assert (source["name"], source["kind"], source["cta"]) == ("pseudo", "weak", 12)
@@ -105,12 +105,12 @@ def test_train_data_counts_what_the_annotator_labels(unlabelled: Path):
 def test_training_reads_the_tables_that_the_configured_annotator_labels(unlabelled: Path):
     config = settings_in(unlabelled)
     data = replace(config.data, folders=(str(unlabelled),), sources={"pseudo": True})
-    corpus = build_corpus(replace(config, data=replace(data, annotator="byte_model")))
+    corpus = build_corpus(replace(data, annotator="byte_model"), config.held_out, config.seed)
     assert {example.source for example in (*corpus.training, *corpus.held_out)} == {"pseudo"}
     with pytest.raises(UsageError, match="unknown annotator 'ngram'; did you mean 'ngrams'"):
-        build_corpus(replace(config, data=replace(data, annotator="ngram")))
+        build_corpus(replace(data, annotator="ngram"), config.held_out, config.seed)
     with pytest.raises(UsageError, match=r"no\.safetensors"):
-        build_corpus(replace(config, data=replace(data, annotator_model="no.safetensors")))
+        build_corpus(replace(data, annotator_model="no.safetensors"), config.held_out, config.seed)
 
 
 def test_an_annotator_without_operating_points_is_refused(unlabelled: Path):

@@ -49,26 +49,6 @@ def test_opposite_neighbours_are_cut_and_equal_ones_are_not() -> None:
     assert found.is_boundary[0].tolist() == [True, True, False, True]
 
 
-@pytest.mark.parametrize("symbols", [2, 4, 5])
-def test_the_ratio_loss_is_1_at_its_target_and_leans_towards_it_elsewhere(symbols: int) -> None:
-    def loss_at(boundaries: int, p: float) -> torch.Tensor:
-        at = torch.arange(40)[None] < boundaries
-        mean = torch.full((1, 40), p, requires_grad=True)
-        loss = Boundaries(mean, at, torch.ones_like(at)).ratio_loss(symbols)
-        loss.backward()
-        return torch.stack([loss.detach(), mean.grad.sum()])
-
-    target = 40 // symbols
-    value, slope = loss_at(target, 1 / symbols)
-    # (N - 1) / N^2 + (1 - 1/N)^2 = (1 - 1/N), times N / (N - 1)
-    assert float(value) == pytest.approx(1)
-    assert float(slope) == pytest.approx(0, abs=1e-6)
-    assert loss_at(target + 4, 0.5)[1] > 0  # too many boundaries: p is asked to fall
-    assert loss_at(target - 4, 0.5)[1] < 0
-    matched = [float(loss_at(n, n / 40)[0]) for n in range(1, 40)]
-    assert matched.index(min(matched)) + 1 == target
-
-
 def test_chunks_are_what_stands_at_boundaries_with_a_mask_for_short_rows() -> None:
     x = torch.arange(10.0).view(2, 5, 1)
     kept, mask, p = chunk(x, cut_at([[0, 2, 4], [0]], 5))

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from aegir.lab.parl.config import ParlTraining, RoutingSettings
-from aegir.lab.parl.episodes import Tables
-from aegir.lab.parl.learner import SwarmLearner, Update
-from aegir.lab.parl.policy import Activations, Policy
+from aegir.lab.parl.learner import SwarmLearner, Update, hand_over
+from aegir.lab.parl.policy import Activations, SwarmPolicy
 from aegir.lab.parl.reading import run_activated, score_columns
 from aegir.lab.parl.rollouts import answer_columns
+from aegir.lab.parl.step_tables import StepTables
 from parl_runs import parl_settings, policy_and_tables
 
 
@@ -28,7 +28,7 @@ def settings(folder: Path, **rl: float) -> ParlTraining:
 
 
 def update(
-    policy: Policy, tables: Tables, config: ParlTraining, rewarded: int
+    policy: SwarmPolicy, tables: StepTables, config: ParlTraining, rewarded: int
 ) -> tuple[np.ndarray, Update]:
     """One step in which specialist `rewarded` was on in the better of two rollouts; the change of scores."""
     batch = tables.batch
@@ -44,13 +44,13 @@ def update(
         rollouts.append(answer_columns(policy, batch, plan, known, random))
     advantages = np.array([[1.0] * shape[0], [-1.0] * shape[0]])
     learner = SwarmLearner(policy, config)
-    learner.keep_reference()
+    learner.set_reference()
     done = learner.update(tables, rollouts, advantages, known, 0)
     return score_columns(policy, batch).numpy() - before, done
 
 
 @pytest.mark.parametrize("rewarded", [0, 1])
-def test_a_specialist_that_was_on_in_the_better_rollout_is_woken_more_often(
+def test_a_specialist_that_was_on_in_the_better_rollout_is_activated_more_often(
     tmp_path: Path, rewarded: int
 ):
     policy, _, tables = policy_and_tables(tmp_path)
@@ -91,4 +91,11 @@ def test_routing_stands_where_a_column_begins_and_weighs_more(tmp_path: Path):
 def test_kl_to_the_policy_after_the_warm_start_is_0_at_first(tmp_path: Path):
     policy, _, tables = policy_and_tables(tmp_path)
     _, done = update(policy, tables, settings(tmp_path, kl=0.5), 0)
-    assert done.figures["reference_kl"] == pytest.approx(0.0, abs=1e-9)
+    assert done.metrics["reference_kl"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_gradient_that_numpy_computed_is_handed_over_to_torch():
+    # the gradient of 3 x0 - 2 x1 reaches x through x = w^2: 3 * 2 w0 = 6 and -2 * 2 w1 = -8
+    weights = torch.tensor([1.0, 2.0], requires_grad=True)
+    hand_over(weights.square(), np.array([3.0, -2.0])).backward()
+    assert weights.grad.tolist() == [6.0, -8.0]

@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from aegir.lab.byte_network.learner import read_learner
 from aegir.lab.held_out import ANSWERS, load_answers
 from aegir.lab.parl.config import ParlTraining
 from aegir.lab.parl.evaluation import ROUTING, load_routing
 from aegir.lab.parl.loop import TrainedSwarm, train_parl
+from aegir.lab.torch_training import read_learner
 from aegir.readers.swarm.network import SwarmModel
 from aegir.swarm.column_model import ModelOutput
 from aegir.swarm.specialist import FrozenSpecialist
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.training_run import CHECKPOINT
-from aegir_rl.episode import EpisodeBatch
-from aegir_rl.health import HealthMonitor, Rule, Unwell
+from aegir_rl.episode import Episode, EpisodeBatch
+from aegir_rl.health import HealthMonitor, HealthRule, Unwell
 from parl_runs import NAMES, parl_settings, train_small_parl, two_specialists
 from parl_world import DATE, DigitsKnown, world_settings
 from small_runs import Listener
@@ -137,7 +137,7 @@ def test_kept_episodes_have_actions_rewards_times_and_a_propensity_after_the_cap
     folder: Path, whole: TrainedSwarm
 ):
     text = (folder / "whole" / "episodes" / "000006.jsonl").read_text()
-    batch = EpisodeBatch.from_json_lines(text)
+    batch = EpisodeBatch.from_episodes(map(Episode.from_json, text.splitlines()))
     assert len(batch) == 3
     assert batch.factors == (*NAMES, "label")
     logs = batch.log_probabilities[batch.decided]
@@ -185,10 +185,10 @@ def test_every_variant_runs_from_the_same_settings(
 ):
     short = steps_of(config, 1, 1).variant(name)
     done = train_small_parl(short, tmp_path / "run", specialists)
-    assert 0 <= done.figures["cta/micro_f1"] <= 1
+    assert 0 <= done.metrics["cta/micro_f1"] <= 1
     rate = {"always": 1.0, "phase1": None, "longer": None, "average": None}.get(name, ...)
     if rate is not ...:
-        assert done.figures.get("activation/rate") == rate
+        assert done.metrics.get("activation/rate") == rate
     taken = len([row for row in curves(tmp_path / "run") if "stage" in row])
     assert taken == short.steps
 
@@ -234,7 +234,7 @@ def test_a_run_that_is_unwell_stops_with_the_reasons(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    rule = Rule("norm of the gradient", high=1e-6, stops_at_once=True)
+    rule = HealthRule("norm of the gradient", high=1e-6, stops_at_once=True)
     strict = HealthMonitor(rules={"gradient_norm": rule})
     monkeypatch.setattr("aegir.lab.parl.run_state.HealthMonitor", lambda: strict)
     with pytest.raises(Unwell, match=r"gradient_norm was .* expected at most 1e-06"):
@@ -247,7 +247,7 @@ def test_no_specialists_are_refused_unless_routing_is_off(config: ParlTraining, 
         train_small_parl(config, tmp_path / "run", [])
     assert not (tmp_path / "run").exists()
     done = train_small_parl(steps_of(config, 0, 0).variant("longer"), tmp_path / "run", [])
-    assert "activation/rate" not in done.figures
+    assert "activation/rate" not in done.metrics
 
 
 def test_a_specialist_with_another_vocabulary_is_refused(config: ParlTraining, tmp_path: Path):
@@ -281,7 +281,7 @@ def test_tables_of_one_column_and_of_very_many_are_learnt_from_and_answered(
     wide = replace(steps_of(config, 1, 1), data=replace(config.data, folders=folders))
     done = train_small_parl(wide, tmp_path / "run", [FrozenSpecialist("digits", DigitsKnown())])
     assert len(load_routing(tmp_path / "run" / ROUTING).columns) >= 301
-    assert 0 <= done.figures["cta/micro_f1"] <= 1
+    assert 0 <= done.metrics["cta/micro_f1"] <= 1
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -299,7 +299,7 @@ def test_the_router_learns_to_wake_the_specialist_for_the_columns_that_it_knows(
     # untrained, every score is 0.5; the primary alone answers half of the known columns right, 0.75 of all
     assert scores[~date].mean() > 0.8
     assert scores[date].mean() < 0.4
-    assert done.figures["cta/micro_f1"] > 0.9
+    assert done.metrics["cta/micro_f1"] > 0.9
 
 
 def test_a_warm_start_can_be_shared_by_runs(

@@ -23,7 +23,7 @@ LEARNT = RoutingSettings()
 
 
 def tables(*sizes: int) -> TableBatch:
-    """Tables of so many columns, numbered one after the other."""
+    """StepTables of so many columns, numbered one after the other."""
     mask = torch.arange(max(sizes)) < torch.tensor(sizes)[:, None]
     columns = torch.zeros(mask.shape, dtype=torch.long)
     columns[mask] = torch.arange(sum(sizes))

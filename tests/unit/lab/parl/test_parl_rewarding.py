@@ -9,8 +9,8 @@ import torch
 
 from aegir.lab.nets.annotator import TableBatch
 from aegir.lab.parl.config import RlSettings
-from aegir.lab.parl.episodes import Tables
 from aegir.lab.parl.rewarding import ParlRewards, Performance
+from aegir.lab.parl.step_tables import StepTables
 from aegir_rl.rewards.combined import combine_rewards
 from aegir_rl.rewards.parallelism import ParallelWeights
 
@@ -21,7 +21,7 @@ def two_tables() -> Any:
     """Columns 0 and 1 are the first table, column 2 is the second."""
     columns, mask = torch.tensor([[0, 1], [2, 0]]), torch.tensor([[True, True], [True, False]])
     batch = SimpleNamespace(tables=TableBatch(columns, mask, torch.zeros_like(columns)))
-    return Tables(batch, [None, None], ("a",), 0)
+    return StepTables(batch, [None, None], ("a",), 0)
 
 
 def advantages(settings: RlSettings, columns: list[list[float]], longer: list[float]) -> np.ndarray:

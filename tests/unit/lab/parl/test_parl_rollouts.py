@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from aegir.lab.byte_network.batches import Batch
+from aegir.lab.byte_network.batches import ColumnBatch
 from aegir.lab.parl.config import RoutingSettings
-from aegir.lab.parl.episodes import Tables, Workload, build_episodes, compute_work
-from aegir.lab.parl.policy import Activations, Policy, activation_chances
-from aegir.lab.parl.reading import Known, read_columns, run_activated, score_columns
+from aegir.lab.parl.episodes import StepTables, Workload, build_episodes, compute_work
+from aegir.lab.parl.policy import Activations, SwarmPolicy, activation_chances
+from aegir.lab.parl.reading import CachedOutputs, read_columns, run_activated, score_columns
 from aegir.lab.parl.rollouts import (
     Rollout,
     answer_columns,
@@ -25,12 +25,14 @@ from parl_runs import policy_and_tables
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Policy, Batch, Tables]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[SwarmPolicy, ColumnBatch, StepTables]:
     """A swarm with open gates, and four tables."""
     return policy_and_tables(tmp_path_factory.mktemp("rollouts"))
 
 
-def rollout_of(policy: Policy, batch: Batch, on: np.ndarray) -> tuple[Rollout, Known]:
+def rollout_of(
+    policy: SwarmPolicy, batch: ColumnBatch, on: np.ndarray
+) -> tuple[Rollout, CachedOutputs]:
     plan = Activations(on, on, np.full(on.shape, 0.5))
     known = run_activated(policy, batch, torch.ones(on.shape, dtype=torch.bool))
     return answer_columns(policy, batch, plan, known, np.random.default_rng(0)), known
@@ -53,7 +55,7 @@ def test_a_right_label_rates_1_an_abstention_0_and_a_wrong_one_costs():
 
 
 def test_chances_are_probabilities_of_acceptable_outputs_and_missing_without_a_label(
-    made: tuple[Policy, Batch, Tables],
+    made: tuple[SwarmPolicy, ColumnBatch, StepTables],
 ):
     policy, batch, _ = made
     on = np.zeros((len(batch.order), 2), bool)
@@ -69,10 +71,12 @@ def test_chances_are_probabilities_of_acceptable_outputs_and_missing_without_a_l
 
 @pytest.mark.parametrize("temperature", [1.0, 0.25])
 def test_log_probabilities_are_those_of_the_chances_that_activations_are_drawn_with(
-    made: tuple[Policy, Batch, Tables], monkeypatch: pytest.MonkeyPatch, temperature: float
+    made: tuple[SwarmPolicy, ColumnBatch, StepTables],
+    monkeypatch: pytest.MonkeyPatch,
+    temperature: float,
 ):
     policy, batch, _ = made
-    monkeypatch.setattr(policy, "temperature", temperature)
+    monkeypatch.setattr(policy.swarm.router, "temperature", temperature)
     scores = score_columns(policy, batch).double().numpy()
     chances = activation_chances(scores, RoutingSettings(temperature=temperature))
     on = np.arange(chances.size).reshape(chances.shape) % 2 == 0
@@ -82,7 +86,7 @@ def test_log_probabilities_are_those_of_the_chances_that_activations_are_drawn_w
 
 
 def test_a_gain_is_what_one_column_loses_while_the_rest_of_its_table_stays(
-    made: tuple[Policy, Batch, Tables],
+    made: tuple[SwarmPolicy, ColumnBatch, StepTables],
 ):
     policy, batch, _ = made
     on = np.ones((len(batch.order), 2), bool)
@@ -104,7 +108,7 @@ def test_a_gain_is_what_one_column_loses_while_the_rest_of_its_table_stays(
 
 
 def test_nothing_is_measured_where_no_specialist_is_on_or_it_is_not_due(
-    made: tuple[Policy, Batch, Tables],
+    made: tuple[SwarmPolicy, ColumnBatch, StepTables],
 ):
     policy, batch, _ = made
     on = np.zeros((len(batch.order), 2), bool)
@@ -116,7 +120,9 @@ def test_nothing_is_measured_where_no_specialist_is_on_or_it_is_not_due(
     assert np.isnan(skipped.values[0]).all()
 
 
-def test_episodes_hold_the_columns_of_their_tables_in_order(made: tuple[Policy, Batch, Tables]):
+def test_episodes_hold_the_columns_of_their_tables_in_order(
+    made: tuple[SwarmPolicy, ColumnBatch, StepTables],
+):
     policy, batch, tables = made
     on = np.arange(2 * len(batch.order)).reshape(-1, 2) % 3 == 0
     rollout, _ = rollout_of(policy, batch, on)

@@ -5,7 +5,7 @@ import pytest
 
 from aegir.lab.reward_validation.config import ValidationConfig
 from aegir.lab.reward_validation.toy_router import (
-    Router,
+    ToyRouter,
     fresh_router,
     learn,
     policy_gradient,
@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="the policy gradient is torch's")
 def test_the_gradient_is_the_score_function_worked_out_by_hand():
     """grad log pi of a Bernoulli is (a - p) x; so the gradient is mean (r - mean r) * sum over columns (a - p) x."""
     draw = np.random.default_rng(0)
-    router = Router(draw.normal(size=(5, 4)), draw.normal(size=4))
+    router = ToyRouter(draw.normal(size=(5, 4)), draw.normal(size=4))
     rollout = roll_out(router, 50, Seeds(1))
     rewards = draw.random(50)
     on = 1 / (1 + np.exp(-(rollout.features @ router.weight + router.bias)))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from aegir.lab.byte_network.learner import read_learner
 from aegir.lab.specialists.config import SpecialistTraining
 from aegir.lab.specialists.data import VECTORS, held_out_fingerprint, read_data
 from aegir.lab.specialists.recipe import TrainedSpecialist, run_folder_of, train_specialist
+from aegir.lab.torch_training import read_learner
 from aegir.readers.swarm.weights_file import load_specialist
 from aegir.swarm import FrozenSpecialist
 from aegir_rl.base.errors import CheckFailed, UsageError
@@ -85,7 +85,7 @@ def test_scores_are_high_inside_and_say_none_outside(trained: TrainedSpecialist)
 
 def test_the_student_gives_the_vectors_of_its_teacher(trained: TrainedSpecialist):
     # Untrained, the mean cosine is near 0; the stand-in puts columns of like words at one place.
-    assert trained.figures["teacher_cosine"] > 0.4
+    assert trained.metrics["teacher_cosine"] > 0.4
 
 
 def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not_and_asks_the_encoder_once(
@@ -130,7 +130,7 @@ def test_held_out_tables_are_those_of_the_fold_and_their_names_have_a_fingerprin
 def test_first_rows_are_where_the_network_begins(config: SpecialistTraining, tmp_path: Path):
     from aegir.lab.byte_network.supervised import FIRST_NOISE, begin_with_rows, build_network
 
-    net = build_network(config, {"cta": ("a", "b"), "cpa": ("c", "d")}, 3)
+    net = build_network(config.architecture, {"cta": ("a", "b"), "cpa": ("c", "d")}, 3, config.seed)
     before = net.reader.embedding.grams.detach().clone()
     begin_with_rows(net, np.full((3, 32), 2.0, np.float32))
     now = net.reader.embedding.grams.detach()

@@ -18,7 +18,13 @@ from aegir.readers.swarm.specialists import (
     ByteSpecialist,
     Contribution,
 )
-from aegir.readers.swarm.state_fusion import MODES, Alignment, Router, StateFusion, unit_rms
+from aegir.readers.swarm.state_fusion import (
+    MODES,
+    Alignment,
+    SpecialistRouter,
+    StateFusion,
+    unit_rms,
+)
 from aegir.readers.swarm.weights_file import (
     SwarmWeights,
     load_swarm,
@@ -153,7 +159,9 @@ def test_alignments_agree(source, target):
 
 def test_numbers_worked_out_by_hand():
     # router: sigmoid(ln 3) = 3/4; rms of (3, 4) is sqrt(25 / 2), so unit is (3, 4) * sqrt(2) / 5
-    scores = Router(np.array([[1.0, 0.0]], np.float32))(np.array([[math.log(3), 9]], np.float32))
+    scores = SpecialistRouter(np.array([[1.0, 0.0]], np.float32))(
+        np.array([[math.log(3), 9]], np.float32)
+    )
     np.testing.assert_allclose(scores, [[0.75]], rtol=1e-6)
     unit = unit_rms(np.array([[3.0, 4.0]], np.float32))
     np.testing.assert_allclose(unit, np.array([[3.0, 4.0]]) * math.sqrt(2) / 5, rtol=1e-6)

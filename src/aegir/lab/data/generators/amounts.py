@@ -12,9 +12,9 @@ from aegir.lab.data.generators.cells import (
     Generator,
     choose,
     listed,
+    listed_mixture,
     mixture,
     one_of,
-    repeated,
     templates,
     weighted,
 )
@@ -43,29 +43,7 @@ energy: Generator = templates("energy", _fill_number)
 mass: Generator = templates("mass", _fill_number)
 weight: Generator = templates("weight", _fill_number)
 distance: Generator = templates("distance", _fill_number)
-quantity: Generator = mixture(
-    {
-        templates({"{n}": 5, "{b}": 0.7, "{n} - {v}": 0.2}, _fill_number): 0.45,
-        templates("servings", _fill_number): 0.55,
-    }
-)
-unit_code = repeated(
-    mixture(
-        {
-            one_of("common unit code", 1, 2): 0.75,
-            one_of("unit code", 1, 3): 0.25,
-        }
-    ),
-    0.05,
-)
-unit_text = mixture(
-    {
-        one_of("unit text", 1, 2): 0.65,
-        one_of("unit code as text", 1, 2): 0.15,
-        one_of(["HOUR", "YEAR", "MONTH", "WEEK", "DAY"], 1, 3): 0.1,
-        one_of("unit of things sold", 1, 2): 0.1,
-    }
-)
+quantity: Generator = listed_mixture("quantity", _fill_number)
 
 
 def number(random: Random) -> Cell:
@@ -161,9 +139,9 @@ def _price_bounds(random: Random) -> Cell:
 
 price_range = mixture(
     {
-        one_of(["$", "$$", "$$$", "$$$$"], 1, 3): 0.5,
-        one_of(["€", "€€", "€€€"], 1, 3): 0.08,
-        one_of(["££", "£££", "£"], 1, 2): 0.04,
+        one_of("price range in dollars", 1, 3): 0.5,
+        one_of("price range in euros", 1, 3): 0.08,
+        one_of("price range in pounds", 1, 2): 0.04,
         _price_bounds: 0.33,
         one_of("price range in signs", 1, 2): 0.05,
     }
@@ -184,9 +162,4 @@ def _fill_pay(random: Random, template: str) -> str:
     )
 
 
-pay = mixture(
-    {
-        templates("pay", _fill_pay): 0.85,
-        one_of("pay in words", 1, 3): 0.15,
-    }
-)
+pay = listed_mixture("pay", _fill_pay)

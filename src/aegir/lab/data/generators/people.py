@@ -10,7 +10,7 @@ from random import Random
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, cast
 
-from aegir.lab.data.generators.cells import Cell, choose, listed
+from aegir.lab.data.generators.cells import Cell, Generator, choose, listed
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -54,22 +54,17 @@ def person(random: Random) -> Cell:
     return cell
 
 
-def given_name(random: Random) -> Cell:
-    """First names."""
-    voice = speaker(random)
-    return lambda: str(voice.first_name())
+def _spoken(method: str) -> Generator:
+    """Columns of what faker calls this, in one locale."""
+
+    def generator(random: Random) -> Cell:
+        voice = speaker(random)
+        return lambda: str(getattr(voice, method)())
+
+    return generator
 
 
-def family_name(random: Random) -> Cell:
-    """Surnames."""
-    voice = speaker(random)
-    return lambda: str(voice.last_name())
-
-
-def company(random: Random) -> Cell:
-    """Firms."""
-    voice = speaker(random)
-    return lambda: str(voice.company())
+given_name, family_name, company = map(_spoken, ("first_name", "last_name", "company"))
 
 
 def email(random: Random) -> Cell:
@@ -129,23 +124,21 @@ def picture(random: Random) -> Cell:
     return lambda: f"{host}{folder.format(n=random.randint(1, 9))}{_slug(voice, random)}{end}"
 
 
-def hotel(random: Random) -> Cell:
-    """Hotels, inns and apartments."""
-    voice = speaker(random, _LATIN)
-    forms = listed("hotel")
-    return _pattern(random, voice, random.sample(forms, random.randint(2, 6)))
+def _named(texts: str, fewest: int, most: int) -> Generator:
+    """Columns of names that follow a few patterns of the list."""
+
+    def generator(random: Random) -> Cell:
+        voice = speaker(random, _LATIN)
+        return _pattern(random, voice, random.sample(listed(texts), random.randint(fewest, most)))
+
+    return generator
 
 
-def restaurant(random: Random) -> Cell:
-    """Restaurants, cafés and bars."""
-    forms = listed("restaurant")
-    return _pattern(random, speaker(random, _LATIN), random.sample(forms, random.randint(3, 8)))
-
-
-def museum(random: Random) -> Cell:
-    """Museums, galleries, memorials."""
-    forms = listed("museum")
-    return _pattern(random, speaker(random, _LATIN), random.sample(forms, random.randint(4, 9)))
+hotel, restaurant, museum = (
+    _named("hotel", 2, 6),
+    _named("restaurant", 3, 8),
+    _named("museum", 4, 9),
+)
 
 
 def local_business(random: Random) -> Cell:
@@ -183,12 +176,6 @@ def sports_event(random: Random) -> Cell:
     return cell
 
 
-def series(random: Random) -> Cell:
-    """Titles of television series: two or three words in title case."""
-    voice = speaker(random, ("en_US",))
-    return lambda: _title(voice, random)
-
-
 def episode(random: Random) -> Cell:
     """Episodes, mostly counted within their season."""
     voice = speaker(random, ("en_US",))
@@ -204,7 +191,7 @@ def video_id(random: Random) -> Cell:
 
 
 def title(random: Random) -> Cell:
-    """A few words in title case; says nothing about what it names."""
+    """A few words in title case, such as a television series has; says nothing about what it names."""
     voice = speaker(random, ("en_US",))
     return lambda: _title(voice, random)
 

@@ -15,9 +15,9 @@ from aegir.lab.data.generators.cells import (
     Generator,
     choose,
     listed,
+    listed_mixture,
     mixture,
     one_of,
-    repeated,
     templates,
 )
 
@@ -191,12 +191,4 @@ def _fill_work(random: Random, template: str) -> str:
     )
 
 
-work_hours = repeated(
-    mixture(
-        {
-            templates("work hours", _fill_work): 0.75,
-            one_of("work hours in words", 1, 4): 0.25,
-        }
-    ),
-    0.03,
-)
+work_hours = listed_mixture("work hours", _fill_work)

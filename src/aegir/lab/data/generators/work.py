@@ -1,7 +1,6 @@
-"""What job offers and houses list: titles, degrees, experience, occupation codes, amenities.
+"""What job offers list: titles, degrees, experience, occupation codes.
 
-Occupation codes are groups of the Standard Occupational Classification (a public list); amenities are listed in five
-languages because hotel sites are.
+Occupation codes are groups of the Standard Occupational Classification (a public list).
 """
 
 from random import Random
@@ -10,19 +9,12 @@ from aegir.lab.data.generators.cells import (
     Cell,
     choose,
     listed,
+    listed_mixture,
     lists_of,
     mixture,
     one_of,
-    templates,
 )
 from aegir.lab.data.generators.people import speaker
-
-amenities = mixture(
-    {
-        lists_of(f"amenities in {language}", 3, 12): 0.6 if language == "en" else 0.1
-        for language in ("en", "de", "fr", "es", "it")
-    }
-)
 
 _FIELDS = listed("field of work")
 
@@ -53,23 +45,12 @@ def _fill_years(random: Random, template: str) -> str:
     )
 
 
-experience = mixture(
-    {
-        templates("experience", _fill_years): 0.68,
-        one_of("experience in words", 1, 4): 0.32,
-    }
-)
-credential = mixture(
-    {
-        one_of("credential", 1, 4): 0.65,
-        templates(
-            "credential in a field",
-            lambda random, template: template.format(
-                f=random.choice(_FIELDS[:30]), n=random.randint(1, 6)
-            ),
-        ): 0.35,
-    }
-)
+def _fill_credential(random: Random, template: str) -> str:
+    return template.format(f=random.choice(_FIELDS[:30]), n=random.randint(1, 6))
+
+
+experience = listed_mixture("experience", _fill_years)
+credential = listed_mixture("credential", _fill_credential)
 
 
 def job_title(random: Random) -> Cell:

@@ -1,14 +1,11 @@
 """Specialists on demand: warm ones in memory, cold ones on disk, within a budget. Needs numpy alone.
 
-specialist_pool    who is warm, who is dropped
-spawning           budgets, and what one table has woken
+specialist_pool    who is warm, who is dropped; budgets, and what one table has activated
 location           where they are kept; importing it loads nothing else
 entry              what is known about a specialist without loading it: manifests
 loading            weights, memory-mapped and checked against their manifests
-changes            adding, removing, switching off; settings: what is switched off
+changes            adding, removing, switching off
 measuring          what a specialist costs, and how well it answers columns of each kind
-usage              statistics, added up over processes
-survey             the map of the swarm; map_page: as a page
 """
 
 from typing import TYPE_CHECKING
@@ -16,10 +13,8 @@ from typing import TYPE_CHECKING
 from aegir_rl.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aegir.readers.swarm.pool.entry import KindScore, PoolEntry, Validation
-    from aegir.readers.swarm.pool.spawning import SpawnBudget, Spawning, Woken
-    from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
-    from aegir.readers.swarm.pool.usage import Usage
+    from aegir.readers.swarm.pool.entry import KindScore, PoolEntry, SpecialistValidation
+    from aegir.readers.swarm.pool.specialist_pool import SpawnBudget, Spawning, SpecialistPool
 
 __all__ = [
     "KindScore",
@@ -27,20 +22,12 @@ __all__ = [
     "SpawnBudget",
     "Spawning",
     "SpecialistPool",
-    "Usage",
-    "Validation",
-    "Woken",
+    "SpecialistValidation",
 ]
 __getattr__ = lazy_names(
     __name__,
     {
-        "KindScore": "entry",
-        "PoolEntry": "entry",
-        "SpawnBudget": "spawning",
-        "Spawning": "spawning",
-        "SpecialistPool": "specialist_pool",
-        "Usage": "usage",
-        "Validation": "entry",
-        "Woken": "spawning",
+        **dict.fromkeys(("KindScore", "PoolEntry", "SpecialistValidation"), "entry"),
+        **dict.fromkeys(("SpawnBudget", "Spawning", "SpecialistPool"), "specialist_pool"),
     },
 )

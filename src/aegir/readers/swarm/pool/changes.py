@@ -4,10 +4,12 @@
     remove_specialist("mine", folder)                    deletes both; a shipped specialist is switched off instead
     enable_specialist("places", folder)                  switches it on again
 
-A file is loaded and tried before it is added: what cannot be used is refused with one sentence.
+A file is loaded and tried before it is added: what cannot be used is refused with one sentence. Which shipped specialists are
+switched off is in pool.json of the user's folder.
 """
 
 import datetime
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Literal
 from aegir.readers.swarm.annotator import SHIPPED
 from aegir.readers.swarm.pool.entry import (
     PoolEntry,
-    Validation,
+    SpecialistValidation,
     load_entries,
     manifest_of,
     save_entry,
@@ -25,12 +27,13 @@ from aegir.readers.swarm.pool.entry import (
 from aegir.readers.swarm.pool.loading import LoadedWeights, load_weights
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files, swarm_folder
 from aegir.readers.swarm.pool.measuring import measure_cost, measure_kinds
-from aegir.readers.swarm.pool.settings import load_disabled, set_disabled
-from aegir.readers.swarm.pool.usage import locked
 from aegir.readers.swarm.weights_file import check_name
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
+
+SETTINGS_FORMAT = "aegir-pool-settings-1"
+SETTINGS_FILE = "pool.json"
 
 
 def writable_folder(folder: Path | None = None) -> Path:
@@ -54,11 +57,11 @@ def add_specialist(
     folder: Path,
     name: str | None = None,
     tables: Iterable[LabelledTable] | None = None,
-    validate: Callable[[PoolEntry, LoadedWeights], Validation] | None = None,
+    validate: Callable[[PoolEntry, LoadedWeights], SpecialistValidation] | None = None,
 ) -> PoolEntry:
     """Copy a specialist into the folder, measured; `tables` are labelled tables to score it on, per kind.
 
-    `validate` measures whether a search is to ask it; the entry that it is given names the file before it is copied.
+    `validate` measures whether a search is to call it; the entry that it gets names the file before it is copied.
     """
     loaded = load_weights(weights)
     name = check_name((loaded.name or weights.stem) if name is None else name)
@@ -83,10 +86,9 @@ def add_specialist(
     )
     validation = None if validate is None else validate(entry, loaded)
     entry = replace(entry, file=weights_of(folder, name), validation=validation)
-    with locked(folder):
-        _check_free(name, folder)
-        replace_file(entry.file, weights.read_bytes())
-        save_entry(entry)
+    _make_folder(folder)
+    replace_file(entry.file, weights.read_bytes())
+    save_entry(entry)
     return entry
 
 
@@ -105,20 +107,19 @@ def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched o
             raise UsageError(
                 f"{name!r} is switched off already; to switch it on: aegir swarm add {name}"
             )
-        set_disabled(folder, name, True)
+        _set_disabled(folder, name, True)
         return "switched off"
     known = [path.name.removesuffix(MANIFEST_ENDING) for path in manifest_files(folder)]
     if name not in known:
         names = ", ".join([*shipped_names(), *known])
         raise UsageError(f"there is no specialist {name!r} in the pool; known are: {names}")
-    with locked(folder):
-        try:
-            weights_of(folder, name).unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageError(
-                f"cannot remove {weights_of(folder, name)} ({error.strerror or error}); the specialist stays"
-            ) from None
-        manifest_of(folder, name).unlink(missing_ok=True)
+    try:
+        weights_of(folder, name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot remove {weights_of(folder, name)} ({error.strerror or error}); the specialist stays"
+        ) from None
+    manifest_of(folder, name).unlink(missing_ok=True)
     return "removed"
 
 
@@ -126,5 +127,37 @@ def enable_specialist(name: str, folder: Path) -> bool:
     """Switch a shipped specialist on again; return whether it was off."""
     if name not in load_disabled(folder):
         return False
-    set_disabled(folder, name, False)
+    _set_disabled(folder, name, False)
     return True
+
+
+def load_disabled(folder: Path | None) -> frozenset[str]:
+    """Return the names that are switched off; none without a file. Raise UsageError for a file that is none of ours."""
+    path = folder / SETTINGS_FILE if folder is not None else None
+    if path is None or not path.is_file():
+        return frozenset()
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(record, dict) or record.get("format") != SETTINGS_FORMAT:
+            raise ValueError(f"expected format {SETTINGS_FORMAT!r}")
+        return frozenset(map(str, record["disabled"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(
+            f"{path} cannot be read as the settings of a pool ({error}); delete it to begin anew"
+        ) from None
+
+
+def _set_disabled(folder: Path, name: str, disabled: bool) -> None:
+    names = load_disabled(folder) - {name} | ({name} if disabled else frozenset())
+    record = {"format": SETTINGS_FORMAT, "disabled": sorted(names)}
+    _make_folder(folder)
+    replace_file(folder / SETTINGS_FILE, (json.dumps(record) + "\n").encode())
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written ({error.strerror}); set AEGIR_SWARM to another folder"
+        ) from None

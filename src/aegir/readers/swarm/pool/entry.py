@@ -12,6 +12,7 @@ Not here: where manifests are (location.py), whether the weights are those that 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -24,7 +25,7 @@ from aegir.readers.swarm.network import ENDING
 from aegir.readers.swarm.pool.location import MANIFEST_ENDING, manifest_files
 from aegir.readers.swarm.weights_file import check_name
 from aegir.vocabulary.terms import KINDS, TYPE_INDEX
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.base.files import replace_file
 
 FORMAT = "aegir-pool-1"
@@ -32,7 +33,7 @@ BYTES = "bytes"
 FAMILIES = (BYTES, NGRAMS)
 Origin = Literal["shipped", "user"]
 LEAST_TABLES = 10
-"""Labelled tables that a weight is fitted on, and as many that a gain is measured on, before anybody is asked."""
+"""A specialist is called only if its weight was fitted on so many labelled tables, and its gain measured on as many others."""
 MEMORY_PER_BYTE = 4
 """Weights take at most this many bytes in memory for each byte of the file: int8 there, float32 here."""
 MOST_WEIGHT = 10.0
@@ -45,20 +46,17 @@ class KindScore:
 
     columns: int
     type_right: float | None
-    """Share of the columns that have a type whose likeliest type is acceptable; None if none has a type.
-
-    Columns that have none of the types do not count: who always answers "none" knows nothing.
-    """
+    """Share of the columns that have a type whose likeliest type is acceptable; None if none has a type."""
     none_share: float
     """Share of the columns that it calls none of the types."""
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class SpecialistValidation:
     """What a specialist adds to the answers of `aegir annotate --effort high`, measured on labelled tables."""
 
     types: tuple[str, ...]
-    """The types that it tells apart: it is asked about columns that could be several of them."""
+    """The types that it tells apart: it is called about columns that could be several of them."""
     weight: float
     """Of its answer, fitted on other tables than those of the gain; 0 leaves it out."""
     gain: float
@@ -70,16 +68,16 @@ class Validation:
     """Columns that the gain was measured on."""
     tables: int
     doubtful: int
-    """Columns of all the tables, also of those that the weight was fitted on, that it was asked about."""
+    """Columns of all the tables, also of those that the weight was fitted on, that it was called about."""
 
     @property
     def asked(self) -> bool:
-        """Whether a search asks this specialist."""
+        """Whether a search calls this specialist."""
         return not self.objection
 
     @property
     def objection(self) -> str:
-        """Why a search does not ask it; empty if it does."""
+        """Why a search does not call it; empty if it does."""
         if self.tables < LEAST_TABLES:
             return f"at least {LEAST_TABLES} tables are needed to fit its weight, and {LEAST_TABLES} others to measure its gain"
         if len(self.types) < 2:
@@ -115,12 +113,12 @@ class PoolEntry:
     origin: Origin = "user"
     added: str = ""
     """When it was added, in UTC, as ISO 8601 has it."""
-    validation: Validation | None = None
-    """What it is worth in a search; None if nobody has measured it, and then no search asks it."""
+    validation: SpecialistValidation | None = None
+    """What it adds to a search; None if nobody has measured it, and then no search calls it."""
 
     @property
     def asked(self) -> bool:
-        """Whether `aegir annotate --effort high` asks it."""
+        """Whether `aegir annotate --effort high` calls it."""
         return self.validation is not None and self.validation.asked
 
     def as_dict(self) -> dict[str, Any]:
@@ -158,8 +156,7 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path} cannot be read as a manifest ({reason})") from None
+        raise UsageError(f"{path} cannot be read as a manifest ({reason_of(error)})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise UsageError(f"{path} is no manifest of this version (expected format {FORMAT!r})")
     if record.get("vocabulary") != vocabulary_sha256():
@@ -167,15 +164,12 @@ def load_entry(path: Path, origin: Origin) -> PoolEntry:
             f"{path} is of a specialist for another vocabulary; train it again with this version of Aegir"
         )
     try:
-        entry = _entry(record, path, origin)
+        return _entry(record, path, origin)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, UsageError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
         raise UsageError(
             f"{path} is no usable manifest ({reason}); add the specialist again"
         ) from None
-    if path.name != f"{entry.name}{MANIFEST_ENDING}":
-        raise UsageError(f"{path} is the manifest of {entry.name!r}; rename it, or add it again")
-    return entry
 
 
 def load_entries(
@@ -194,84 +188,63 @@ def load_entries(
 
 
 def _content(entry: PoolEntry) -> dict[str, Any]:
-    validation = {} if entry.validation is None else {"validation": asdict(entry.validation)}
-    return {
-        "name": entry.name,
-        "domain": entry.domain,
-        "family": entry.family,
-        "weights_sha256": entry.weights_sha256,
-        "file_sha256": entry.file_sha256,
-        "size": entry.size,
-        "memory": entry.memory,
-        "cost_per_byte": entry.cost_per_byte,
-        "scores": {
-            kind: {
-                "columns": score.columns,
-                "type_right": score.type_right,
-                "none_share": score.none_share,
-            }
-            for kind, score in entry.scores.items()
-        },
-        "added": entry.added,
-        **validation,
-    }
+    """Return the fields of a manifest."""
+    record = asdict(entry)
+    del record["file"], record["origin"]
+    if entry.validation is None:
+        del record["validation"]
+    return record
 
 
 def _entry(record: Mapping[str, Any], path: Path, origin: Origin) -> PoolEntry:
     """Raise KeyError, TypeError or ValueError for a record that is no entry."""
-    name = check_name(record["name"])
+    name, digests = check_name(record["name"]), ("weights_sha256", "file_sha256")
+    if path.name != f"{name}{MANIFEST_ENDING}":
+        raise ValueError(f"it is that of {name!r}")
     if record["family"] not in FAMILIES:
         raise ValueError(f"family is {record['family']!r}; expected {' or '.join(FAMILIES)}")
-    size, memory = int(_number(record, "size", 1)), int(_number(record, "memory", 1))
-    if memory > MEMORY_PER_BYTE * size:
-        raise ValueError(
-            f"memory is {memory}; weights of a file of {size} bytes take at most {MEMORY_PER_BYTE * size}"
-        )
+    for digest in digests:
+        if not re.fullmatch("[0-9a-f]{64}", record[digest]):
+            raise ValueError(f"{record[digest]!r} is no SHA-256")
+    if unknown := record["scores"].keys() - set(KINDS):
+        raise ValueError(f"unknown kind {min(unknown)!r}")
+    size, validation = int(_number(record, "size", 1)), record.get("validation")
     return PoolEntry(
         name=name,
         domain=str(record["domain"]),
         family=record["family"],
         file=weights_of(path.parent, name),
-        weights_sha256=_digest(record["weights_sha256"]),
-        file_sha256=_digest(record["file_sha256"]),
+        **{digest: record[digest] for digest in digests},
         size=size,
-        memory=memory,
+        memory=int(_number(record, "memory", 1, MEMORY_PER_BYTE * size)),
         cost_per_byte=_number(record, "cost_per_byte", 0),
-        scores={kind: _score(kind, given) for kind, given in record["scores"].items()},
+        scores={kind: _score(score) for kind, score in record["scores"].items()},
         origin=origin,
         added=str(record["added"]),
-        validation=_validation(record.get("validation")),
+        validation=None if validation is None else _validation(validation),
     )
 
 
-def _validation(given: Mapping[str, Any] | None) -> Validation | None:
-    if given is None:
-        return None
-    types = tuple(given["types"])
+def _score(record: Mapping[str, Any]) -> KindScore:
+    right = None if record["type_right"] is None else _number(record, "type_right", 0, 1)
+    return KindScore(int(_number(record, "columns", 1)), right, _number(record, "none_share", 0, 1))
+
+
+def _validation(record: Mapping[str, Any]) -> SpecialistValidation:
+    types = tuple(record["types"])
     if unknown := [name for name in types if name not in TYPE_INDEX]:
         raise ValueError(f"unknown type {unknown[0]!r}")
     if len(set(types)) < len(types):
         raise ValueError("a type is listed twice")
-    low, high = _number(given, "low", -1, 1), _number(given, "high", -1, 1)
-    if low > high:
-        raise ValueError(f"low is {low}, above high, {high}")
-    return Validation(
-        types,
-        _number(given, "weight", 0, MOST_WEIGHT),
-        _number(given, "gain", -1, 1),
-        low,
-        high,
-        *(int(_number(given, count, 0)) for count in ("columns", "tables", "doubtful")),
-    )
-
-
-def _score(kind: str, given: Mapping[str, Any]) -> KindScore:
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind {kind!r}")
-    return KindScore(
-        columns=int(_number(given, "columns", 1)),
-        type_right=None if given["type_right"] is None else _number(given, "type_right", 0, 1),
-        none_share=_number(given, "none_share", 0, 1),
+    low = _number(record, "low", -1, 1)
+    counts = {name: int(_number(record, name, 0)) for name in ("columns", "tables", "doubtful")}
+    return SpecialistValidation(
+        types=types,
+        weight=_number(record, "weight", 0, MOST_WEIGHT),
+        gain=_number(record, "gain", -1, 1),
+        low=low,
+        high=_number(record, "high", low, 1),
+        **counts,
     )
 
 
@@ -283,9 +256,3 @@ def _number(record: Mapping[str, Any], key: str, least: float, most: float = mat
         limits = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
         raise ValueError(f"{key} is {value!r}; expected a number {limits}")
     return float(value)
-
-
-def _digest(value: object) -> str:
-    if not isinstance(value, str) or len(value) != 64 or not set(value) <= set("0123456789abcdef"):
-        raise ValueError(f"{value!r} is no SHA-256")
-    return value

@@ -55,10 +55,10 @@ def load_model(entry: PoolEntry) -> SpecialistModel:
         )
     loaded = _load(mapped)
     for what in ("family", "weights_sha256", "file_sha256", "size", "memory"):
-        stated, given = getattr(entry, what), getattr(loaded, what)
-        if stated != given:
+        stated, actual = getattr(entry, what), getattr(loaded, what)
+        if stated != actual:
             raise UsageError(
-                f"the manifest of {entry.file} says that its {what} is {stated}, but it is {given}; "
+                f"the manifest of {entry.file} says that its {what} is {stated}, but it is {actual}; "
                 "add the specialist again"
             )
     return loaded.model
@@ -83,23 +83,28 @@ def _load(mapped: MappedFile) -> LoadedWeights:
     _check_vocabulary(mapped)
     loaded = load_specialist(mapped.path, mapped)
     return LoadedWeights(
-        ByteSpecialist(ByteModel(loaded.checkpoint)),
-        BYTES,
-        loaded.manifest.weights_sha256,
-        mapped.sha256,
-        len(mapped.content),
-        sum(tensor.nbytes for tensor in loaded.checkpoint.tensors.values()),
-        loaded.manifest.name,
-        loaded.manifest.domain,
-        loaded.manifest.types,
+        model=ByteSpecialist(ByteModel(loaded.checkpoint)),
+        family=BYTES,
+        weights_sha256=loaded.manifest.weights_sha256,
+        file_sha256=mapped.sha256,
+        size=len(mapped.content),
+        memory=sum(tensor.nbytes for tensor in loaded.checkpoint.tensors.values()),
+        name=loaded.manifest.name,
+        domain=loaded.manifest.domain,
+        types=loaded.manifest.types,
     )
 
 
 def _load_ngrams(mapped: MappedFile) -> LoadedWeights:
     model = NgramSpecialist(load_networks(mapped.path, mapped))
-    memory = sum(tensor.nbytes for tensor in network_tensors(model.networks).values())
-    sha256 = model.fingerprint()
-    return LoadedWeights(model, NGRAMS, sha256, mapped.sha256, len(mapped.content), memory)
+    return LoadedWeights(
+        model=model,
+        family=NGRAMS,
+        weights_sha256=model.fingerprint(),
+        file_sha256=mapped.sha256,
+        size=len(mapped.content),
+        memory=sum(tensor.nbytes for tensor in network_tensors(model.networks).values()),
+    )
 
 
 def _check_vocabulary(mapped: MappedFile) -> None:

@@ -16,8 +16,8 @@ ENVIRONMENT = "AEGIR_SWARM"
 
 def swarm_folder() -> Path | None:
     """Return the folder of the user's specialists, which need not exist; None for a user without a home."""
-    if given := os.environ.get(ENVIRONMENT):
-        return Path(given)
+    if folder := os.environ.get(ENVIRONMENT):
+        return Path(folder)
     home = user_folder()
     return None if home is None else home / "swarm"
 

@@ -72,9 +72,9 @@ def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
     """Return the answers (columns, ANSWER_WIDTH) of a specialist; zeros for one that gives none."""
     answers = np.zeros((len(columns), ANSWER_WIDTH), np.float32)
     for batch in batches_by_length(columns):
-        given = model.contribute(pad([columns[i] for i in batch])[0]).answers
-        if given is not None:
-            answers[batch] = given
+        own = model.contribute(pad([columns[i] for i in batch])[0]).answers
+        if own is not None:
+            answers[batch] = own
     return answers
 
 
@@ -85,20 +85,10 @@ def reading_of(model: SpecialistModel) -> Reading:
 
 def made_up_columns() -> list[Column]:
     """Return columns of numbers, dates, codes, words and sentences, always the same."""
-    words = [
-        "amber",
-        "birch",
-        "cedar",
-        "delta",
-        "ember",
-        "fjord",
-        "grove",
-        "haven",
-        "inlet",
-        "jetty",
-        "knoll",
-        "ledge",
-    ]
+    words = (
+        *("amber", "birch", "cedar", "delta", "ember", "fjord"),
+        *("grove", "haven", "inlet", "jetty", "knoll", "ledge"),
+    )
     columns = []
     for seed in range(8):
         at = [(7919 * (seed + 1) * (row + 3)) % 9973 for row in range(8)]

@@ -14,8 +14,8 @@ from aegir_rl.simulator.episodes import Budget, feature_names
 from aegir_rl.simulator.playing import match_policy, play
 from aegir_rl.simulator.ppo.config import PpoSettings
 from aegir_rl.simulator.ppo.learner import (
+    ActorStart,
     PpoLearner,
-    Start,
     _actor_loss,
     _critic_gradient,
     _Rollout,
@@ -29,7 +29,7 @@ SETTINGS = PpoSettings(hidden=(16,), epochs=2, minibatch=64, critic_first=0)
 
 def a_learner(settings: PpoSettings = SETTINGS) -> PpoLearner:
     seen = np.random.default_rng(0).normal(size=(50, len(NAMES)))
-    return PpoLearner(settings, Start.new(seen, NAMES, TABLE, settings.hidden, 0), seed=0)
+    return PpoLearner(settings, ActorStart.new(seen, NAMES, TABLE, settings.hidden, 0), seed=0)
 
 
 def played_by(learner: PpoLearner, longest: int = 0):
@@ -124,7 +124,7 @@ def test_a_start_keeps_the_probabilities_of_its_policy_in_any_order_of_features_
         temperature=0.5,
     )
     columns, numbers = match_policy(policy, TABLE)
-    learner = PpoLearner(SETTINGS, Start.of_policy(policy, TABLE), 0)
+    learner = PpoLearner(SETTINGS, ActorStart.of_policy(policy, TABLE), 0)
     seen = random.normal(size=(20, len(NAMES))).astype(np.float32)
     mine = softmax(learner.actor.output(learner.standardise(seen)))
     given = policy.probabilities(seen[:, columns])

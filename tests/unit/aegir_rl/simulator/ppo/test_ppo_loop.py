@@ -17,7 +17,12 @@ from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.simulator.playing import explore
-from aegir_rl.simulator.ppo.config import CurriculumSettings, PpoSettings, PpoTraining, TaskSettings
+from aegir_rl.simulator.ppo.config import (
+    PpoSettings,
+    PpoTraining,
+    TaskCurriculumSettings,
+    TaskSettings,
+)
 from aegir_rl.simulator.ppo.evaluation import (
     choose_single_solver,
     compute_oracle,
@@ -25,14 +30,14 @@ from aegir_rl.simulator.ppo.evaluation import (
     evaluation_page,
 )
 from aegir_rl.simulator.ppo.loop import train_ppo
-from aegir_rl.simulator.ppo.world import Part, World, split_world
+from aegir_rl.simulator.ppo.world import TaskPart, World, split_world
 from simulator_worlds import a_static, a_table
 
 TINY = PpoTraining(
     iterations=6,
     episodes=128,
     check_every=2,
-    curriculum=CurriculumSettings(exploration=0.5),
+    curriculum=TaskCurriculumSettings(exploration=0.5),
     ppo=PpoSettings(hidden=(32,), epochs=4, minibatch=128, actor_rate=3e-3, critic_first=1),
 )
 ROUTING = """
@@ -71,7 +76,7 @@ def world() -> World:
     number = np.arange(240)
     parts = (number < 160, (number >= 160) & (number < 200), number >= 200)
     tables = [table.select(rows) for rows in parts]
-    return World(*(Part(each, a_static(each)) for each in tables))
+    return World(*(TaskPart(each, a_static(each)) for each in tables))
 
 
 @pytest.fixture(scope="module")

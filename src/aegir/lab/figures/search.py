@@ -1,0 +1,72 @@
+"""`python -m aegir.lab.figures search`: what effort gains on tables that no model has seen."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from aegir.cli.options import PathName
+from aegir.cli.terminal import say, tell
+from aegir.lab.cli.rl_collect import fold_swarms_option, load_fold_swarms
+from aegir.lab.cli.train import training_packages
+from aegir.lab.figures.text_table import text_table
+from aegir.pipeline.settings import parse_effort
+
+
+@click.command(
+    "search",
+    epilog="Example: python -m aegir.lab.figures search runs/bytes-fold0 runs/bytes-fold1 --data DATA --ngrams runs/ngrams-parts",
+)
+@click.argument("runs", nargs=-1, required=True, type=PathName())
+@click.option("--data", multiple=True, required=True, type=PathName(), help="Labelled tables.")
+@click.option(
+    "--ngrams",
+    required=True,
+    type=PathName(file_okay=False),
+    help="The folder of intermediate results of `aegir train ngrams`.",
+)
+@fold_swarms_option
+@click.option(
+    "--efforts", default="0,0.25,0.5,0.75,1", show_default=True, help="Efforts to compare."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def search(
+    runs: tuple[Path, ...],
+    data: tuple[Path, ...],
+    ngrams: Path,
+    swarms: tuple[str, ...],
+    efforts: str,
+    as_json: bool,
+) -> None:
+    """Search the held-out tables of fold runs with several efforts; say what is right, and at which cost."""
+    with training_packages():
+        from aegir.lab.figures.effort_metrics import measure_efforts
+        from aegir.lab.held_out_dispatch import load_held_out
+
+    wanted = [parse_effort(text.strip()) for text in efforts.split(",")]
+    folds = load_held_out(runs, data, ngrams, swarms=load_fold_swarms(swarms, runs))
+    metrics = measure_efforts(folds, wanted, tell)
+    if as_json:
+        say(json.dumps([asdict(each) for each in metrics], indent=1))
+        return
+    rows = [
+        ("effort", "web types", "gain, 95 %", "hardest", "relations", "everyday", "CPU ms"),
+        *(
+            (
+                each.name,
+                f"{each.web_types:.4f}",
+                "{:+.4f} ({:+.4f} to {:+.4f})".format(*each.gain),
+                *(f"{x:.4f}" for x in (each.hardest, each.web_relations, each.everyday_types)),
+                f"{1000 * each.seconds:.2f}",
+            )
+            for each in metrics
+        ),
+    ]
+    types, relations, everyday, hardest = metrics[0].columns
+    say(
+        *text_table(rows),
+        "",
+        f"{types} web columns with a type, {hardest} of them of the hardest quarter of the types; {relations} with a "
+        f"relation; {everyday} everyday columns",
+    )

@@ -1,0 +1,334 @@
+"""Fit how many specialists a table may activate, from what every number of them earns on tables that a run kept out.
+
+    outcomes = collect_outcomes(Path("runs/parl-0"), [Path("data")])
+    fit_spawning(outcomes).estimate.save(path)
+
+    reward of a count   r_perf + 0.05 r_parallel - path_cost · path
+    r_perf              mean over the labelled columns of a table of four raters: the likeliest type is right; probability
+                        of the right types, relations, fine types. What has no label is missing
+    r_parallel          the cost of spawning: an activation is useful if the specialist, when it joins those with a higher total
+                        score, gains more than LEAST_GAIN in the probability of what is right
+    path                critical path / critical path of the primary alone - 1, from CPU seconds per symbol
+
+0.05 is the last lambda of PARL; its r_finish is the same for every count, because every column is answered.
+
+1. Complexity: ridge regression of the primary's log loss (capped) on the features of a column; that of a table is the mean.
+2. Reward and path of every count: a straight line in the complexity.
+3. The counts that these choose are judged on groups that neither 1 nor 2 has seen, beside always choosing the same count.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aegir.lab.figures.swarm_tables import HEADS, load_swarm_tables, mean_by_table, mean_known
+from aegir.readers.bytes.byte_encoding import Symbols, pad
+from aegir.readers.bytes.scoring import batches_by_length, encode_tables
+from aegir.readers.swarm.annotator import SwarmAnnotator
+from aegir.readers.swarm.network import SwarmModel
+from aegir.readers.swarm.spawn_estimate import (
+    ALL,
+    FURTHEST,
+    Count,
+    SpawnEstimate,
+    column_features,
+    feature_names,
+)
+from aegir_rl.base.arrays import I64, Bools, Floats, Ints
+from aegir_rl.base.seeding import Seeds
+from aegir_rl.offline.intervals import Estimate, estimate_mean
+from aegir_rl.raters.ensemble import RewardEnsemble
+from aegir_rl.rewards.parallelism import ParallelWeights, compute_r_parallel
+from aegir_rl.rewards.routing import group_rows
+from aegir_rl.rl.schedules import StagedLambdas
+
+COUNTS: tuple[Count, ...] = (0, 1, 2, 4, ALL)
+TIMED_COLUMNS = 256
+"""Columns on which the cost of every model is measured."""
+LEAST_GAIN = 0.002
+FOLDS = 5
+RIDGE = 300.0
+"""With 30 to 1000 the correlation of complexity and log loss on other groups differs by less than 0.01."""
+MOST_LOSS = 4.0
+"""Log loss of a column, in nats, above which it counts no more; a few hopeless columns would rule the fit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpawnOutcomes:
+    """C columns of T tables, answered with 0 to N specialists."""
+
+    swarm: SwarmModel
+    group: I64
+    """(T,) what must stay on one side of a split, from 0 on."""
+    table: I64
+    """(C,) the table of each column."""
+    features: Floats
+    """(C, F)"""
+    chances: Floats
+    """(N + 1, heads, C) probability of what is right, nan without a label."""
+    right: Floats
+    """(N + 1, heads, C) whether the likeliest answer is right, nan without a label."""
+    activation: Bools
+    """(N + 1, C, N)"""
+    symbols: I64
+    """(C,) length of each column."""
+    seconds: Floats
+    """(1 + N,) CPU seconds per symbol of the primary and of every specialist."""
+    sha256: str
+    """Of the names and labels of all columns."""
+
+    def table_means(self, columns: Floats) -> Floats:
+        """Return (T,) the mean of what is known of columns (C,); nan where nothing is."""
+        return mean_by_table(columns, self.table, len(self.group))
+
+    @property
+    def indices(self) -> list[int]:
+        """Where the counts of COUNTS stand among the outcomes."""
+        most = len(self.swarm.names)
+        return [most if count is ALL else min(count, most) for count in COUNTS]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCounts:
+    """A way to choose counts, on held-out tables."""
+
+    name: str
+    shares: tuple[float, ...]
+    """Share of the tables that get each of COUNTS."""
+    right: float
+    """Share of the labelled parts of columns that are answered right."""
+    difference: Estimate
+    """Of `right` to activating everyone, paired."""
+    work: float
+    """Mean total work of a table, as a multiple of the primary's."""
+    critical_path: float
+    """The same of the critical path."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return a JSON record."""
+        return asdict(self) | {"difference": self.difference.as_dict()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedSpawning:
+    """The estimate, and how it does on groups that it has not seen."""
+
+    estimate: SpawnEstimate
+    chosen: JudgedCounts
+    constants: tuple[JudgedCounts, ...]
+    """Always the same count."""
+    spearman_loss: float
+    """Rank correlation of the complexity with the log loss of the primary alone."""
+
+
+def collect_outcomes(
+    run: Path,
+    data: Sequence[Path],
+    track: Callable[[Sequence[int], str], Iterable[int]] = lambda counts, _: counts,
+) -> SpawnOutcomes:
+    """Answer the tables that a run held out with every number of its specialists."""
+    held_out = load_swarm_tables(run, data)
+    swarm, tables = held_out.swarm, held_out.tables
+    symbols = encode_tables(tables, swarm.primary)
+    chances, right, activation = [], [], []
+    for count in track(range(len(swarm.names) + 1), "numbers of specialists"):
+        scores = SwarmAnnotator(swarm, most_specialists=count).score(tables)
+        is_right, chance = held_out.judge(scores)
+        chances.append(chance)
+        right.append(is_right)
+        routed = [column for each in scores for column in each.routing or ()]
+        activation.append([[decision.woken for decision in column] for column in routed])
+    columns = [column for table in tables for column in table.columns]
+    return SpawnOutcomes(
+        swarm=swarm,
+        group=held_out.group,
+        table=held_out.table,
+        features=column_features(columns, SwarmAnnotator(swarm).route(symbols)),
+        chances=np.array(chances),
+        right=np.array(right),
+        activation=np.array(activation, bool).reshape(len(chances), len(symbols), -1),
+        symbols=np.array([len(each) for each in symbols]),
+        seconds=_measure_seconds(swarm, symbols[:TIMED_COLUMNS]),
+        sha256=held_out.sha256,
+    )
+
+
+def _measure_seconds(swarm: SwarmModel, symbols: Sequence[Symbols]) -> Floats:
+    """Return (1 + N,) CPU seconds per symbol of the primary and of every specialist."""
+    batches = [pad([symbols[i] for i in batch])[0] for batch in batches_by_length(symbols)]
+    primary = swarm.primary
+    models: list[Callable[[Symbols], object]] = [lambda batch: primary.vectors(primary.read(batch))]
+    seconds = []
+    for read in (*models, *(specialist.contribute for specialist in swarm.specialists)):
+        read(batches[0])
+        start = time.thread_time()
+        for batch in batches:
+            read(batch)
+        seconds.append((time.thread_time() - start) / max(sum(map(len, symbols)), 1))
+    return np.array(seconds)
+
+
+def compute_rewards(outcomes: SpawnOutcomes) -> tuple[Floats, Floats, Floats]:
+    """Return (T, A) reward without path cost, path, and work as a multiple of the primary's, of every count."""
+    lambdas, tables = StagedLambdas()(1.0), len(outcomes.group)
+    ensemble = RewardEnsemble(("label", *HEADS), method="mean", min_raters=1)
+    symbols = outcomes.symbols.astype(np.float64)
+    alone = np.bincount(outcomes.table, symbols, tables) * outcomes.seconds[0]
+    rewards, paths, works = [], [], []
+    for index in outcomes.indices:
+        label = outcomes.right[index, HEADS.index("types")]
+        ratings = np.concatenate([label[None], outcomes.chances[index]])
+        perf = outcomes.table_means(ensemble.combine(ratings).scores)
+        rewards.append(perf + lambdas.parallel * _parallel_reward(outcomes, index))
+        helpers = [np.zeros(tables)]  # the path of a table without specialists
+        for active, seconds in zip(outcomes.activation[index].T, outcomes.seconds[1:], strict=True):
+            helpers.append(np.bincount(outcomes.table, symbols * active, tables) * seconds)
+        paths.append(np.max(helpers, axis=0) / alone)
+        works.append(1 + np.sum(helpers, axis=0) / alone)
+    return np.stack(rewards, axis=1), np.stack(paths, axis=1), np.stack(works, axis=1)
+
+
+def _parallel_reward(outcomes: SpawnOutcomes, index: int) -> Floats:
+    """Return (T,) r_parallel of the labelled columns; nan for a table without any."""
+    probability = [mean_known(chances) for chances in outcomes.chances]
+    gains = np.zeros(outcomes.activation.shape[1:])
+    for count in range(1, len(probability)):
+        joined = outcomes.activation[count] & ~outcomes.activation[count - 1]
+        gains = np.where(joined, (probability[count] - probability[count - 1])[:, None], gains)
+    labelled = np.isfinite(probability[index])
+    table = outcomes.table[labelled]
+    active, decided = group_rows(outcomes.activation[index][labelled].astype(float), table)
+    rewards = np.full(len(outcomes.group), np.nan)
+    rewards[np.unique(table)] = compute_r_parallel(
+        np.nan_to_num(active),
+        score_gain=group_rows(gains[labelled], table)[0],
+        decided=decided,
+        pool=np.zeros(len(active), np.int64),
+        weights=ParallelWeights(least_gain=LEAST_GAIN),
+    ).reward
+    return rewards
+
+
+def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0) -> FittedSpawning:
+    """Fit an estimate with this cost of doubling the critical path, and judge it."""
+    reward, path, work = compute_rewards(outcomes)
+    loss = mean_known(-np.log(np.maximum(outcomes.chances[0], math.exp(-MOST_LOSS))))
+    order = Seeds(seed).generator("folds of spawning").permutation(int(outcomes.group.max()) + 1)
+    folds = np.asarray(order % FOLDS)[outcomes.group]
+    complexity = _cross_fit(outcomes, loss, folds, np.ones(len(folds), bool))
+    choice = np.zeros(len(folds), np.int64)
+    for fold in range(FOLDS):
+        others, mine = folds != fold, folds == fold
+        inner = _cross_fit(outcomes, loss, folds, others)
+        lines = _fit_lines(inner, reward) - path_cost * _fit_lines(inner, path)
+        choice[mine] = (lines @ np.stack([np.ones(mine.sum()), complexity[mine]])).argmax(axis=0)
+    chosen = _judge("chosen", choice, outcomes, path, work)
+    names = ["always all" if count is ALL else f"always {count}" for count in COUNTS]
+    every = _fit_ridge(outcomes, loss, np.ones(len(folds), bool))
+    estimate = SpawnEstimate(
+        features=feature_names(outcomes.swarm),
+        mean=every.mean,
+        scale=every.scale,
+        weights=every.weights,
+        bias=every.bias,
+        counts=COUNTS,
+        value=_fit_lines(complexity, reward),
+        path=_fit_lines(complexity, path),
+        path_cost=path_cost,
+        primary_sha256=outcomes.swarm.settings.primary_sha256,
+        specialists=outcomes.swarm.names,
+        training={
+            "tables": len(outcomes.group),
+            "columns": len(outcomes.table),
+            "data_sha256": outcomes.sha256,
+            "figures": chosen.as_dict(),
+        },
+    )
+    return FittedSpawning(
+        estimate=estimate,
+        chosen=chosen,
+        constants=tuple(
+            _judge(name, np.full(len(folds), index), outcomes, path, work)
+            for index, name in enumerate(names)
+        ),
+        spearman_loss=spearman(complexity, outcomes.table_means(loss)),
+    )
+
+
+def spearman(x: Floats, y: Floats) -> float:
+    """Return the rank correlation of what is known of both, equal values sharing their mean rank; nan if one is constant."""
+    known = np.isfinite(x) & np.isfinite(y)
+    first, second = _ranks(x[known]), _ranks(y[known])
+    spread = first.std() * second.std() if known.any() else 0.0
+    if spread == 0:
+        return math.nan
+    return float(((first - first.mean()) * (second - second.mean())).mean() / spread)
+
+
+def _ranks(values: Floats) -> Floats:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
+    return ranks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ridge:
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    bias: float
+
+    def __call__(self, features: Floats) -> Floats:
+        x = np.clip((features - self.mean) / self.scale, -FURTHEST, FURTHEST)
+        predicted: Floats = x @ self.weights + self.bias
+        return predicted
+
+
+def _fit_ridge(outcomes: SpawnOutcomes, loss: Floats, tables: Bools) -> _Ridge:
+    """Return the complexity of a column, from these tables (T,)."""
+    rows = tables[outcomes.table] & np.isfinite(loss)
+    features, bias = outcomes.features[rows], float(loss[rows].mean())
+    mean, scale = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-6)
+    x = np.clip((features - mean) / scale, -FURTHEST, FURTHEST)
+    inner = x.T @ x + RIDGE * np.eye(x.shape[1])
+    return _Ridge(mean, scale, np.linalg.solve(inner, x.T @ (loss[rows] - bias)), bias)
+
+
+def _cross_fit(outcomes: SpawnOutcomes, loss: Floats, folds: Ints, tables: Bools) -> Floats:
+    """Return (T,) the complexity of these tables, each estimated by the other folds of them; nan of the others."""
+    complexity = np.full(len(folds), np.nan)
+    for fold in range(FOLDS):
+        mine = tables & (folds == fold)
+        model = _fit_ridge(outcomes, loss, tables & (folds != fold))
+        complexity[mine] = outcomes.table_means(model(outcomes.features))[mine]
+    return complexity
+
+
+def _fit_lines(complexity: Floats, values: Floats) -> Floats:
+    """Return (A, 2) intercept and slope of values (T, A) by least squares, over tables where both are known."""
+    known = np.isfinite(complexity) & np.isfinite(values).all(axis=1)
+    x = np.stack([np.ones(int(known.sum())), complexity[known]], axis=1)
+    fitted = np.linalg.lstsq(x, values[known], rcond=None)[0]
+    return np.asarray(fitted.T, np.float64)
+
+
+def _judge(
+    name: str, choice: Ints, outcomes: SpawnOutcomes, path: Floats, work: Floats
+) -> JudgedCounts:
+    """Return the metrics of choosing these counts (T,), indices of COUNTS."""
+    right = np.stack([mean_known(outcomes.right[index]) for index in outcomes.indices])
+    chosen = right[choice[outcomes.table], np.arange(right.shape[1])]
+    known, rows = np.isfinite(chosen), np.arange(len(choice))
+    groups = np.unique(outcomes.group[outcomes.table[known]], return_inverse=True)[1]
+    return JudgedCounts(
+        name=name,
+        shares=tuple((np.bincount(choice, minlength=len(COUNTS)) / len(choice)).tolist()),
+        right=float(chosen[known].mean()),
+        difference=estimate_mean((chosen - right[-1])[known], groups),
+        work=float(work[rows, choice].mean()),
+        critical_path=float(1 + path[rows, choice].mean()),
+    )
