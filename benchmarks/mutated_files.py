@@ -206,16 +206,16 @@ def _by_format(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
 def serve() -> None:
     """Annotate the files named on standard input; one JSON object per file on standard output."""
     from aegir.answers.writers import FORMATS
-    from aegir.pipeline.registry import load_annotator
-    from aegir.pipeline.run import Failure, annotate_sources
+    from aegir.pipeline.run import Failure, annotate_sources, prepare
+    from aegir.pipeline.settings import AnnotationSettings
 
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    annotator = load_annotator()
+    prepared = prepare(AnnotationSettings(custom_types=False, memory=False))
     print("ready", flush=True)
     for line in sys.stdin:
         path = Path(line.rstrip("\n"))
         try:
-            outcomes = list(annotate_sources([path], annotator))
+            outcomes = [each.answer for each in annotate_sources([path], prepared)]
             tables = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
             reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Failure)]
             FORMATS["json"](tables)
