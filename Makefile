@@ -5,14 +5,18 @@ BIN := .venv/bin
 # aegir-rl is installed from its folder, as the release that aegir-tables asks for.
 PIP := AEGIR_RELEASE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-cluster check fix reference bench bubblewrap axe wheels clean
+.PHONY: demo test test-slow test-cluster check fix reference bench bubblewrap axe wheels clean
 
 demo: .venv/base
 	$(BIN)/aegir annotate examples
 
 test: .venv/dev bubblewrap axe
 	$(MAKE) check
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not slow"
+
+# The tests marked `slow`; CI runs them after `make test`.
+test-slow: .venv/dev bubblewrap
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m slow
 
 # Ray is as large as half of the rest, so `make test` skips these.
 test-cluster: .venv/cluster bubblewrap
