@@ -113,12 +113,10 @@ def _kernels(width: int) -> tuple[Kernel, Kernel]:
 def _forward_kernel(width: int) -> Kernel:
     at, mix = forward_mix_layout(width)
 
-    starts = (at.receptance, mix.raw_key, at.value, mix.raw_decay, mix.rate, mix.gate)
-
     def forward(first: Any, last: Any, *arrays: Any) -> None:
         inputs, parameters = arrays[:INPUTS], arrays[INPUTS:GIVEN]
         state, mask, y, final, outputs, held_values, kept, keep = arrays[GIVEN:]
-        k = inputs[1]
+        r, k, v, w_raw, a_raw, g = inputs
         work = np.zeros(at.size, np.float32)
         active = np.empty(mask.shape[1], np.int64)
         size = k.shape[3]
@@ -146,8 +144,12 @@ def _forward_kernel(width: int) -> Kernel:
                     if keep:
                         prefetch_write(held_values[row, ahead, head])
                         prefetch_write(outputs[row, ahead, head])
-                for i in range(INPUTS):
-                    load(inputs[i][row, t, head], work, starts[i])
+                load(r[row, t, head], work, at.receptance)
+                load(k[row, t, head], work, mix.raw_key)
+                load(v[row, t, head], work, at.value)
+                load(w_raw[row, t, head], work, mix.raw_decay)
+                load(a_raw[row, t, head], work, mix.rate)
+                load(g[row, t, head], work, mix.gate)
                 mix_inputs(work, size, at, mix)
                 if n + 1 < count:
                     load(k[row, active[n + 1], head], work, mix.next_raw_key)
@@ -167,15 +169,12 @@ def _forward_kernel(width: int) -> Kernel:
 def _backward_kernel(width: int) -> Kernel:
     at, mix, own = backward_mix_layout(width)
 
-    starts = (at.receptance, mix.raw_key, at.value, mix.raw_decay, mix.rate, mix.gate)
-    loaded = (*starts, mix.output, at.held, mix.given)
-    stored = (at.key_gradient, at.value_gradient, at.decay_gradient, at.write_gradient)
-
     def backward(first: Any, last: Any, *arrays: Any) -> None:
-        parameters = arrays[INPUTS:GIVEN]
+        inputs, parameters = arrays[:INPUTS], arrays[INPUTS:GIVEN]
+        r, k, v, w_raw, a_raw, g = inputs
         mask, outputs, held_values, kept, to_y, to_final = arrays[GIVEN:SAVED]
         to_r, to_k, to_v, to_w_raw, to_a_raw, to_g, to_parameters, to_state = arrays[SAVED:]
-        read = (*arrays[:INPUTS], outputs, held_values, to_y)
+        read = (*inputs, outputs, held_values, to_y)
         written = (to_k, to_v, to_w_raw, to_a_raw)
         work = np.zeros(at.size + SHARED * width, np.float32)
         shared = work[at.size :]
@@ -199,8 +198,15 @@ def _backward_kernel(width: int) -> Kernel:
                     slot = work[step * at.slot :]
                     for each in written:
                         prefetch_write(each[row, t, head])
-                    for n in range(len(loaded)):
-                        load(read[n][row, t, head], slot, loaded[n])
+                    load(r[row, t, head], slot, at.receptance)
+                    load(k[row, t, head], slot, mix.raw_key)
+                    load(v[row, t, head], slot, at.value)
+                    load(w_raw[row, t, head], slot, mix.raw_decay)
+                    load(a_raw[row, t, head], slot, mix.rate)
+                    load(g[row, t, head], slot, mix.gate)
+                    load(outputs[row, t, head], slot, mix.output)
+                    load(held_values[row, t, head], slot, at.held)
+                    load(to_y[row, t, head], slot, mix.given)
                     lengths[step] = recompute_inputs(slot, shared, size, at, mix, own)
                     to_bonus = gate_output_backward(slot, shared, size, at, mix, own)
                     to_bonuses[step] = to_bonus
@@ -226,8 +232,10 @@ def _backward_kernel(width: int) -> Kernel:
                     mix_inputs_backward(
                         slot, shared, size, lengths[step], to_bonuses[step], at, mix, own
                     )
-                    for n in range(len(stored)):
-                        store(slot, stored[n], written[n][row, t, head])
+                    store(slot, at.key_gradient, to_k[row, t, head])
+                    store(slot, at.value_gradient, to_v[row, t, head])
+                    store(slot, at.decay_gradient, to_w_raw[row, t, head])
+                    store(slot, at.write_gradient, to_a_raw[row, t, head])
                 copy(work, gradient, at)
             for n in range(PARAMETERS):
                 store(shared, own.to_key_scale + n * width, to_parameters[row, head, n])
