@@ -26,7 +26,7 @@ from aegir.lab.calibrate import NETWORK_ANSWERS, calibrating_combined
 from aegir.lab.data.sources import read_training_tables
 from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers, places_of
 from aegir.lab.ngrams import networks_file
-from aegir.lab.replay import Calibrating
+from aegir.lab.replay import Calibrating, table_scores
 from aegir.pipeline.called_readers import CalledReader
 from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline, named_searches
 from aegir.pipeline.plan import READERS, SEARCHES, SearchDepth
@@ -37,7 +37,7 @@ from aegir.readers.calibration import ByteCalibration
 from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.readers.ngrams.network import load_networks
 from aegir.readers.rules.judge import Verdict
-from aegir.readers.scores import Explanation, TableScores
+from aegir.readers.scores import TableScores, table_spans
 from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.routing.decisions import load_routing
 from aegir.routing.learnt_policy import LearntPolicy
@@ -206,23 +206,14 @@ def _tables(
     """Return the tables of the fold under unique names, with the answers of n-grams."""
     held, parts = calibrating.held[origin], calibrating.first(False)[origin]
     groups = dict(zip(held_out.names, held_out.group.tolist(), strict=True))
-    ends = np.cumsum([len(table.labelled.table.columns) for table in held.tables]).tolist()
+    spans = table_spans([table.labelled.table for table in held.tables])
     found = []
-    for table, end, own in zip(held.tables, ends, held.half, strict=True):
+    for table, span, own in zip(held.tables, spans, held.half, strict=True):
         if not own:
             continue
         names = column_names(table)
-        span = slice(end - len(names), end)
         plain = replace(table.labelled.table, name=names[0].rpartition("#")[0])
         group = next(groups[name] for name in names if name in groups)
-        scores = TableScores(
-            parts["types"][span],
-            parts["relations"][span],
-            plain.subject,
-            (Explanation(),) * len(names),
-            fine=parts["fine"][span],
-            personal=parts["personal"][span],
-            web=float(parts["web"][span][0]),
-        )
+        scores = table_scores(plain, parts, span, float(parts["web"][span][0]))
         found.append((replace(table.labelled, table=plain, group=f"{origin} {group}"), scores))
     return found

@@ -46,6 +46,7 @@ from aegir.readers.scores import (
     explain_verdict,
     table_spans,
 )
+from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64, Bools, softmax
 from aegir_rl.base.errors import UsageError
@@ -178,22 +179,28 @@ class FittedMixture:
         )
 
 
+def table_scores(
+    table: Table, parts: Parts, span: slice, web: float, explanations: Sequence[Explanation] = ()
+) -> TableScores:
+    """Return the scores of a table from the probabilities of all columns, of which it has those in `span`."""
+    return TableScores(
+        parts["types"][span],
+        parts["relations"][span],
+        table.subject,
+        tuple(explanations) or (Explanation(),) * len(table.columns),
+        fine=parts["fine"][span],
+        personal=parts["personal"][span],
+        web=web,
+    )
+
+
 def replay_alone(held: Held, model: str, annotator: str) -> list[TableAnnotation]:
     """Return what the annotator of the byte network alone would have answered."""
-    parts, answers, start = held.parts[model], [], 0
-    for table in (training.labelled.table for training in held.tables):
-        span = slice(start, start + len(table.columns))
-        start = span.stop
-        scores = TableScores(
-            parts["types"][span],
-            parts["relations"][span],
-            table.subject,
-            (Explanation(),) * len(table.columns),
-            fine=parts["fine"][span],
-            personal=parts["personal"][span],
-            web=probability_of_web(parts["relations"][span], table.subject),
-        )
-        answers.append(decide(table, scores, annotator))
+    parts, answers = held.parts[model], []
+    tables = [training.labelled.table for training in held.tables]
+    for table, span in zip(tables, table_spans(tables), strict=True):
+        web = probability_of_web(parts["relations"][span], table.subject)
+        answers.append(decide(table, table_scores(table, parts, span, web), annotator))
     return answers
 
 
@@ -394,28 +401,22 @@ class Calibrating:
 
     def replay(self, origin: str, fitted: FittedMixture) -> list[TableAnnotation]:
         """Return what the annotator would have answered to the held-out tables."""
-        held, mixed = self.held[origin], self.mixed(origin, fitted)
-        ends = np.cumsum([len(t.labelled.table.columns) for t in held.tables]).tolist()
-        answers = []
-        for table, end in zip(held.tables, ends, strict=True):
-            span = slice(end - len(table.labelled.table.columns), end)
-            verdicts = self.verdicts[origin][span]
-            types, relations = mixed["types"][span], mixed["relations"][span]
-            web = float(mixed["web"][span][0])
+        mixed, answers = self.mixed(origin, fitted), []
+        tables = [training.labelled.table for training in self.held[origin].tables]
+        for table, span in zip(tables, table_spans(tables), strict=True):
+            verdicts, web = self.verdicts[origin][span], float(mixed["web"][span][0])
+            scores = table_scores(table, mixed, span, web, [*map(explain_verdict, verdicts)])
             if self.with_rules:
                 types, relations = apply_rules(
-                    types, relations, verdicts, web, fitted.mixture, self.compatibility
+                    scores.types,
+                    scores.relations,
+                    verdicts,
+                    web,
+                    fitted.mixture,
+                    self.compatibility,
                 )
-            scores = TableScores(
-                types,
-                relations,
-                table.labelled.table.subject,
-                tuple(map(explain_verdict, verdicts)),
-                fine=mixed["fine"][span],
-                personal=mixed["personal"][span],
-                web=web,
-            )
-            answers.append(decide(table.labelled.table, scores, self.annotator))
+                scores = replace(scores, types=types, relations=relations)
+            answers.append(decide(table, scores, self.annotator))
         return answers
 
     def cross_fitted(self, origin: str) -> list[TableAnnotation]:

@@ -21,13 +21,9 @@ from aegir.lab.byte_network.examples import (
     TableExample,
     soft_target,
 )
-from aegir.lab.nets.annotator import TableBatch
-from aegir.readers.bytes.architecture import Reading
-from aegir.readers.bytes.byte_encoding import (
-    Symbols,
-    encode_column,
-    pad,
-)
+from aegir.lab.nets.annotator import DROPPED, TableBatch
+from aegir.readers.bytes.architecture import Architecture, Reading
+from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
 from aegir.readers.bytes.gram_index import GramIndex
 from aegir.readers.bytes.scoring import CELLS_READ
 from aegir.readers.bytes.table_mixer import OTHER, SUBJECT, UNKNOWN
@@ -233,6 +229,24 @@ def batch_of(
         order=order,
         symbols=sum(map(len, symbols)),
     )
+
+
+def batch_of_varied(
+    examples: Mapping[int, TableExample],
+    architecture: Architecture,
+    how: Augmentation,
+    seeds: Seeds,
+    names: Sequence[str | int],
+    index: GramIndex,
+    heads: Heads,
+    dropout: float,
+) -> ColumnBatch:
+    """Return the examples of a step, by their index in it, varied; `names` say of which step."""
+    drawings = [
+        draw_varied(example, architecture.reading, how, seeds, *names, number)
+        for number, example in examples.items()
+    ]
+    return batch_of(drawings, index, heads, DROPPED * architecture.column_width if dropout else 0)
 
 
 def _noise(drawing: Drawing, width: int) -> npt.NDArray[np.float32]:

@@ -1,7 +1,6 @@
 """What a run says of its held-out tables: scores, collapse, and the answers that calibration reads (lab/held_out.py).
 
-    held_out_scores(answers, corpus)      {"cta/micro_f1": 0.81, "open/type_right": 0.84, …}
-    report_collapse(metrics, answers, watch)
+    measure_answers(answers, corpus, watch)      {"cta/micro_f1": 0.81, "open/type_right": 0.84, …}
     save_held_out(path, answers, corpus)
 
 Everyday tables are counted as `aegir eval` counts them: every part of the answer has a share of its own.
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.lab.byte_network.corpus import Corpus
-from aegir.lab.byte_network.evaluation import Answers, check_alive
+from aegir.lab.byte_network.evaluation import Answers, check_alive, liveness
 from aegir.lab.held_out import HeldOut, save_answers
 from aegir.pipeline.judged_columns import SAID
 from aegir.readers.bytes.heads import FINE_HEAD, PERSONAL_HEAD, RELATIONS_HEAD, TYPES_HEAD
@@ -30,10 +29,18 @@ HEAD_OF_PART = {
 }
 
 
-def report_collapse(metrics: Mapping[str, float], answers: Answers, watch: Watcher) -> None:
-    """Say which liveness metrics are outside their bounds."""
+def measure_answers(
+    answers: Answers, corpus: Corpus, watch: Watcher, pretraining: bool = False
+) -> dict[str, float]:
+    """Return liveness and, of held-out tables, scores; say which liveness metrics are outside their bounds."""
+    metrics = liveness(answers)
+    if pretraining:  # the heads for types and relations have learnt nothing yet
+        metrics = {n: value for n, value in metrics.items() if not n.startswith("prediction")}
+    elif corpus.held_out:
+        metrics |= held_out_scores(answers, corpus)
     for finding in check_alive(metrics, answers.types).unwell:
         watch.say(f"unwell: {finding.sentence}")
+    return metrics
 
 
 def held_out_scores(answers: Answers, corpus: Corpus) -> dict[str, float]:

@@ -8,7 +8,7 @@ the state of the curriculum, if there is one. Killed at any moment and resumed, 
 not. Under `torchrun` every process reads its share of each step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,21 +16,20 @@ import numpy as np
 import torch
 
 from aegir.answers.gold_labels import unknown_names_sentence
-from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_varied
-from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, Phase, PhaseName
+from aegir.lab.byte_network.batches import batch_of_varied
+from aegir.lab.byte_network.config import NO_CURRICULUM, ByteTraining, PhaseName
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
-from aegir.lab.byte_network.evaluation import answer, liveness
-from aegir.lab.byte_network.examples import Heads, TableExample
+from aegir.lab.byte_network.evaluation import answer
+from aegir.lab.byte_network.examples import Heads
 from aegir.lab.byte_network.held_out_metrics import (
-    held_out_scores,
+    measure_answers,
     recorded_names,
-    report_collapse,
     save_held_out,
 )
 from aegir.lab.byte_network.learner import Learner, Processes
 from aegir.lab.byte_network.mixture import TableMixture
 from aegir.lab.held_out import ANSWERS
-from aegir.lab.nets.annotator import DROPPED, ByteNetwork
+from aegir.lab.nets.annotator import ByteNetwork
 from aegir.lab.torch_training import (
     GRAMS,
     TrainingCheckpoint,
@@ -165,8 +164,20 @@ def _train(
     metrics: dict[str, float] = {}
     for step in range(saved.step if saved else 0, phase.steps):
         draws = mixture.draw(step)
-        batch = _batch(
-            [draw.example for draw in draws], step, config, phase, corpus, index, processes
+        if len(draws) < processes.count:
+            raise UsageError(
+                f"a step reads {len(draws)} tables, fewer than the {processes.count} processes; "
+                "raise tables_per_step"
+            )
+        batch = batch_of_varied(
+            {i: draws[i].example for i in range(processes.rank, len(draws), processes.count)},
+            config.architecture,
+            phase.augmentation,
+            Seeds(config.seed),
+            (step,),
+            index,
+            corpus.heads,
+            phase.loss.dropout,
         )
         learnt = learner.learn(batch, step)
         mixture.update(draws, processes.interleave(learnt.success, len(draws)).numpy())
@@ -214,43 +225,12 @@ def _grams(corpus: Corpus, architecture: Architecture, saved: TrainingCheckpoint
     return corpus.grams(architecture) if architecture.gram_rows else np.zeros(0, np.int32)
 
 
-def _batch(
-    examples: Sequence[TableExample],
-    step: int,
-    config: ByteTraining,
-    phase: Phase,
-    corpus: Corpus,
-    grams: GramIndex,
-    processes: Processes,
-) -> ColumnBatch:
-    """Return this process's share of a step."""
-    if len(examples) < processes.count:
-        raise UsageError(
-            f"a step reads {len(examples)} tables, fewer than the {processes.count} processes; "
-            "raise tables_per_step"
-        )
-    reading, seeds = config.architecture.reading, Seeds(config.seed)
-    drawings = [
-        draw_varied(example, reading, phase.augmentation, seeds, step, index)
-        for index, example in enumerate(examples)
-        if index % processes.count == processes.rank
-    ]
-    noise = DROPPED * config.architecture.column_width if phase.loss.dropout else 0
-    return batch_of(drawings, grams, corpus.heads, noise)
-
-
 def _evaluate(
     net: ByteNetwork, corpus: Corpus, index: GramIndex, phase: PhaseName, watch: Watcher
 ) -> dict[str, float]:
     """Return scores on held-out tables and liveness metrics, and report a collapse."""
     answers = answer(net, corpus.held_out or corpus.sample(CHECKED_TABLES), index)
-    metrics = liveness(answers)
-    if phase == "pretrain":  # the heads for types and relations have learnt nothing yet
-        metrics = {n: value for n, value in metrics.items() if not n.startswith("prediction")}
-    elif corpus.held_out:
-        metrics |= held_out_scores(answers, corpus)
-    report_collapse(metrics, answers, watch)
-    return metrics
+    return measure_answers(answers, corpus, watch, phase == "pretrain")
 
 
 def _describe(corpus: Corpus, mixture: TableMixture, net: ByteNetwork) -> str:

@@ -16,7 +16,7 @@ Promises
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from aegir.lab.data.entities import ENTITIES, read_entities, rebuild_tables, site_of
@@ -86,57 +86,45 @@ class _Sources:
 
     def __init__(self, data: Sequence[Path], wanted: Switches, seed: int, teacher: Teacher) -> None:
         self._data, self._wanted, self._seed, self._teacher = data, wanted, seed, teacher
-        self._labelled: list[TrainingTable] | None = None
-        self._raw: list[Table] | None = None
 
     def makers(self) -> dict[str, Callable[[], list[TrainingTable]]]:
         """Return the function that makes each source's tables, in the order they are returned."""
         return {
             "gold": self.gold,
-            "open": self.open,
+            "open": lambda: [t for t in self.labelled if t.source.everyday],
             "derived": self.derived,
-            "mapped": self.mapped,
+            "mapped": lambda: [t for t in self.labelled if t.source.translated is not None],
             "entities": self.entities,
             "synthetic": lambda: synthetic_tables(_made(self._wanted["synthetic"]), self._seed),
-            "header_types": lambda: typed_by_header(self.raw(), self._seed),
+            "header_types": lambda: typed_by_header(self.raw, self._seed),
             "pseudo": self.pseudo,
-            "headers": lambda: header_tables(self.raw(), self._seed),
+            "headers": lambda: header_tables(self.raw, self._seed),
             **{name: partial(self.auxiliary, name) for name in VOCABULARIES},
         }
 
+    @cached_property
     def labelled(self) -> list[TrainingTable]:
-        if self._labelled is None:
-            self._labelled = read_training_tables(self._data)
-        return self._labelled
+        return read_training_tables(self._data)
 
+    @cached_property
     def raw(self) -> list[Table]:
-        if self._raw is None:
-            self._raw = read_raw_tables(raw_files(self._data), self._seed, self._everyday())
-        return self._raw
-
-    def _everyday(self) -> SameTables:
-        """Return the labelled everyday tables, whether they are learnt from or not: raw/ has some of them too."""
+        """Tables of raw/ without the labelled everyday ones among them, whether those are learnt from or not."""
         files = everyday_files(self._data)
-        return SameTables(table for path in files for table in read_labelled_tables(path))
+        everyday = SameTables(table for path in files for table in read_labelled_tables(path))
+        return read_raw_tables(raw_files(self._data), self._seed, everyday)
 
     def gold(self) -> list[TrainingTable]:
         return [
             table
-            for table in self.labelled()
+            for table in self.labelled
             if table.source.translated is None
             and table.source.file != DERIVED.file
             and not table.source.everyday
         ]
 
-    def open(self) -> list[TrainingTable]:
-        return [table for table in self.labelled() if table.source.everyday]
-
     def derived(self) -> list[TrainingTable]:
-        tables = [table for table in self.labelled() if table.source.file == DERIVED.file]
+        tables = [table for table in self.labelled if table.source.file == DERIVED.file]
         return [replace(table, source=DERIVED) for table in tables]
-
-    def mapped(self) -> list[TrainingTable]:
-        return [table for table in self.labelled() if table.source.translated is not None]
 
     def entities(self) -> list[TrainingTable]:
         sites = {site_of(table.labelled.table.name) for table in self.gold()}
@@ -147,7 +135,7 @@ class _Sources:
         teacher = load_annotator(
             AnnotationSettings(annotator=self._teacher.name, model=self._teacher.weights)
         )
-        return pseudo_labelled(self.raw(), teacher, self._seed)
+        return pseudo_labelled(self.raw, teacher, self._seed)
 
     def auxiliary(self, name: str) -> list[TrainingTable]:
         vocabulary = VOCABULARIES[name]

@@ -14,6 +14,7 @@ head that learns to tell 'jockey' from 'club' shapes the layers below it whether
     wikitables  several Freebase types per column; the file's validation part is left out
 """
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -74,35 +75,10 @@ class Source:
         return self.everyday or self.stem.endswith("_val")
 
 
-def _translated(file: str, dataset: str, cta: float, cpa: float, distrusted: str = "") -> Source:
-    return Source(
-        f"labelled/{file}.jsonl.gz",
-        cta_weight=cta,
-        cpa_weight=cpa,
-        in_context=False,
-        translated=dataset,
-        distrusted=frozenset(distrusted.split("|")),
-    )
-
-
-KNOWN_SOURCES = (
-    Source("sotab_cta_train.jsonl", cpa_weight=0),
-    Source("sotab_cta_val.jsonl", cpa_weight=0),
-    Source("sotab_cpa_train.jsonl", cta_weight=0, has_subject=True),
-    Source("sotab_cpa_val.jsonl", cta_weight=0, has_subject=True),
-    # The same sites with all their columns, most of them unlabelled: these teach what surrounds a column.
-    Source("sotab50_cta_train.jsonl", cta_weight=0.5, cpa_weight=0),
-    Source("sotab50_cta_val.jsonl", cta_weight=0.5, cpa_weight=0, calibrates=False),
-    # Calibration reports them apart as long as it fits one answer per column.
-    Source("open/tables.jsonl.gz", everyday=True, web=False, calibrates=False),
-    # Types derived from relations, unverified: only used for which types the columns of a relation have.
-    Source("labelled/sotabv2_cpa_as_cta.jsonl.gz", cta_weight=0, cpa_weight=0, in_context=False),
-    # Headers of web tables: "name", "type" and "day" mean too many things, an industry is not a code.
-    _translated("sherlock", "sherlock", 0.3, 0, "name|location|type|day|industry|owner|origin"),
-    _translated("schemaorg_sites", "schemaorg_sites", 0.3, 0.3),
-    _translated("swde", "swde", 0.3, 0.3),
-    _translated("swde_ext", "swde", 0.3, 0.3),
-    _translated("schemaorg_examples", "schemaorg_examples", 0.3, 0.3),
+_FILES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KNOWN_SOURCES = tuple(
+    Source(**known | {"distrusted": frozenset(known.get("distrusted", ()))})
+    for known in _FILES["known"]
 )
 
 
@@ -234,11 +210,7 @@ class Vocabulary:
     """Whether a column's property, where it has one, says more than its type."""
 
 
-VOCABULARIES = {
-    "dbpedia": Vocabulary("labelled/dbpedia.jsonl.gz", "dbpedia", by_property=True),
-    "sherlock": Vocabulary("labelled/sherlock.jsonl.gz", "sherlock"),
-    "wikitables": Vocabulary("wikitables_cta_train.jsonl", "wikitables"),
-}
+VOCABULARIES = {name: Vocabulary(aux=name, **each) for name, each in _FILES["vocabularies"].items()}
 
 
 def auxiliary_tables(path: Path, vocabulary: Vocabulary, seed: int) -> list[TrainingTable]:

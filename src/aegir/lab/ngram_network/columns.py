@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from aegir.lab.byte_network.examples import soft_target as soft_outputs
 from aegir.lab.data.raw_tables import without_headers
 from aegir.lab.data.sources import TrainingTable
 from aegir.readers.ngrams.column_inputs import ColumnInputs, read_columns
@@ -22,8 +23,6 @@ from aegir.tables.table import Table
 from aegir.vocabulary.terms import FINE_INDEX, RELATION_INDEX, TYPE_INDEX
 from aegir_rl.base.arrays import F32, I64
 
-FURTHER = 0.35
-"""Weight of an acceptable name after the first, before they are made to sum to 1."""
 TABLES_AT_ONCE = 64
 TARGETS = ("types", "fine", "relations", "personal")
 F16 = npt.NDArray[np.float16]
@@ -104,13 +103,8 @@ class Columns:
 
 
 def soft_target(head: str, names: Accepted) -> F32:
-    """Return (outputs,) the probabilities to aim at; "none of these" for no name."""
-    target = np.zeros(HEADS[head], np.float32)
-    if not names:
-        target[-1] = 1.0
-    for i, name in enumerate(names):
-        target[_INDEX[head][name]] = FURTHER if i else 1.0
-    return np.asarray(target / target.sum(), np.float32)
+    """Return (outputs,) the probabilities to aim at; "none of these", the last, for no name."""
+    return soft_outputs([_INDEX[head][name] for name in names] or [-1], HEADS[head])
 
 
 def _read(batch: Sequence[Table]) -> ColumnInputs:

@@ -95,18 +95,8 @@ class RowAdam(torch.optim.Optimizer):  # type: ignore[misc]
 
 
 @compiled
-def _update_rows(
-    first: Any,
-    last: Any,
-    weight: Any,
-    gradient: Any,
-    mean: Any,
-    square: Any,
-    slow: Any,
-    slower: Any,
-    rate: Any,
-    eps: Any,
-) -> None:
+def _update_rows(first: Any, last: Any, *arguments: Any) -> None:
+    weight, gradient, mean, square, slow, slower, rate, eps = arguments
     for row in range(first, last):
         g, w, m, v = gradient[row], weight[row], mean[row], square[row]
         if not g.any():

@@ -16,13 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.lab.byte_network.corpus import Corpus
-from aegir.lab.byte_network.evaluation import liveness
 from aegir.lab.byte_network.examples import TableExample
 from aegir.lab.byte_network.export import SHIPPED_HEADS
 from aegir.lab.byte_network.held_out_metrics import (
-    held_out_scores,
+    measure_answers,
     recorded_names,
-    report_collapse,
     save_held_out,
 )
 from aegir.lab.held_out import ANSWERS
@@ -196,10 +194,7 @@ def finish(state: RunState) -> dict[str, float]:
 
 def _scores(state: RunState, corpus: Corpus) -> tuple[Evaluated, dict[str, float]]:
     evaluated = evaluate(state.policy, state.config, corpus.held_out or corpus.sample(EVALUATED))
-    metrics = liveness(evaluated.answers)
-    if corpus.held_out:
-        metrics |= held_out_scores(evaluated.answers, corpus)
-    report_collapse(metrics, evaluated.answers, state.run.watch)
+    metrics = measure_answers(evaluated.answers, corpus, state.run.watch)
     return evaluated, metrics | evaluated.routing.metrics()
 
 

@@ -17,11 +17,10 @@ import numpy as np
 from torch import Tensor
 
 from aegir.answers.gold_labels import unknown_names_sentence
-from aegir.lab.byte_network.batches import ColumnBatch, batch_of, draw_varied
+from aegir.lab.byte_network.batches import ColumnBatch, batch_of_varied
 from aegir.lab.byte_network.config import NO_CURRICULUM, TableCurriculum
 from aegir.lab.byte_network.corpus import Corpus, build_corpus
 from aegir.lab.byte_network.mixture import Draw, TableMixture
-from aegir.lab.nets.annotator import DROPPED
 from aegir.lab.parl.build import StartPrimary, build_policy, load_primary, unlike_folds
 from aegir.lab.parl.config import (
     ALWAYS,
@@ -139,16 +138,17 @@ class RunState:
 
     def draw(self, stage: str, step: int) -> tuple[list[Draw], ColumnBatch]:
         """Return the tables of a step of a stage, and as they are read."""
-        learning, architecture = self.config.learning, self.policy.primary.network.architecture
-        draws, seeds = self.mixtures[stage].draw(step), Seeds(self.config.seed)
-        drawings = [
-            draw_varied(
-                draw.example, architecture.reading, learning.augmentation, seeds, stage, step, index
-            )
-            for index, draw in enumerate(draws)
-        ]
-        noise = DROPPED * architecture.column_width if learning.loss.dropout else 0
-        return draws, batch_of(drawings, self.policy.primary.index, self.corpus.heads, noise)
+        learning, draws = self.config.learning, self.mixtures[stage].draw(step)
+        return draws, batch_of_varied(
+            {number: draw.example for number, draw in enumerate(draws)},
+            self.policy.primary.network.architecture,
+            learning.augmentation,
+            Seeds(self.config.seed),
+            (stage, step),
+            self.policy.primary.index,
+            self.corpus.heads,
+            learning.loss.dropout,
+        )
 
     def run_activated(
         self, draws: Sequence[Draw], batch: ColumnBatch, activation: Tensor

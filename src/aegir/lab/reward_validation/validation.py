@@ -20,11 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from aegir.lab.reward_validation.cases import (
-    Component,
-    independence_cases,
-    polarity_cases,
-)
+from aegir.lab.reward_validation.cases import Component, read_cases
 from aegir.lab.reward_validation.config import ValidationConfig
 from aegir.lab.reward_validation.gradient_checks import gradient_checks
 from aegir.lab.reward_validation.report import RewardCheck, ValidationReport
@@ -123,11 +119,11 @@ class _Guarded:
 def _polarity_checks(
     components: Mapping[str, _Guarded], config: ValidationConfig
 ) -> Iterator[RewardCheck]:
-    for case in polarity_cases():
-        component = components[case.component]
-        better, worse = (float(component(batch)[0]) for batch in (case.better, case.worse))
+    for case in read_cases("polarity"):
+        (name,) = case.expected
+        better, worse = (float(components[name](batch)[0]) for batch in case.tables)
         yield RewardCheck.of(
-            *("polarity", case.component, case.name),
+            *("polarity", name, case.name),
             passed=better >= worse + config.limits.margin,
             sentence=f"{better:.3f} against {worse:.3f}",
             better=better,
@@ -139,8 +135,9 @@ def _independence_checks(
     components: Mapping[str, _Guarded], config: ValidationConfig
 ) -> Iterator[RewardCheck]:
     limits = config.limits
-    for case in independence_cases():
-        rewards = {name: float(components[name](case.batch)[0]) for name in case.expected}
+    for case in read_cases("independence"):
+        (batch,) = case.tables
+        rewards = {name: float(components[name](batch)[0]) for name in case.expected}
         passed = all(
             rewards[name] >= limits.high if level == "high" else rewards[name] <= limits.low
             for name, level in case.expected.items()

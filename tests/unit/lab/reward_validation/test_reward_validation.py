@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.lab.reward_validation.cases import independence_cases
+from aegir.lab.reward_validation.cases import read_cases
 from aegir.lab.reward_validation.config import ValidationConfig, read_validation_config
 from aegir.lab.reward_validation.report import ValidationReport
 from aegir.lab.reward_validation.report_page import render_page
@@ -55,7 +55,7 @@ def test_every_component_has_a_gradient_and_a_constant_reward_has_none(good):
 
 
 def test_the_three_named_cases_are_among_those_checked():
-    names = [case.name for case in independence_cases()]
+    names = [case.name for case in read_cases("independence")]
     assert names[:3] == ["accurate but one-sided", "balanced but incomplete", "complete but wrong"]
 
 

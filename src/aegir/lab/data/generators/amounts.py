@@ -59,20 +59,18 @@ def number(random: Random) -> Cell:
     return lambda: str(random.randint(0, most) if style == "count" else random.randint(16, most))
 
 
-def latitude(random: Random) -> Cell:
-    """Coordinates around one place or all over the world, with fixed precision."""
-    return _coordinate(random, 85)
+def _coordinates(bound: int) -> Generator:
+    """Columns around one place or all over the world, up to a bound in degrees, with fixed precision."""
+
+    def generator(random: Random) -> Cell:
+        places, centre = random.choice([3, 4, 5, 6, 6, 7]), random.uniform(-bound, bound) * 0.7
+        spread = random.choice([0.1, 1, 6, bound * 0.3])
+        return lambda: f"{max(-bound, min(bound, random.gauss(centre, spread))):.{places}f}"
+
+    return generator
 
 
-def longitude(random: Random) -> Cell:
-    """As latitude, up to 180 degrees."""
-    return _coordinate(random, 179)
-
-
-def _coordinate(random: Random, bound: int) -> Cell:
-    places, centre = random.choice([3, 4, 5, 6, 6, 7]), random.uniform(-bound, bound) * 0.7
-    spread = random.choice([0.1, 1, 6, bound * 0.3])
-    return lambda: f"{max(-bound, min(bound, random.gauss(centre, spread))):.{places}f}"
+latitude, longitude = _coordinates(85), _coordinates(179)
 
 
 _COMMON = weighted("currency code")

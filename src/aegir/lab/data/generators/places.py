@@ -65,18 +65,14 @@ def language(random: Random) -> Cell:
     if style == "code":
         return lambda: random.choice(used)
     if style == "tag":
-        regions = {
-            "en": ["US", "GB"],
-            "pt": ["BR", "PT"],
-            "zh": ["CN"],
-            "ja": ["JP"],
-            "sv": ["SE"],
-            "ar": ["SA"],
-            "ca": ["ES"],
-        }
-        return lambda: (
-            (code := random.choice(used)) + "-" + random.choice(regions.get(code, [code.upper()]))
-        )
+        tags = listed("language tags")
+
+        def tag() -> str:
+            code = random.choice(used)
+            own = [tag for tag in tags if tag.startswith(f"{code}-")]
+            return random.choice(own or [f"{code}-{code.upper()}"])
+
+        return tag
     names = dict(_languages(random.choice(_LANGUAGES)))
     title = random.random() < 0.8
 

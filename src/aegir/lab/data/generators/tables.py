@@ -11,10 +11,10 @@ Limits: made-up columns teach form, not world knowledge; long texts and famous t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
-from aegir.lab.data.generators import amounts, identifiers, people, places, times, work
 from aegir.lab.data.generators.cells import Generator, listed_mixture
 from aegir.lab.data.sources import Source, TrainingTable
 from aegir.tables.labelled import ColumnLabels, LabelledTable
@@ -59,18 +59,10 @@ def _generator(name: str) -> Generator:
     module, dot, function = name.partition(".")
     if not dot:
         return listed_mixture(name)
-    generator: Generator = getattr(_MODULES[module], function)
+    generator: Generator = getattr(import_module(f"{__package__}.{module}"), function)
     return generator
 
 
-_MODULES = {
-    "amounts": amounts,
-    "identifiers": identifiers,
-    "people": people,
-    "places": places,
-    "times": times,
-    "work": work,
-}
 _HERE = Path(__file__).parent
 PROPERTIES: Mapping[str, Recipe] = {
     name: Recipe(kind, _generator(generator), float(constant), float(weight))

@@ -100,10 +100,7 @@ duration: Generator = templates("duration", _fill_duration)
 Width = Literal["wide", "abbreviated"]
 _WIDTHS: tuple[Width, ...] = ("wide", "wide", "abbreviated")
 _SHORT = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
-_CLOCKS = (
-    *("{h:02}:{m:02}", "{h:02}:{m:02}", "{h:02}:{m:02}", "{h:02}.{m:02}", "{i}:{m:02} {p}"),
-    *("{i}:{m:02}{q}", "{i}{q}", "{i} {p}"),
-)
+_CLOCKS = listed("clock of opening hours")
 
 
 @lru_cache(maxsize=64)

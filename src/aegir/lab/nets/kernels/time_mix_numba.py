@@ -52,7 +52,10 @@ from aegir.lab.nets.kernels.wkv7_steps import (
     step_forward,
 )
 
-PARAMETERS = 5
+INPUTS, PARAMETERS = 6, 5
+GIVEN = INPUTS + PARAMETERS
+SAVED = GIVEN + 6
+"""Kernels take r, k, v, w_raw, a_raw, g (B, T, H, K), then k_k, k_a, r_k, ln_weight, ln_bias (H, K), in this order."""
 AHEAD = 3
 """Steps between prefetching memory and using it in the forward pass; backwards it is a segment."""
 
@@ -110,40 +113,18 @@ def _kernels(width: int) -> tuple[Kernel, Kernel]:
 def _forward_kernel(width: int) -> Kernel:
     at, mix = forward_mix_layout(width)
 
-    def forward(
-        first: Any,
-        last: Any,
-        r: Any,
-        k: Any,
-        v: Any,
-        w_raw: Any,
-        a_raw: Any,
-        g: Any,
-        k_k: Any,
-        k_a: Any,
-        r_k: Any,
-        ln_weight: Any,
-        ln_bias: Any,
-        state: Any,
-        mask: Any,
-        y: Any,
-        final: Any,
-        outputs: Any,
-        held_values: Any,
-        kept: Any,
-        keep: Any,
-    ) -> None:
+    def forward(first: Any, last: Any, *arrays: Any) -> None:
+        inputs, parameters = arrays[:INPUTS], arrays[INPUTS:GIVEN]
+        state, mask, y, final, outputs, held_values, kept, keep = arrays[GIVEN:]
+        r, k, v, w_raw, a_raw, g = inputs
         work = np.zeros(at.size, np.float32)
         active = np.empty(mask.shape[1], np.int64)
-        size = r.shape[3]
+        size = k.shape[3]
         for job in range(first, last):
-            row, head = job // r.shape[2], job % r.shape[2]
+            row, head = job // k.shape[2], job % k.shape[2]
             count = list_active(mask[row], active)
-            load(k_k[head], work, mix.key_scale)
-            load(k_a[head], work, mix.key_rate)
-            load(r_k[head], work, mix.bonus)
-            load(ln_weight[head], work, mix.norm_weight)
-            load(ln_bias[head], work, mix.norm_bias)
+            for n in range(PARAMETERS):
+                load(parameters[n][head], work, mix.key_scale + n * width)
             load_state(state[row, head], work, at)
             if count > 0:
                 load(k[row, active[0], head], work, mix.next_raw_key)
@@ -157,12 +138,8 @@ def _forward_kernel(width: int) -> Kernel:
                     store(work, at.held, held_values[row, t, head])
                 if n + AHEAD < count:
                     ahead = active[n + AHEAD]
-                    prefetch_read(r[row, ahead, head])
-                    prefetch_read(k[row, ahead, head])
-                    prefetch_read(v[row, ahead, head])
-                    prefetch_read(w_raw[row, ahead, head])
-                    prefetch_read(a_raw[row, ahead, head])
-                    prefetch_read(g[row, ahead, head])
+                    for each in inputs:
+                        prefetch_read(each[row, ahead, head])
                     prefetch_write(y[row, ahead, head])
                     if keep:
                         prefetch_write(held_values[row, ahead, head])
@@ -192,49 +169,24 @@ def _forward_kernel(width: int) -> Kernel:
 def _backward_kernel(width: int) -> Kernel:
     at, mix, own = backward_mix_layout(width)
 
-    def backward(
-        first: Any,
-        last: Any,
-        r: Any,
-        k: Any,
-        v: Any,
-        w_raw: Any,
-        a_raw: Any,
-        g: Any,
-        k_k: Any,
-        k_a: Any,
-        r_k: Any,
-        ln_weight: Any,
-        ln_bias: Any,
-        mask: Any,
-        outputs: Any,
-        held_values: Any,
-        kept: Any,
-        to_y: Any,
-        to_final: Any,
-        to_r: Any,
-        to_k: Any,
-        to_v: Any,
-        to_w_raw: Any,
-        to_a_raw: Any,
-        to_g: Any,
-        to_parameters: Any,
-        to_state: Any,
-    ) -> None:
+    def backward(first: Any, last: Any, *arrays: Any) -> None:
+        inputs, parameters = arrays[:INPUTS], arrays[INPUTS:GIVEN]
+        r, k, v, w_raw, a_raw, g = inputs
+        mask, outputs, held_values, kept, to_y, to_final = arrays[GIVEN:SAVED]
+        to_r, to_k, to_v, to_w_raw, to_a_raw, to_g, to_parameters, to_state = arrays[SAVED:]
+        read = (*inputs, outputs, held_values, to_y)
+        written = (to_k, to_v, to_w_raw, to_a_raw)
         work = np.zeros(at.size + SHARED * width, np.float32)
         shared = work[at.size :]
         gradient = np.zeros(at.decay, np.float32)  # of the state between two segments
         lengths, to_bonuses = np.empty(SEGMENT, np.float32), np.empty(SEGMENT, np.float32)
         active = np.empty(mask.shape[1], np.int64)
-        size = r.shape[3]
+        size = to_y.shape[3]
         for job in range(first, last):
-            row, head = job // r.shape[2], job % r.shape[2]
+            row, head = job // to_y.shape[2], job % to_y.shape[2]
             count = list_active(mask[row], active)
-            load(k_k[head], shared, own.key_scale)
-            load(k_a[head], shared, own.key_rate)
-            load(r_k[head], shared, own.bonus)
-            load(ln_weight[head], shared, own.norm_weight)
-            load(ln_bias[head], shared, own.norm_bias)
+            for n in range(PARAMETERS):
+                load(parameters[n][head], shared, own.key_scale + n * width)
             shared[own.to_key_scale :] = np.float32(0)
             load_transposed(to_final[row, head], gradient, at)
             for segment in range((count - 1) // SEGMENT, -1, -1):
@@ -244,10 +196,8 @@ def _backward_kernel(width: int) -> Kernel:
                 for step in range(steps):
                     t = active[start + step]
                     slot = work[step * at.slot :]
-                    prefetch_write(to_k[row, t, head])
-                    prefetch_write(to_v[row, t, head])
-                    prefetch_write(to_w_raw[row, t, head])
-                    prefetch_write(to_a_raw[row, t, head])
+                    for each in written:
+                        prefetch_write(each[row, t, head])
                     load(r[row, t, head], slot, at.receptance)
                     load(k[row, t, head], slot, mix.raw_key)
                     load(v[row, t, head], slot, at.value)
@@ -271,15 +221,8 @@ def _backward_kernel(width: int) -> Kernel:
                     t = active[start + step]
                     if segment > 0:
                         ahead = active[start - SEGMENT + step]
-                        prefetch_read(r[row, ahead, head])
-                        prefetch_read(k[row, ahead, head])
-                        prefetch_read(v[row, ahead, head])
-                        prefetch_read(w_raw[row, ahead, head])
-                        prefetch_read(a_raw[row, ahead, head])
-                        prefetch_read(g[row, ahead, head])
-                        prefetch_read(outputs[row, ahead, head])
-                        prefetch_read(held_values[row, ahead, head])
-                        prefetch_read(to_y[row, ahead, head])
+                        for each in read:
+                            prefetch_read(each[row, ahead, head])
                         prefetch_write(to_r[row, ahead, head])
                         prefetch_write(to_g[row, ahead, head])
                         for i in range(step, width, SEGMENT):

@@ -13,7 +13,8 @@ before the vectoriser sees them, and take four to eight times as long.
 """
 
 import math
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -33,52 +34,23 @@ ONE = np.float32(1)
 FORWARD_EXTRAS, BACKWARD_EXTRAS, SHARED = 11, 7, 10
 
 
-class ForwardMixLayout(NamedTuple):
-    """Offsets of the forward pass's own vectors, of K floats each."""
-
-    raw_key: int
-    next_raw_key: int
-    raw_decay: int
-    rate: int
-    gate: int
-    gated: int
-    key_scale: int
-    key_rate: int
-    bonus: int
-    norm_weight: int
-    norm_bias: int
-
-
-class BackwardMixLayout(NamedTuple):
-    """Offsets in a slot of the backward pass's own vectors, of K floats each."""
-
-    raw_key: int
-    rate: int
-    raw_decay: int
-    """w_raw, later the derivative of the decay with respect to it."""
-    gate: int
-    """g, later its gradient."""
-    output: int
-    """The recurrence's output, later the same normalised."""
-    given: int
-    """The gradient of y, later that of the normalised output."""
-    value_share: int
-    """The gradient that reaches v through the bonus."""
-
-
-class SharedLayout(NamedTuple):
-    """Offsets in the shared part of the backward pass, of K floats each."""
-
-    key_scale: int
-    key_rate: int
-    bonus: int
-    norm_weight: int
-    norm_bias: int
-    to_key_scale: int
-    to_key_rate: int
-    to_bonus: int
-    to_norm_weight: int
-    to_norm_bias: int
+ForwardMixLayout = namedtuple(
+    "ForwardMixLayout",
+    "raw_key next_raw_key raw_decay rate gate gated key_scale key_rate bonus norm_weight norm_bias",
+)
+"""Offsets of the forward pass's own vectors, of K floats each; the last five are the head's parameters."""
+BackwardMixLayout = namedtuple(
+    "BackwardMixLayout", "raw_key rate raw_decay gate output given value_share"
+)
+"""Offsets in a slot of the backward pass's own vectors, of K floats each, some of which are replaced: raw_decay by the
+derivative of the decay, gate by its gradient, the recurrence's output by the same normalised, and the gradient `given` of y
+by that of the normalised output. value_share is the gradient that reaches v through the bonus."""
+SharedLayout = namedtuple(
+    "SharedLayout",
+    "key_scale key_rate bonus norm_weight norm_bias "
+    "to_key_scale to_key_rate to_bonus to_norm_weight to_norm_bias",
+)
+"""Offsets in the shared part of the backward pass, of K floats each: parameters, then the sums of their gradients."""
 
 
 def forward_mix_layout(width: int) -> tuple[ForwardLayout, ForwardMixLayout]:

@@ -17,7 +17,8 @@ Not here: loading the vectors and storing the results (time_mix_numba.py).
 """
 
 import itertools
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -28,53 +29,22 @@ SEGMENT = 16
 """Steps between two states that the forward pass keeps; the backward pass recomputes those between."""
 
 
-class ForwardLayout(NamedTuple):
-    """Sizes and offsets of the forward pass's buffer; all are constants of a kernel."""
+ForwardLayout = namedtuple(
+    "ForwardLayout",
+    "width rows value held next_held output decay key write receptance next_removal extra size source",
+)
+"""Sizes and offsets of the forward pass's buffer; all are constants of a kernel.
 
-    width: int
-    """Head size K."""
-    rows: int
-    """Rows of the state: K rounded up to a multiple of 4."""
-    value: int
-    held: int
-    next_held: int
-    output: int
-    decay: int
-    key: int
-    write: int
-    receptance: int
-    next_removal: int
-    extra: int
-    """Offset of the kernel's own vectors, after those of the recurrence."""
-    size: int
-    source: int
+`width` is the head size K, `rows` K rounded up to a multiple of 4, `extra` the offset of the kernel's own vectors, after those
+of the recurrence, and `source` the stamp of the steps (compiled.py)."""
+BackwardLayout = namedtuple(
+    "BackwardLayout",
+    "width rows decay key write receptance removal decay_gradient key_gradient write_gradient "
+    "receptance_gradient removal_gradient value held output_gradient value_gradient extra slot size source",
+)
+"""The same for the backward pass, counted from the beginning of a step's slot (its state comes first).
 
-
-class BackwardLayout(NamedTuple):
-    """The same for the backward pass, counted from the beginning of a step's slot (its state comes first)."""
-
-    width: int
-    rows: int
-    decay: int
-    key: int
-    write: int
-    receptance: int
-    removal: int
-    decay_gradient: int
-    key_gradient: int
-    write_gradient: int
-    receptance_gradient: int
-    removal_gradient: int
-    value: int
-    held: int
-    output_gradient: int
-    value_gradient: int
-    extra: int
-    """Offset of the kernel's own vectors, after those of the recurrence."""
-    slot: int
-    """Size of a slot. There are SEGMENT slots, and one for the state after them."""
-    size: int
-    source: int
+`slot` is the size of a slot. There are SEGMENT slots, and one for the state after them."""
 
 
 def forward_layout(width: int, extra: int) -> ForwardLayout:
