@@ -32,7 +32,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import F32, Bools, Floats, Ints
 from aegir_rl.base.settings import check_numbers
-from aegir_rl.offline.reward_v1 import RewardWeights, clip_reward, weigh_parts
+from aegir_rl.offline.reward_v1 import PARTS, RewardWeights, clip_reward, weigh_parts
 from aegir_rl.simulator.outcome_table import NOTHING, OutcomeTable
 from aegir_rl.simulator.solvers.solver import EFFORTS
 from aegir_rl.simulator.task_features import TASK_FEATURES
@@ -100,18 +100,7 @@ class Episodes:
         self._last: Ints = np.full(slots, NOTHING)
         self._spent: Floats = np.zeros(slots)
         self._paid: Floats = np.zeros(slots)
-        self._parts = {
-            part: np.zeros(slots)
-            for part in (
-                "accuracy",
-                "verified",
-                "cost",
-                "seconds",
-                "retries",
-                "timeouts",
-                "failures",
-            )
-        }
+        self._parts = {part: np.zeros(slots) for part in PARTS}
         solvers = len(table.solvers)
         self._tried, self._passed, self._is_last = (
             len(TASK_FEATURES) + len(PROGRESS) + solvers * number for number in range(3)

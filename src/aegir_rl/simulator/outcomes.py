@@ -28,10 +28,11 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import ModuleType, TracebackType
-from typing import Any, Self
+from types import ModuleType
+from typing import Any
 
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.simulator.checking import Verdict, check
@@ -206,7 +207,7 @@ def run_attempt(
     )
 
 
-class OutcomeCache:
+class OutcomeCache(AbstractContextManager["OutcomeCache"]):
     """Outcomes in a file, by key."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
@@ -260,15 +261,7 @@ class OutcomeCache:
         """Close the file."""
         self._database.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _query(self, sql: str, *values: str) -> list[Any]:

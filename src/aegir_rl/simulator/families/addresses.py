@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -16,7 +15,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "parse_address(value)"
 KINDS = dict(pair.split() for pair in words("street_kind"))
 """Abbreviation to what it stands for."""
 
@@ -116,12 +114,9 @@ def draw(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, read_address, *rule, imports="re"),
+        solution=write_solution("addresses", read_address, *rule),
         public=public,
         hidden=hidden,
         files={"abbreviations.csv": f"short,long\n{table}"} if table else {},
         difficulty={"abbreviations": len(shorts)},
     )
-
-
-FAMILY = Family("addresses", "Take addresses apart and write out abbreviations.", SIGNATURE, draw)

@@ -6,7 +6,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "transform(value)"
 SHAPES = options("column_by_example", "shapes")
 CASES = ("", "", "upper", "lower", "title")
 JOINTS = ("-", "_", " ", ".", "/", ":", ", ", "#", "")
@@ -77,11 +75,8 @@ def draw(random: Random, level: int) -> Draft:
     public, hidden = split_cases([("", ""), ("   ", "")], usual, 7)
     return Draft(
         statement=describe("column_by_example", "start", kind=kind, example=usual[0][0]),
-        solution=write_solution(SIGNATURE, build, pieces, imports="re"),
+        solution=write_solution("column_by_example", build, pieces),
         public=public,
         hidden=hidden,
         difficulty={"pieces": len(pieces)},
     )
-
-
-FAMILY = Family("column_by_example", "Transform a column as examples show.", SIGNATURE, draw)

@@ -5,7 +5,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     listing,
@@ -16,7 +15,6 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.task import Case
 
-SIGNATURE = "deduplicate(rows)"
 COLUMNS = {
     "name": "given",
     "city": "city",
@@ -95,11 +93,8 @@ def draw(random: Random, level: int) -> Draft:
     parameters = (keys, loose, keep)
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, drop_duplicates, *parameters, helpers=[choose_row]),
+        solution=write_solution("deduplication", drop_duplicates, *parameters),
         public=public,
         hidden=hidden,
         difficulty={"keys": len(keys), "loose": len(loose)},
     )
-
-
-FAMILY = Family("deduplication", "Make one row of those that are the same record.", SIGNATURE, draw)

@@ -6,7 +6,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     listing,
@@ -17,7 +16,6 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.task import Case
 
-SIGNATURE = "join(left, right)"
 STEPS = options("join_keys", "step_options")
 
 
@@ -113,15 +111,8 @@ def draw(random: Random, level: int) -> Draft:
         statement=describe(
             "join_keys", kind, "end", left_key=left_key, right_key=right_key, steps=said
         ),
-        solution=write_solution(
-            SIGNATURE, match_rows, *parameters, helpers=[plain_key], imports="unicodedata"
-        ),
+        solution=write_solution("join_keys", match_rows, *parameters),
         public=public,
         hidden=hidden,
         difficulty={"steps": len(steps)},
     )
-
-
-FAMILY = Family(
-    "join_keys", "Match rows of two tables with differently written keys.", SIGNATURE, draw
-)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     listing,
@@ -16,7 +15,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "normalise_name(value)"
 TITLES = ("Dr.", "Prof.", "Mr.", "Ms.", "Mrs.", "Sir")
 PARTICLES = ("von", "van", "de", "della", "ter", "du")
 SUFFIXES = ("Jr.", "PhD", "MD", "Esq.", "III")
@@ -133,11 +131,8 @@ def draw(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, read_name, *rule, helpers=[write_name]),
+        solution=write_solution("names", read_name, *rule),
         public=public,
         hidden=hidden,
         difficulty={"rules": len(titles) + len(particles) + len(suffixes)},
     )
-
-
-FAMILY = Family("names", "Take names of persons apart and write them in one form.", SIGNATURE, draw)

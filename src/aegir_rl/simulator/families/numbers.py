@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     listing,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "parse_number(value)"
 LOCALES = ((".", ","), (",", "."), (",", " "), (".", "'"), (".", ""), (",", ""))
 CURRENCIES = ("$", "€", "£", "USD", "EUR", "CHF", "kr")
 MISSING = ("n/a", "-", "NULL", "none", "?", "unknown", "tbd")
@@ -145,11 +143,8 @@ def draw(random: Random, level: int) -> Draft:
     public, hidden = split_cases(edges, [*kinds[: level + 1], *usual], 6 + level)
     return Draft(
         statement=_describe(rule),
-        solution=write_solution(SIGNATURE, read_number, *rule, imports="re"),
+        solution=write_solution("numbers", read_number, *rule),
         public=public,
         hidden=hidden,
         difficulty={"rules": sum(map(len, rule[2:6]))},
     )
-
-
-FAMILY = Family("numbers", "Read amounts as people write them.", SIGNATURE, draw)

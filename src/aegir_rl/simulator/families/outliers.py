@@ -7,7 +7,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.task import Case
 
-SIGNATURE = "flag(values)"
 METHODS = options("outliers", "methods")
 
 
@@ -93,16 +91,11 @@ def draw(random: Random, level: int) -> Draft:
             "outliers", "start", side, "end", method=METHODS[method].format(k=k), fewest=fewest
         ),
         solution=write_solution(
-            SIGNATURE,
+            "outliers",
             flag_outliers,
             *parameters,
-            helpers=[flag_jumps],
-            imports="itertools statistics",
         ),
         public=public,
         hidden=hidden,
         difficulty={"k": k},
     )
-
-
-FAMILY = Family("outliers", "Flag values that lie far from the others.", SIGNATURE, draw)

@@ -5,7 +5,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.task import Case
 
-SIGNATURE = "reshape(rows)"
 AGGREGATES = options("pivot", "aggregates")
 
 
@@ -95,7 +93,7 @@ def draw(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, widen, index, column, value, aggregate, fill, prefix),
+        solution=write_solution("pivot", widen, index, column, value, aggregate, fill, prefix),
         public=public,
         hidden=hidden,
         difficulty={"pivot": 1},
@@ -130,11 +128,8 @@ def _draw_long(
     )
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, lengthen, ids, column, value, skip, prefix),
+        solution=write_solution("pivot", lengthen, ids, column, value, skip, prefix),
         public=public,
         hidden=hidden,
         difficulty={"pivot": 0},
     )
-
-
-FAMILY = Family("pivot", "Turn long tables into wide ones, and back.", SIGNATURE, draw)

@@ -5,7 +5,6 @@ from random import Random
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     sample,
@@ -13,7 +12,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "matches(value)"
 CLASSES = {
     "[A-Z]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
     "[a-z]": "abcdefghijklmnopqrstuvwxyz",
@@ -118,11 +116,8 @@ def draw(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=describe("regular_expressions", "start"),
-        solution=write_solution(SIGNATURE, has_form, pattern, imports="re"),
+        solution=write_solution("regular_expressions", has_form, pattern),
         public=public,
         hidden=[case for case in hidden if case.arguments not in seen],
         difficulty={"fields": len(fields)},
     )
-
-
-FAMILY = Family("regular_expressions", "Infer the form of a code from examples.", SIGNATURE, draw)

@@ -5,7 +5,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -14,7 +13,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "convert(row)"
 KINDS = options("schema_mapping", "kind_options")
 
 
@@ -99,12 +97,9 @@ def draw(random: Random, level: int) -> Draft:
     kinds = "; ".join(used)
     return Draft(
         statement=describe("schema_mapping", "start", ending, "end", kinds=kinds, table=table),
-        solution=write_solution(SIGNATURE, map_row, mapping, drop),
+        solution=write_solution("schema_mapping", map_row, mapping, drop),
         public=public,
         hidden=hidden,
         files={"mapping.csv": table},
         difficulty={"columns": len(mapping)},
     )
-
-
-FAMILY = Family("schema_mapping", "Turn rows of one schema into rows of another.", SIGNATURE, draw)

@@ -6,7 +6,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "convert(value)"
 MADE_UP = ("zol", "qua", "rod", "pik")
 
 
@@ -96,12 +94,9 @@ def draw(random: Random, level: int) -> Draft:
     table = "".join(f"{unit},{factor!r}\n" for unit, factor in factors.items())
     return Draft(
         statement=statement,
-        solution=write_solution(SIGNATURE, convert_amount, *parameters, imports="re"),
+        solution=write_solution("unit_conversion", convert_amount, *parameters),
         public=public,
         hidden=hidden,
         files={"units.csv": f"unit,factor\n{table}"},
         difficulty={"units": len(units)},
     )
-
-
-FAMILY = Family("unit_conversion", "Turn amounts in several units into one.", SIGNATURE, draw)

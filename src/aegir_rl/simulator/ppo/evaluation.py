@@ -43,11 +43,10 @@ class PartMetrics:
     seconds: float
 
     def metrics(self) -> dict[str, float]:
+        names = ("success", "attempts", "seconds")
         return {
             "reward": float(self.rewards.mean()),
-            "success": self.success,
-            "attempts": self.attempts,
-            "seconds": self.seconds,
+            **{name: getattr(self, name) for name in names},
         }
 
 

@@ -1,19 +1,17 @@
-"""Try parametrised functions of our own on the public cases, and write the first that fits as a module.
-
-    fit(task, candidates, limit=1000, run=run, skip=0)
+"""Go through programs until one passes the public cases: what the searching solvers share.
 
 A candidate is a function with values for its parameters. Trying it runs the function in this process, on the task's
 arguments: the functions are ours, only their parameters come from a search. What fits is confirmed in the sandbox before it is proposed.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from aegir_rl.simulator.checking import equal_values
-from aegir_rl.simulator.solvers.solver import Run
+from aegir_rl.simulator.checking import Verdict, equal_values
+from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
 from aegir_rl.simulator.source import call_source, module_source
 from aegir_rl.simulator.task import Case, PublicTask
 
@@ -21,29 +19,41 @@ LONGEST_CASES = 200_000
 """Characters of all public cases; solvers leave larger tasks alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """A function that solutions may consist of, with what its source needs."""
+class SearchSolver:
+    """A solver that tries programs one after the other; which ones, and in which order, subclasses say."""
 
-    function: Callable[..., Any]
-    helpers: tuple[Callable[..., Any], ...] = ()
-    imports: str = ""
+    name: str
+    about: str
+    costs: Mapping[int, float]
+    amounts: Mapping[int, int]
+    """How much each effort searches."""
+
+    def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
+        """Sources that fit the public cases, likelier ones first."""
+        raise NotImplementedError
+
+    def propose(
+        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
+    ) -> str | None:
+        """The first program that passes the public cases in the sandbox; the second after one that did."""
+        if is_too_large(task):
+            return None
+        sources = self.search(task, effort, budget(self.amounts, effort, feedback))
+        return first_confirmed(sources, task, run, programs_to_skip(feedback))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A library function with fitted values."""
 
-    library: Library
+    function: Callable[..., Any]
     parameters: tuple[Any, ...]
 
     def fits(self, cases: Sequence[Case]) -> bool:
         """Whether it gives what is expected in all cases; an exception counts as no."""
         try:
             return all(
-                equal_values(
-                    self.library.function(*case.arguments, *self.parameters), case.expected
-                )
+                equal_values(self.function(*case.arguments, *self.parameters), case.expected)
                 for case in cases
             )
         except Exception:
@@ -51,24 +61,16 @@ class Candidate:
 
     def source(self, function: str) -> str:
         """A module that defines `function`."""
-        return module_source(
-            f"{function}(*arguments)",
-            call_source(self.library.function, *self.parameters, first="*arguments"),
-            *self.library.helpers,
-            self.library.function,
-            imports=self.library.imports,
-        )
+        call = call_source(self.function, *self.parameters, first="*arguments")
+        return module_source(f"{function}(*arguments)", call, self.function)
 
 
-def fit(
-    task: PublicTask, candidates: Iterable[Candidate], limit: int, run: Run, skip: int
-) -> str | None:
-    """The source of the first of at most `limit` candidates that passes the public cases, `skip` of them passed over."""
-    if is_too_large(task):
-        return None
+def fitting(task: PublicTask, candidates: Iterable[Candidate], limit: int) -> Iterator[str]:
+    """The sources of those among the first `limit` candidates that fit the public cases."""
     cases = copy.deepcopy(task.public)
-    fitting = (each for each in islice(candidates, limit) if each.fits(cases))
-    return first_confirmed((each.source(task.function) for each in fitting), task, run, skip)
+    for each in islice(candidates, limit):
+        if each.fits(cases):
+            yield each.source(task.function)
 
 
 def first_confirmed(sources: Iterator[str], task: PublicTask, run: Run, skip: int) -> str | None:
