@@ -1,7 +1,7 @@
 """`aegir sim collect | log | train-ppo`: execute solvers, log decisions, train a routing policy."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +9,8 @@ import click
 import numpy as np
 
 from aegir.cli.options import NumberRange, PathName
+from aegir.cli.progress import ProgressLine
 from aegir.cli.rl_data import save_log
-from aegir.cli.sim_progress import SimProgress
 from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
@@ -29,6 +29,32 @@ from aegir_rl.simulator.solvers.solver import Solver
 from aegir_rl.simulator.task import Task, read_tasks
 
 CONFIG = click.argument("config", type=PathName(dir_okay=False))
+SHOWN = {
+    "reward/mean": "reward",
+    "part/accuracy": "solved",
+    "entropy": "entropy",
+    "kl": "kl",
+    "test/reward": "test reward",
+}
+"""Metrics of an iteration, and how they are called on the line."""
+
+
+class SimProgress(ProgressLine):
+    """Counts what is done of a total that may grow."""
+
+    def __init__(self, doing: str, total: int) -> None:
+        super().__init__(doing, total)
+        self._metrics: dict[str, float] = {}
+
+    def count(self, done: int, total: int) -> None:
+        """Show how far the work is."""
+        self.total = total
+        self.show(done, "  ".join(f"{name} {value:.3f}" for name, value in self._metrics.items()))
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """Show the metrics of an iteration; those that are not measured every time stay."""
+        self._metrics |= {SHOWN[name]: figures[name] for name in SHOWN if name in figures}
+        self.count(step, self.total)
 
 
 @click.command(

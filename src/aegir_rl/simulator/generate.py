@@ -20,13 +20,12 @@ from typing import Any
 
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.simulator.checking import check
+from aegir_rl.simulator.checking import check, refuse
 from aegir_rl.simulator.families.family import LEVELS, Draft, Family
 from aegir_rl.simulator.families.registry import find_families
 from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.task import Task
-from aegir_rl.simulator.verification import refuse
 
 DRAWS = 60
 """For one task; in the first half of them a rule that occurred is refused."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from aegir_rl.simulator.checking import equal_values
 from aegir_rl.simulator.solvers import text_library as library
-from aegir_rl.simulator.solvers.fitting import SearchSolver
+from aegir_rl.simulator.solvers.solver import SearchSolver
 from aegir_rl.simulator.source import module_source
 from aegir_rl.simulator.task import PublicTask
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from aegir_rl.simulator.solvers.fitting import Candidate, SearchSolver, fitting
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import Case, PublicTask
 
 NODES = {1: 400, 2: 4_000, 3: 40_000}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from types import MappingProxyType
 
-from aegir_rl.simulator.solvers.fitting import Candidate, SearchSolver, fitting
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import PublicTask
 
 COMBINATIONS = {1: 4, 2: 60, 3: 600}

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aegir_rl.simulator.solvers import table_library as library
-from aegir_rl.simulator.solvers.fitting import Candidate, SearchSolver, fitting
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import PublicTask
 
 COMBINATIONS = {1: 60, 2: 600, 3: 12_000}

@@ -8,16 +8,17 @@ import pytest
 from aegir_rl.simulator.checking import Verdict
 from aegir_rl.simulator.solvers.composition import fit_columns
 from aegir_rl.simulator.solvers.enumerative import cut_piece, join_pieces
-from aegir_rl.simulator.solvers.fitting import (
+from aegir_rl.simulator.solvers.mutations import mutate
+from aegir_rl.simulator.solvers.registry import find_solver
+from aegir_rl.simulator.solvers.solver import (
     LONGEST_CASES,
     Candidate,
+    budget,
     first_confirmed,
     fitting,
     is_too_large,
+    programs_to_skip,
 )
-from aegir_rl.simulator.solvers.mutations import mutate
-from aegir_rl.simulator.solvers.registry import find_solver
-from aegir_rl.simulator.solvers.solver import budget, programs_to_skip
 from aegir_rl.simulator.task import Case, PublicTask
 
 PASSED = Verdict(1, 1, (), "finished", 0.0, 0.0)
