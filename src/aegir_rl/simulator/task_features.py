@@ -22,25 +22,12 @@ from aegir_rl.simulator.task import Json, PublicTask
 WORD_BUCKETS = 32
 KINDS = ("text", "number", "boolean", "list", "object", "null")
 TASK_FEATURES = (
-    "cases",
-    "arguments",
-    "statement_length",
-    "starter_length",
-    "starter_statements",
-    "files",
-    "files_length",
-    "level",
+    *["cases", "arguments", "statement_length", "starter_length", "starter_statements"],
+    *["files", "files_length", "level"],
     *(f"argument_{kind}" for kind in KINDS),
     *(f"expected_{kind}" for kind in KINDS),
-    "argument_length",
-    "expected_length",
-    "expected_distinct",
-    "unchanged",
-    "contained",
-    "characters_kept",
-    "argument_digits",
-    "expected_digits",
-    "list_length",
+    *["argument_length", "expected_length", "expected_distinct", "unchanged", "contained"],
+    *["characters_kept", "argument_digits", "expected_digits", "list_length"],
     *(f"word_{number:02}" for number in range(WORD_BUCKETS)),
 )
 """Lengths are natural logarithms of 1 + the count; kinds and the metrics of cases are means over public cases; the level is

@@ -103,7 +103,7 @@ def _describe(
     )
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_dates(random: Random, level: int) -> Draft:
     """Level 1 has one layout, 2 two, 3 three and years of two digits."""
     language = random.choice(LANGUAGES)
     numeric = random.choice(NUMERIC).split()

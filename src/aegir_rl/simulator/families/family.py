@@ -1,7 +1,7 @@
 """What a family of tasks is, and what the families share.
 
-A family is a module with `draw`, and a table of its name in families.toml with `about`, `signature` and its sentences.
-`draw(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
+A family is a table in families.toml with `about`, `signature`, its sentences, and the module that has `draw_NAME`.
+`draw_NAME(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
 together with their arguments wherever that is possible, so that the solution is tested against something it did not make.
 All randomness comes from `random`; the same state gives the same draft. The statement is complete: with the public
 cases it determines the answers to the hidden ones, and names their edge cases.

@@ -60,7 +60,7 @@ def flag_jumps(values: list[Any], known: list[Any], k: float, side: str) -> list
     return flags
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_outliers(random: Random, level: int) -> Draft:
     """Level 1 has deviations and quartiles on both sides, 2 medians and missing values, 3 one side only and jumps."""
     names = list(METHODS)[: 2 + level + (level == 3)]
     method = random.choice(names)

@@ -155,7 +155,7 @@ def _describe(form: TextFormat) -> str:
     )
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_parsers(random: Random, level: int) -> Draft:
     """Level 1 has keys and values, 2 comments and typed values, 3 quotes and repeated keys as lists."""
     form = _draw_format(random, level)
 

@@ -1,4 +1,4 @@
-"""The families by name. To add one: write its file and its table in families.toml."""
+"""The families by name. To add one: write `draw_NAME`, and its table in families.toml."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,7 +8,10 @@ from aegir_rl.simulator.families.family import Family, family_tables
 
 FAMILIES = {
     name: Family(
-        name, table["about"], table["signature"], import_module(f"{__package__}.{name}").draw
+        name,
+        table["about"],
+        table["signature"],
+        getattr(import_module(f"{__package__}.{table['module']}"), f"draw_{name}"),
     )
     for name, table in family_tables().items()
 }

@@ -20,6 +20,11 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.source import function_source
 
+YES = ["yes", "y", "true", "on", "ja", "oui", "1"]
+NO = ["no", "n", "false", "off", "nein", "non", "0"]
+ENCODINGS = ["utf-8", "latin-1", "cp1252", "utf-16-le", "utf-16-be"]
+LEFT_OUT = ["cup", "raw", "data", "lamp", "logs", "desk"]
+
 
 def shorten(value: str, limit: int, ending: str) -> str:
     value = " ".join(value.split())
@@ -111,16 +116,37 @@ def within(values: list[Any], low: int, high: int) -> list[Any]:
     return kept
 
 
+Inputs = Callable[[Random, tuple[Any, ...]], list[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class CleaningFunction:
     """A right function, and how to draw its parameters and inputs; families.toml has its rule and bugs."""
 
     function: Callable[..., Any]
     parameters: Callable[[Random], tuple[Any, ...]]
-    inputs: Callable[[Random, tuple[Any, ...]], list[Any]]
+    inputs: Inputs
     """Edge cases first."""
 
 
+FUNCTIONS: list[CleaningFunction] = []
+
+
+def _cleans(
+    function: Callable[..., Any], parameters: Callable[[Random], tuple[Any, ...]]
+) -> Callable[[Inputs], Inputs]:
+    """Add a function with its parameters; what is decorated draws its inputs."""
+
+    def add(inputs: Inputs) -> Inputs:
+        FUNCTIONS.append(CleaningFunction(function, parameters, inputs))
+        return inputs
+
+    return add
+
+
+@_cleans(
+    shorten, lambda random: (random.randint(8, 24), random.choice(["…", "...", "~", " [cut]"]))
+)
 def _texts(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     pool = [*words("product"), *words("colour"), *words("region")]
     texts = [" ".join(sample(random, pool, 2, 9)) for _ in range(14)]
@@ -129,12 +155,14 @@ def _texts(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return [exact[:limit].strip(), exact[: limit + 1].strip(), "", "  two  words ", *texts]
 
 
+@_cleans(mask, lambda random: (random.randint(2, 5), random.choice("*x#•")))
 def _digits(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     shown = parameters[0]
     usual = [f"{random.randint(100, 999)}-{random.randint(10**4, 10**7)}" for _ in range(14)]
     return ["1" * shown, "2" * (shown + 1), "", "no digits", "12 34 56 78 90", *usual]
 
 
+@_cleans(read_flag, lambda random: (sample(random, YES, 2, 4), sample(random, NO, 2, 4)))
 def _flags(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     known = [word for group in parameters for word in group]
     cased = [random.choice([word.upper(), word.title(), word]) for word in known]
@@ -152,6 +180,9 @@ def _flags(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     ]
 
 
+@_cleans(
+    decode, lambda random: (random.choice(ENCODINGS), random.choice(["", "-", "missing", "?"]))
+)
 def _encoded(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     texts = [
         random.choice(words("accented")) + " " + random.choice(words("given")) for _ in range(14)
@@ -160,6 +191,8 @@ def _encoded(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return ["", *(text.encode(parameters[0], "ignore").hex() for text in texts)]
 
 
+@_cleans(percent_change, lambda random: (random.randint(1, 4),))
+@_cleans(moving_mean, lambda random: (random.randint(2, 5), random.randint(1, 3)))
 def _series(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     window = parameters[0]
     lengths = [window, window + 1, *(random.randint(2, 8) for _ in range(13))]
@@ -170,6 +203,7 @@ def _series(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return [[], [0, 5, 0, 0, -4], [7], *rows]
 
 
+@_cleans(fill_gaps, lambda random: (random.choice([0, -1, "none", None, 99]), random.randint(1, 3)))
 def _gaps(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     gap = [None] * (parameters[-1] + 1)
     rows = [
@@ -179,12 +213,14 @@ def _gaps(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return [[], [3, *gap, 4], [*gap, 1], [None, 2, None], [0, None], *rows]
 
 
+@_cleans(bucket, lambda random: (sorted(random.sample(range(0, 200, 5), random.randint(2, 5))),))
 def _values_near(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     edges = parameters[0]
     near = [value for edge in edges for value in (edge - 1, edge, edge + 1)]
     return [None, *edges, *near, *(random.randint(-50, 300) for _ in range(12))]
 
 
+@_cleans(count_words, lambda random: (random.randint(2, 4), sample(random, LEFT_OUT, 1, 3)))
 def _sentences(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     pool = [*parameters[1], *words("product"), *words("folder"), "a", "an", "of", "it", "the"]
     rows = [
@@ -197,6 +233,7 @@ def _sentences(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return ["", "Cup, cup! CUP.", "a an it of", f"{parameters[1][0].upper()} lamp", *rows]
 
 
+@_cleans(within, lambda random: (random.randint(-20, 10), random.randint(20, 90)))
 def _bounded(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     low, high = parameters
     rows = [
@@ -209,58 +246,7 @@ def _bounded(random: Random, parameters: tuple[Any, ...]) -> list[Any]:
     return [[], [None, low, high], [low - 1, high + 1, 0], *rows]
 
 
-FUNCTIONS = (
-    CleaningFunction(
-        shorten,
-        lambda random: (random.randint(8, 24), random.choice(["…", "...", "~", " [cut]"])),
-        _texts,
-    ),
-    CleaningFunction(mask, lambda random: (random.randint(2, 5), random.choice("*x#•")), _digits),
-    CleaningFunction(
-        read_flag,
-        lambda random: (
-            sample(random, ["yes", "y", "true", "on", "ja", "oui", "1"], 2, 4),
-            sample(random, ["no", "n", "false", "off", "nein", "non", "0"], 2, 4),
-        ),
-        _flags,
-    ),
-    CleaningFunction(
-        decode,
-        lambda random: (
-            random.choice(["utf-8", "latin-1", "cp1252", "utf-16-le", "utf-16-be"]),
-            random.choice(["", "-", "missing", "?"]),
-        ),
-        _encoded,
-    ),
-    CleaningFunction(
-        moving_mean, lambda random: (random.randint(2, 5), random.randint(1, 3)), _series
-    ),
-    CleaningFunction(percent_change, lambda random: (random.randint(1, 4),), _series),
-    CleaningFunction(
-        fill_gaps,
-        lambda random: (random.choice([0, -1, "none", None, 99]), random.randint(1, 3)),
-        _gaps,
-    ),
-    CleaningFunction(
-        bucket,
-        lambda random: (sorted(random.sample(range(0, 200, 5), random.randint(2, 5))),),
-        _values_near,
-    ),
-    CleaningFunction(
-        count_words,
-        lambda random: (
-            random.randint(2, 4),
-            sample(random, ["cup", "raw", "data", "lamp", "logs", "desk"], 1, 3),
-        ),
-        _sentences,
-    ),
-    CleaningFunction(
-        within, lambda random: (random.randint(-20, 10), random.randint(20, 90)), _bounded
-    ),
-)
-
-
-def draw(random: Random, level: int) -> Draft:
+def draw_repair(random: Random, level: int) -> Draft:
     """As many bugs as the level says, in different places; edge cases are public and hidden by turns."""
     chosen = random.choice(FUNCTIONS)
     parameters = chosen.parameters(random)

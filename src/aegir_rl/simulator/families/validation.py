@@ -195,7 +195,7 @@ def _numbers(
     return made
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_validation(random: Random, level: int) -> Draft:
     """Level 1 has forms, 2 ranges of numbers, 3 check digits."""
     rule = (_draw_form, _draw_ranges, _draw_check)[level - 1](random)
 

@@ -1,14 +1,10 @@
-"""How good is a policy in the simulator? Against what anyone could do instead, and what nobody can beat.
-
-    best single solver   the chain of one solver that earns most on the training tasks: one effort, or 1, 2 and 3 in turn
-    static table         the routing table of world.py
-    start                the policy that PPO began with, as it would be deployed
-    ppo                  policies of several seeds, each by its likeliest action; mean and spread (standard deviation) over them
-    oracle               the best attempt at every task in hindsight, a retry included, or giving up at once
+"""How good is a policy in the simulator? Against what anyone could do instead, and what nobody can beat (docs/simulator.md).
 
     report = evaluate(world, config, policies, start)
 
-Every metric is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
+Policies of several seeds, each by its likeliest action, are compared with the best single solver on training tasks, the static
+table, the policy that PPO began with, and the oracle. Every metric is the mean reward over all tasks of a part; the spread is the
+standard deviation over seeds; the interval of a difference is over tasks, paired.
 """
 
 from collections.abc import Sequence
@@ -156,18 +152,15 @@ def evaluation_page(report: dict[str, Any], runs: Sequence[RunFolder] = ()) -> s
                 y_label="mean reward",
             )
         )
-    plots += [curve_plot(runs, column) for column in ("test/reward", "reward/mean", "entropy")]
+    for column in ("test/reward", "reward/mean", "entropy") if runs else ():
+        points = {run.path.name: run.history().column(column) for run in runs}
+        series = {
+            name: ([step for step, _ in known], [value for _, value in known])
+            for name, known in points.items()
+        }
+        plots.append(line_plot(column, series, x_label="iteration", y_label=column))
     title = "PPO in the simulator"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style><h1>{escape(title)}</h1>{''.join(plots if runs else plots[:-3])}</html>\n"
+        f"<style>{STYLE}</style><h1>{escape(title)}</h1>{''.join(plots)}</html>\n"
     )
-
-
-def curve_plot(runs: Sequence[RunFolder], column: str) -> str:
-    """One line per run."""
-    series = {}
-    for run in runs:
-        points = run.history().column(column)
-        series[run.path.name] = ([step for step, _ in points], [value for _, value in points])
-    return line_plot(column, series, x_label="iteration", y_label=column)

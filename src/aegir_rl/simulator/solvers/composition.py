@@ -109,15 +109,16 @@ def _fit_column(pairs: list[Any], source: str, target: str, kind: str) -> Iterat
         yield explained, source, target, kind, default
 
 
+ORDERS = ("dmy", "mdy")
+DAY_FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y-%m", "quarter", "%Y-%j", "%G-W%V", "plain")
+PERSON_FORMS = ("{s}, {g}", "{g} {s}", "{i.} {s}", "{s}, {i}", "{f} {S}", "parts")
 LAYOUTS = (
     "number street, city, postcode",
     "street number, postcode city",
     "postcode city | street number",
 )
 STEPS = (
-    ChainStep(
-        "text", "date", library.read_day, _grid(("dmy", "mdy"), ("dmy", "mdy"), (0, 50, 30, 70))
-    ),
+    ChainStep("text", "date", library.read_day, _grid(ORDERS, ORDERS, (0, 50, 30, 70))),
     ChainStep("text", "number", library.read_amount, _grid((".", ","), (0.01, 1.0))),
     ChainStep("text", "person", library.read_person, _grid((True,))),
     ChainStep(
@@ -134,18 +135,8 @@ STEPS = (
     ),
     ChainStep("text", "flag", library.is_luhn, _luhn_parameters),
     ChainStep("object", "object", library.map_columns, fit_columns),
-    ChainStep(
-        "date",
-        "text",
-        library.write_day,
-        _grid(("%Y-%m-%d", "%d.%m.%Y", "%Y-%m", "quarter", "%Y-%j", "%G-W%V", "plain")),
-    ),
-    ChainStep(
-        "person",
-        "any",
-        library.write_person,
-        _grid(("{s}, {g}", "{g} {s}", "{i.} {s}", "{s}, {i}", "{f} {S}", "parts")),
-    ),
+    ChainStep("date", "text", library.write_day, _grid(DAY_FORMS)),
+    ChainStep("person", "any", library.write_person, _grid(PERSON_FORMS)),
     ChainStep("place", "any", library.write_place, _grid(("object", "list", "line", "city"))),
     ChainStep("number", "number", library.round_number, _grid((2, 1, 3, 0, 4))),
 )

@@ -23,17 +23,8 @@ SLICES: dict[int, tuple[tuple[int | None, int | None], ...]] = {
     1: ((None, None),),
     2: ((None, None), (0, 1), (0, 3)),
     3: (
-        (None, None),
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (1, None),
-        (2, None),
-        (-2, None),
-        (-1, None),
-        (-3, None),
-        (-4, None),
-        (None, -1),
+        *((None, None), (0, 1), (0, 2), (0, 3), (1, None), (2, None)),
+        *((-2, None), (-1, None), (-3, None), (-4, None), (None, -1)),
     ),
 }
 SEPARATORS = (",", "-", "/", ".", ":", ";", "_", "@", "|", "=", " ")
