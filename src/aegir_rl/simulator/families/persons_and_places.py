@@ -2,7 +2,7 @@
 
 import re
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
@@ -69,34 +69,32 @@ def write_name(given: list[str], surname: str, form: str) -> Any:
     return " ".join([*given, surname])
 
 
-class NameRule(NamedTuple):
-    """The parameters of `read_name`."""
-
-    titles: list[str]
-    particles: list[str]
-    suffixes: list[str]
-    form: str
-    missing: str | None
-
-
-def _draw_name(random: Random, rule: NameRule, *, single: bool, particle: bool) -> Name:
+def _draw_name(random: Random, particles: list[str], *, single: bool, particle: bool) -> Name:
     given = [] if single else random.sample(words("given"), random.choice([1, 1, 2]))
     surname = random.choice(words("surname"))
-    if rule.particles and (particle or chance(random, 0.4)):
-        surname = f"{random.choice(rule.particles)} {surname}"
-    elif rule.particles and chance(random, 0.3):
+    if particles and (particle or chance(random, 0.4)):
+        surname = f"{random.choice(particles)} {surname}"
+    elif particles and chance(random, 0.3):
         surname = f"{surname}-{random.choice(words('surname'))}"
     return given, surname
 
 
-def _write(random: Random, rule: NameRule, name: Name, *, title: bool, turned: bool) -> str:
+def _write(
+    random: Random,
+    titles: list[str],
+    suffixes: list[str],
+    name: Name,
+    *,
+    title: bool,
+    turned: bool,
+) -> str:
     front, back = " ".join(name[0]), name[1]
-    if rule.titles and (title or chance(random, 0.3)):
-        front = f"{random.choice(rule.titles)} {front}".strip()
+    if titles and (title or chance(random, 0.3)):
+        front = f"{random.choice(titles)} {front}".strip()
     turned = (turned or chance(random, 0.3)) and bool(front and name[0])
     text = f"{back}, {front}" if turned else f"{front} {back}".strip()
-    if rule.suffixes and (title or chance(random, 0.3)):
-        text = f"{text}, {random.choice(rule.suffixes)}"
+    if suffixes and (title or chance(random, 0.3)):
+        text = f"{text}, {random.choice(suffixes)}"
     text = random.choice([text, text, text.upper(), text.lower()])
     before, blank = random.choice(["", "", " "]), random.choice([" ", " ", "  "])
     return before + text.replace(" ", blank)
@@ -109,13 +107,12 @@ def draw_names(random: Random, level: int) -> Draft:
     titles = sample(random, TITLES, 1, 4) if level > 1 else []
     suffixes = sample(random, SUFFIXES, 1, 3) if level > 1 else []
     particles = sample(random, PARTICLES, 2, 4) if level > 2 else []
-    rule = NameRule(titles, particles, suffixes, form, missing)
 
     def pair(
         title: bool = False, particle: bool = False, turned: bool = False, single: bool = False
     ) -> tuple[str, Any]:
-        name = _draw_name(random, rule, single=single, particle=particle)
-        text = _write(random, rule, name, title=title, turned=turned)
+        name = _draw_name(random, particles, single=single, particle=particle)
+        text = _write(random, titles, suffixes, name, title=title, turned=turned)
         return text, write_name(*name, form)
 
     usual = [pair() for _ in range(16)]
@@ -134,7 +131,7 @@ def draw_names(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=statement,
-        solution=write_solution("names", read_name, *rule),
+        solution=write_solution("names", read_name, titles, particles, suffixes, form, missing),
         public=public,
         hidden=hidden,
         difficulty={"rules": len(titles) + len(particles) + len(suffixes)},
@@ -163,16 +160,6 @@ def read_address(
     return f"{postcode} {city}" if result == "place" else f"{street} {number}, {postcode} {city}"
 
 
-class AddressRule(NamedTuple):
-    """The parameters of `read_address`."""
-
-    pattern: str
-    abbreviations: dict[str, str]
-    result: str
-    unit: str
-    missing: Any
-
-
 def _postcode(random: Random, form: str) -> str:
     return "".join(
         random.choice("ABCEHKLNPRST") if letter == "A" else str(random.randint(1, 9))
@@ -181,14 +168,14 @@ def _postcode(random: Random, form: str) -> str:
 
 
 def _draw_parts(
-    random: Random, rule: AddressRule, form: str, short: str
+    random: Random, abbreviations: dict[str, str], form: str, short: str
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The parts of an address, and the same as they are written: with a street's abbreviation."""
     name, kind = random.choice(words("street")), random.choice(list(KINDS.values()))
     written = kind
-    if rule.abbreviations and (short or chance(random, 0.6)):
-        key = short or random.choice(list(rule.abbreviations))
-        kind = rule.abbreviations[key]
+    if abbreviations and (short or chance(random, 0.6)):
+        key = short or random.choice(list(abbreviations))
+        kind = abbreviations[key]
         written = random.choice([key, key.title(), f"{key.title()}."])
     number = f"{random.randint(1, 240)}{random.choice(['', '', 'a', 'b', 'c'])}"
     city = random.choice(words("two_word_city" if chance(random, 0.3) else "city"))
@@ -204,11 +191,12 @@ def draw_addresses(random: Random, level: int) -> Draft:
     shorts = sample(random, list(KINDS), 3, 6) if level > 1 else []
     unit = random.choice(["apt", "flat", "unit", "floor"]) if level > 2 else ""
     missing: Any = random.choice([None, "", "?", [], {}])
-    rule = AddressRule(pattern, {key: KINDS[key] for key in shorts}, result, unit, missing)
+    abbreviations = {key: KINDS[key] for key in shorts}
+    parameters = (pattern, abbreviations, result, unit, missing)
     form = random.choice(["00000", "0000", "A0A0", "AA00", "000"])
 
     def pair(short: str = "", flat: bool = False) -> tuple[str, Any]:
-        part, written = _draw_parts(random, rule, form, short)
+        part, written = _draw_parts(random, abbreviations, form, short)
         text = re.sub(r"number|street|city|postcode", lambda found: written[found[0]], layout)
         if unit and (flat or chance(random, 0.4)):
             text += f", {unit.title()} {random.randint(1, 30)}"
@@ -225,7 +213,7 @@ def draw_addresses(random: Random, level: int) -> Draft:
     edges = [("", missing), ("no address", missing), *(pair(short=key) for key in shorts)]
     edges += [pair(flat=True), (usual[0][0].split(",")[0].split("|")[0], missing)]
     public, hidden = split_cases(edges, [pair(flat=True), *usual], 5 + level)
-    table = "".join(f"{key},{name}\n" for key, name in rule.abbreviations.items())
+    table = "".join(f"{key},{name}\n" for key, name in abbreviations.items())
     statement = describe(
         "addresses",
         *("start", shorts and "abbreviations", unit and "unit", "missing"),
@@ -236,7 +224,7 @@ def draw_addresses(random: Random, level: int) -> Draft:
     )
     return Draft(
         statement=statement,
-        solution=write_solution("addresses", read_address, *rule),
+        solution=write_solution("addresses", read_address, *parameters),
         public=public,
         hidden=hidden,
         files={"abbreviations.csv": f"short,long\n{table}"} if table else {},

@@ -8,7 +8,6 @@ standard deviation over seeds; the interval of a difference is over tasks, paire
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -28,34 +27,19 @@ from aegir_rl.simulator.solvers.solver import EFFORTS
 STYLE = "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}svg{margin:6px}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartMetrics:
-    """What one way to choose did on every task of a part."""
-
-    rewards: Floats
-    """(T,)"""
-    success: float
-    attempts: float
-    seconds: float
-
-    def metrics(self) -> dict[str, float]:
-        names = ("success", "attempts", "seconds")
-        return {
-            "reward": float(self.rewards.mean()),
-            **{name: getattr(self, name) for name in names},
-        }
-
-
-def evaluate_part(part: TaskPart, config: PpoTraining, choose: Choose) -> PartMetrics:
-    """Play every task of a part once."""
+def evaluate_part(
+    part: TaskPart, config: PpoTraining, choose: Choose
+) -> tuple[Floats, dict[str, float]]:
+    """Play every task of a part once: the rewards (T,), and the means of reward, success, attempts and seconds."""
     batch = part.play(config, choose, np.random.default_rng(0)).batch
     reward = compute_reward_v1(batch, config.reward)
-    return PartMetrics(
-        reward.total,
-        float(reward.parts["accuracy"].mean()),
-        float(batch.decided.sum(axis=1).mean()),
-        float(reward.parts["seconds"].mean()),
-    )
+    means = {
+        "reward": reward.total,
+        "success": reward.parts["accuracy"],
+        "attempts": batch.decided.sum(axis=1),
+        "seconds": reward.parts["seconds"],
+    }
+    return reward.total, {name: float(values.mean()) for name, values in means.items()}
 
 
 def choose_single_solver(part: TaskPart, config: PpoTraining) -> tuple[str, list[int]]:
@@ -96,10 +80,10 @@ def evaluate(
     for name, part in world.parts.items():
         baselines = {
             "single": part.follow_chain(config, chain),
-            "static": evaluate_part(part, config, follow).rewards,
+            "static": evaluate_part(part, config, follow)[0],
         }
         if start is not None:
-            baselines["start"] = evaluate_part(part, config, prefer(start, part.table)).rewards
+            baselines["start"] = evaluate_part(part, config, prefer(start, part.table))[0]
         report["parts"][name] = _compare(part, config, policies, baselines)
     return report
 
@@ -112,9 +96,9 @@ def _compare(
 ) -> dict[str, Any]:
     evaluated = [evaluate_part(part, config, prefer(policy, part.table)) for policy in policies]
     oracle = float(compute_oracle(part, config).mean())
-    means = np.array([each.rewards.mean() for each in evaluated])
+    means = np.array([metrics["reward"] for _, metrics in evaluated])
     mean, spread = float(means.mean()), float(means.std(ddof=1)) if len(means) > 1 else 0.0
-    own = np.mean([each.rewards for each in evaluated], axis=0)
+    own = np.mean([rewards for rewards, _ in evaluated], axis=0)
     tasks = np.arange(len(part))
     return {
         "tasks": len(part),
@@ -123,7 +107,7 @@ def _compare(
             "spread": spread,
             "seeds": means.tolist(),
             **{
-                name: float(np.mean([each.metrics()[name] for each in evaluated]))
+                name: float(np.mean([metrics[name] for _, metrics in evaluated]))
                 for name in ("success", "attempts", "seconds")
             },
         },

@@ -165,14 +165,11 @@ class _RunState:
 
     def evaluate(self) -> dict[str, float]:
         """How the likeliest actions do on each part."""
-        policy = self.learner.policy({})
-        return {
-            f"{name}/{figure}": value
-            for name, part in self.world.parts.items()
-            for figure, value in evaluate_part(part, self.config, prefer(policy, part.table))
-            .metrics()
-            .items()
-        }
+        policy, figures = self.learner.policy({}), dict[str, float]()
+        for name, part in self.world.parts.items():
+            _, metrics = evaluate_part(part, self.config, prefer(policy, part.table))
+            figures |= {f"{name}/{metric}": value for metric, value in metrics.items()}
+        return figures
 
     def save_checkpoint(self, done: int) -> None:
         """Write the policy and a checkpoint after `done` iterations."""

@@ -9,7 +9,7 @@ from a short list. The effort says how many combinations are tried in all, those
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, combinations, permutations, product
 from types import MappingProxyType
 from typing import Any
 
@@ -107,15 +107,11 @@ def _wide(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     names = _names(_rows(task))
     made = _names(_results(task))
     prefixes = ["", *_common_starts([name for name in made if name not in names])]
-    for order in (names[:3], *map(list, _orders(names[:3]))):
+    for order in (names[:3], *permutations(names[:3], 3)):
         for prefix, how, fill in product(
             prefixes, ("sum", "last", "max", "min", "count"), (0, None, -1, "")
         ):
             yield tuple(order), how, fill, prefix
-
-
-def _orders(names: list[str]) -> Iterator[tuple[str, ...]]:
-    return (order for order in product(names, repeat=3) if len(set(order)) == 3)
 
 
 def _common_starts(names: list[str]) -> list[str]:

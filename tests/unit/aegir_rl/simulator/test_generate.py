@@ -10,8 +10,7 @@ from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.simulator.checking import find_trivial_solution, refuse
 from aegir_rl.simulator.families import registry
 from aegir_rl.simulator.families.family import Draft, Family
-from aegir_rl.simulator.generate import generate_tasks
-from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
+from aegir_rl.simulator.generate import LIKE, NearDuplicates, generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.task import Case, write_tasks
 from command_line import run, run_figures
