@@ -60,10 +60,6 @@ def read_number(
     return round(sign * float(text) * factor, digits)
 
 
-def _group(whole: int, thousands: str) -> str:
-    return f"{whole:,}".replace(",", thousands)
-
-
 class NumberRule(NamedTuple):
     """The parameters of `read_number`."""
 
@@ -92,7 +88,7 @@ def _write(random: Random, rule: NumberRule, kind: str) -> str:
     """A number as text; `kind` is what must be in it: a suffix, a sort of minus, or a symbol."""
     whole = random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)])
     decimals = random.choice([0, 1, 2])
-    text = _group(whole, rule.thousands)
+    text = f"{whole:,}".replace(",", rule.thousands)
     if decimals:
         text += f"{rule.decimal}{random.randint(0, 10**decimals - 1):0{decimals}}"
     if kind in rule.suffixes or (rule.suffixes and chance(random, 0.4)):

@@ -27,12 +27,8 @@ class Template:
     """A library function, the words that speak for it, and the parameters to try."""
 
     function: Callable[..., Any]
-    words: str
+    words: frozenset[str]
     grid: Grid
-
-    def score(self, words: set[str]) -> int:
-        """How many of its words the statement has."""
-        return sum(word in words for word in self.words.split())
 
 
 TEMPLATES: list[Template] = []
@@ -42,7 +38,7 @@ def _template(function: Callable[..., Any], words: str) -> Callable[[Grid], Grid
     """Make a template of this function; what is decorated gives the parameters to try."""
 
     def add(grid: Grid) -> Grid:
-        TEMPLATES.append(Template(function, words, grid))
+        TEMPLATES.append(Template(function, frozenset(words.split()), grid))
         return grid
 
     return add
@@ -202,7 +198,7 @@ class TemplateSolver(SearchSolver):
     def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
         """Templates and parameters that fit, those of the best-matching template first."""
         words = set(re.findall(r"[a-z]+", task.statement.lower()))
-        ordered = sorted(TEMPLATES, key=lambda template: -template.score(words))[: effort + 1]
+        ordered = sorted(TEMPLATES, key=lambda template: -len(template.words & words))[: effort + 1]
         candidates = (
             Candidate(template.function, tuple(parameters))
             for template in ordered
