@@ -69,7 +69,7 @@ VERBS = {
     "rl train-cql": "cli.rl_policies:train_cql",
     "rewards validate": "lab.cli.rewards:validate",
     "sim collect": "cli.sim_train:collect",
-    "sim generate": "cli.sim_generate:generate",
+    "sim generate": "cli.sim:generate",
     "sim log": "cli.sim_train:log",
     "sim run": "cli.sim:run",
     "sim train-ppo": "cli.sim_train:train",

@@ -1,7 +1,8 @@
 """`aegir sim collect | log | train-ppo`: execute solvers, log decisions, train a routing policy."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import click
 import numpy as np
 
 from aegir.cli.options import NumberRange, PathName
+from aegir.cli.progress import ProgressLine
 from aegir.cli.rl_data import save_log
-from aegir.cli.sim_progress import SimProgress
 from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
@@ -19,16 +20,42 @@ from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.simulator.collecting import collect as collect_outcomes
 from aegir_rl.simulator.collecting import require_complete
 from aegir_rl.simulator.outcomes import OutcomeCache
-from aegir_rl.simulator.playing import explore, play
+from aegir_rl.simulator.playing import explore
 from aegir_rl.simulator.ppo.config import PpoTraining, read_ppo_training
 from aegir_rl.simulator.ppo.loop import POLICY, train_ppo
 from aegir_rl.simulator.ppo.world import World, load_world
 from aegir_rl.simulator.sandbox import open_sandbox
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import Solver
-from aegir_rl.simulator.task import Task, read_tasks
+from aegir_rl.simulator.task import read_tasks
 
 CONFIG = click.argument("config", type=PathName(dir_okay=False))
+SHOWN = {
+    "reward/mean": "reward",
+    "part/accuracy": "solved",
+    "entropy": "entropy",
+    "kl": "kl",
+    "test/reward": "test reward",
+}
+"""Metrics of an iteration, and how they are called on the line."""
+
+
+class SimProgress(ProgressLine):
+    """Counts what is done of a total that may grow."""
+
+    def __init__(self, doing: str, total: int) -> None:
+        super().__init__(doing, total)
+        self._metrics: dict[str, float] = {}
+
+    def count(self, done: int, total: int) -> None:
+        """Show how far the work is."""
+        self.total = total
+        self.show(done, "  ".join(f"{name} {value:.3f}" for name, value in self._metrics.items()))
+
+    def step(self, step: int, figures: Mapping[str, float]) -> None:
+        """Show the metrics of an iteration; those that are not measured every time stay."""
+        self._metrics |= {SHOWN[name]: figures[name] for name in SHOWN if name in figures}
+        self.count(step, self.total)
 
 
 @click.command(
@@ -68,7 +95,9 @@ def collect(
 ) -> None:
     """Let every solver try every task for real, and keep the outcomes for training."""
     known = [task for path in tasks for task in read_tasks(path)]
-    _require_different_ids(known)
+    (name, count), *_ = Counter(task.id for task in known).most_common(1)
+    if count > 1:
+        raise UsageError(f"two files have the task {name!r}; generate them with different seeds")
     progress = SimProgress("attempts", len(known))
     try:
         with OutcomeCache(out) as cache:
@@ -128,11 +157,9 @@ def log(config: Path, out: Path, episodes: int, epsilon: float, part: str, seed:
     order = np.concatenate(
         [random.permutation(len(chosen)) for _ in range(-(-episodes // len(chosen)))]
     )
-    played = play(
-        *(chosen.table, order[:episodes], explore(epsilon, len(chosen.table.actions))),
-        *(settings.budget, settings.reward),
-        static=chosen.static,
-        random=random,
+    played = chosen.play(
+        *(settings, explore(epsilon, len(chosen.table.actions)), random),
+        tasks=order[:episodes],
         name=f"simulator-{part}-{epsilon:g}-{seed}",
         decider="exploration",
     )
@@ -197,13 +224,3 @@ def load_tasks(settings: PpoTraining) -> World:
 def read_policy(path: Path) -> RoutingPolicy:
     """Read a policy from its file, or from the folder of a run."""
     return RoutingPolicy.load(path / POLICY if path.is_dir() else path)
-
-
-def _require_different_ids(tasks: list[Task]) -> None:
-    seen: set[str] = set()
-    for task in tasks:
-        if task.id in seen:
-            raise UsageError(
-                f"two files have the task {task.id!r}; generate them with different seeds"
-            )
-        seen.add(task.id)

@@ -14,7 +14,7 @@ from aegir.engines.engine import Engine
 from aegir.engines.job import Job, RunShard
 from aegir_rl.simulator.runner import TaskResult, TaskRun, result_from_json
 from aegir_rl.simulator.sandbox import Sandbox, open_sandbox
-from aegir_rl.simulator.solving import find_solve
+from aegir_rl.simulator.solvers.registry import find_solve
 from aegir_rl.simulator.task import parse_task, task_line
 
 

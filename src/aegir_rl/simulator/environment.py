@@ -3,15 +3,10 @@
     env = SimulatorEnv(table)                       # gymnasium.Env, passes gymnasium.utils.env_checker
     envs = SimulatorVectorEnv(table, num_envs=256)  # gymnasium.vector.VectorEnv, one array operation for all
 
-    observation   Box (F,) float32: the task, what was tried and how the public cases went, what is left of the budget
-    action        Discrete (A): `solver@effort`, `retry`, `give up` (`table.actions` has the names)
-    reward        reward_v1, step by step: costs as they arise, the rest at the end
-    terminated    an answer was handed in, the budget is used up, or the policy gave up (episodes.py says why)
-    truncated     never: wrap the environment in a time limit to cut episodes off
-    info          task, family; at the end success (hidden cases passed), attempts and the parts of the reward
-
-Tasks are drawn uniformly, or by a `Curriculum` (aegir_rl/rl/curriculum.py), which learns from every finished episode;
-`reset(options={"task": 3})` chooses one. Both reset a finished environment in the step after its end (`NEXT_STEP`).
+docs/simulator.md describes observations, actions (`table.actions` has their names), rewards and ends. `truncated` is never true: wrap the
+environment in a time limit to cut episodes off. `info` has task and family; at the end success (hidden cases passed), attempts
+and the parts of the reward. Tasks are drawn uniformly, or by a `Curriculum` (aegir_rl/rl/curriculum.py), which learns from every
+finished episode; `reset(options={"task": 3})` chooses one. Both reset a finished environment in the step after its end (`NEXT_STEP`).
 """
 
 from typing import Any

@@ -5,24 +5,11 @@
     episodes.observations[rows]                 # (B, features) float32
     moved = episodes.step(rows, actions)        # rewards, which episodes have ended
 
-    action             what happens
-    solver@effort      the solver tries the task from the beginning
-    retry              the last solver tries again at the same effort, told how its answer did on the public cases, or that it
-                       had none: it searches further
-    give up            the episode ends without an answer
-
-An answer that passes all public cases is handed in, and the episode ends: hidden cases decide whether it was right. It also
-ends when attempts or seconds of the budget are used up. An attempt that needs more seconds than are left is stopped when
-they are over: they are paid, and there is no answer. A `retry` of nothing (no attempt yet, or the last solver failed or has
-been retried as often as was executed) uses up an attempt and counts as a retry.
-
-Reward (aegir_rl/offline/reward_v1.py): accuracy 1 for an answer that passes every hidden case, verified 1 for one that was handed in,
-cost as the solver states it (1 is 100 CPU milliseconds) and CPU seconds as measured, retries, timeouts (answers that ran out of time, attempts that
-were stopped), failures (solvers that raised). A solver that finds no answer is no failure: it pays its cost.
-
-The end of the budget is a *termination*: what is left of it is in the observation and the rule is part of the task, so
-nothing comes after it whose value a learner should guess. Cutting an episode off for other reasons is up to whoever plays it
-(playing.py), and is a truncation.
+docs/simulator.md says what actions do, when an episode ends and what it earns. Beyond that: an attempt that is stopped, because it
+needs more seconds than are left, is paid up to then and counts as a timeout. A `retry` of nothing (no attempt yet, or the last
+solver failed or has been retried as often as was executed) uses up an attempt and counts as a retry. A solver that finds no
+answer is no failure: it pays its cost. The end of the budget is a *termination*; cutting an episode off for other reasons is
+up to whoever plays it (playing.py), and is a truncation.
 """
 
 from collections.abc import Sequence
@@ -32,20 +19,14 @@ import numpy as np
 
 from aegir_rl.base.arrays import F32, Bools, Floats, Ints
 from aegir_rl.base.settings import check_numbers
-from aegir_rl.offline.reward_v1 import RewardWeights, clip_reward, weigh_parts
+from aegir_rl.offline.reward_v1 import PARTS, RewardWeights, clip_reward, weigh_parts
 from aegir_rl.simulator.outcome_table import NOTHING, OutcomeTable
 from aegir_rl.simulator.solvers.solver import EFFORTS
 from aegir_rl.simulator.task_features import TASK_FEATURES
 
 PROGRESS = (
-    "attempts_left",
-    "seconds_left",
-    "last_public",
-    "last_proposed",
-    "last_timed_out",
-    "last_effort",
-    "can_retry",
-    "retries",
+    *["attempts_left", "seconds_left", "last_public", "last_proposed", "last_timed_out"],
+    *["last_effort", "can_retry", "retries"],
 )
 ATTEMPTS, SECONDS, PUBLIC, PROPOSED, TIMED_OUT, EFFORT, CAN_RETRY, RETRIES = range(
     len(TASK_FEATURES), len(TASK_FEATURES) + len(PROGRESS)
@@ -100,18 +81,7 @@ class Episodes:
         self._last: Ints = np.full(slots, NOTHING)
         self._spent: Floats = np.zeros(slots)
         self._paid: Floats = np.zeros(slots)
-        self._parts = {
-            part: np.zeros(slots)
-            for part in (
-                "accuracy",
-                "verified",
-                "cost",
-                "seconds",
-                "retries",
-                "timeouts",
-                "failures",
-            )
-        }
+        self._parts = {part: np.zeros(slots) for part in PARTS}
         solvers = len(table.solvers)
         self._tried, self._passed, self._is_last = (
             len(TASK_FEATURES) + len(PROGRESS) + solvers * number for number in range(3)

@@ -11,8 +11,9 @@ Promises
   - an outcome that is missing is named and counted when the table is built, never made up.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, product
 
 import numpy as np
 
@@ -102,9 +103,9 @@ class OutcomeTable:
         """The tasks for which `keep` (T,) is true; outcomes stay as they are."""
         return replace(
             self,
-            ids=_some(self.ids, keep),
-            families=_some(self.families, keep),
-            sources=_some(self.sources, keep),
+            ids=tuple(compress(self.ids, keep)),
+            families=tuple(compress(self.families, keep)),
+            sources=tuple(compress(self.sources, keep)),
             seeds=self.seeds[keep],
             features=self.features[keep],
             first=self.first[keep],
@@ -140,7 +141,7 @@ def build_table(
     first = np.full((len(tasks), len(solvers) * len(EFFORTS)), NOTHING)
     for row, task in enumerate(tasks):
         digest = task_sha256(task)
-        for column, (solver, effort) in enumerate(_pairs(solvers)):
+        for column, (solver, effort) in enumerate(product(solvers, EFFORTS)):
             outcome = known.get(attempt_key(digest, solver, effort))
             first[row, column] = number(digest, solver, effort, outcome)
             if first[row, column] == NOTHING:
@@ -172,11 +173,3 @@ def build_table(
         seconds=np.array([each.cpu_seconds for each in outcomes]),
         keys=tuple(each.key for each in outcomes),
     )
-
-
-def _pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, int]]:
-    return ((solver, effort) for solver in solvers for effort in EFFORTS)
-
-
-def _some(names: Sequence[str], keep: Bools) -> tuple[str, ...]:
-    return tuple(name for name, kept in zip(names, keep, strict=True) if kept)

@@ -6,18 +6,14 @@
 
 An attempt is `solver.propose(…)` with all the programs it runs, a run of its answer on the public cases, and one on the hidden
 cases, which nobody but the record sees. Its key is a SHA-256 of the task as it is written in a file, the solver's name, its
-code, the effort, the feedback and the limits of programs, so a changed task or a changed solver has no outcomes yet.
-
-The file is an SQLite database with one table, `outcomes`: key, task, solver, hash of the solver's code, effort, and a JSON
-record with the answer's source, what passed, how it ended and what it took.
+code, the effort, the feedback and the limits of programs. The file is an SQLite database with one table of JSON records.
 
 Promises
   - nothing gets into the cache but what `run_attempt` measured; the record names the hash of the code that was run;
   - an outcome that was added survives a kill of the process; several processes may add to one file.
 
-Limits: the hash of a solver's code covers its class's module and what that imports from `aegir_rl.simulator`; data files that
-a solver reads are not part of it. The public verdict that is given back as feedback has no seconds, since they would
-make a deterministic solver's answer depend on the machine.
+Limits: the hash of a solver's code covers its class's module and what that imports from `aegir_rl.simulator`, not data files
+that it reads. Feedback has no seconds, since they would make a deterministic solver's answer depend on the machine.
 """
 
 import ast
@@ -28,10 +24,11 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import ModuleType, TracebackType
-from typing import Any, Self
+from types import ModuleType
+from typing import Any
 
 from aegir_rl.base.errors import UsageError, reason_of
 from aegir_rl.simulator.checking import Verdict, check
@@ -206,7 +203,7 @@ def run_attempt(
     )
 
 
-class OutcomeCache:
+class OutcomeCache(AbstractContextManager["OutcomeCache"]):
     """Outcomes in a file, by key."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
@@ -260,15 +257,7 @@ class OutcomeCache:
         """Close the file."""
         self._database.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _query(self, sql: str, *values: str) -> list[Any]:

@@ -54,12 +54,8 @@ class SolverTable:
 
     def rate(self, solver: str, effort: int, family: str | None = None) -> float:
         """The share of a family's tasks (of all by default) that this solver solves at this effort."""
-        solved = [
-            each.hidden
-            for each in self.outcomes
-            if (each.solver, each.effort) == (solver, effort) and family in (None, each.family)
-        ]
-        return sum(solved) / max(1, len(solved))
+        tried = [each for each in self._of(solver, effort) if family in (None, each.family)]
+        return sum(each.hidden for each in tried) / max(1, len(tried))
 
     def best(self, family: str | None = None) -> float:
         """The share of tasks that some solver solves at some effort."""
@@ -71,10 +67,11 @@ class SolverTable:
 
     def seconds(self, solver: str, effort: int) -> float:
         """Mean CPU seconds per task."""
-        spent = [
-            each.seconds for each in self.outcomes if (each.solver, each.effort) == (solver, effort)
-        ]
-        return sum(spent) / max(1, len(spent))
+        tried = self._of(solver, effort)
+        return sum(each.seconds for each in tried) / max(1, len(tried))
+
+    def _of(self, solver: str, effort: int) -> list[Outcome]:
+        return [each for each in self.outcomes if (each.solver, each.effort) == (solver, effort)]
 
     def as_rows(self) -> list[dict[str, Any]]:
         """One object per solver and effort."""

@@ -200,12 +200,8 @@ def _cases(given: Any, where: str) -> tuple[Case, ...]:
 
 
 def _depth(value: Json) -> int:
-    inside: list[Json] = []
-    if isinstance(value, list):
-        inside = value
-    elif isinstance(value, dict):
-        inside = list(value.values())
-    else:
+    inside = value.values() if isinstance(value, dict) else value
+    if isinstance(inside, bool | int | float | str | None):
         return 0
     return 1 + max(map(_depth, inside), default=0)
 

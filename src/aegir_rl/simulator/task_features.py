@@ -21,26 +21,21 @@ from aegir_rl.simulator.task import Json, PublicTask
 
 WORD_BUCKETS = 32
 KINDS = ("text", "number", "boolean", "list", "object", "null")
+_KIND_OF = {
+    str: "text",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    list: "list",
+    type(None): "null",
+}
 TASK_FEATURES = (
-    "cases",
-    "arguments",
-    "statement_length",
-    "starter_length",
-    "starter_statements",
-    "files",
-    "files_length",
-    "level",
+    *["cases", "arguments", "statement_length", "starter_length", "starter_statements"],
+    *["files", "files_length", "level"],
     *(f"argument_{kind}" for kind in KINDS),
     *(f"expected_{kind}" for kind in KINDS),
-    "argument_length",
-    "expected_length",
-    "expected_distinct",
-    "unchanged",
-    "contained",
-    "characters_kept",
-    "argument_digits",
-    "expected_digits",
-    "list_length",
+    *["argument_length", "expected_length", "expected_distinct", "unchanged", "contained"],
+    *["characters_kept", "argument_digits", "expected_digits", "list_length"],
     *(f"word_{number:02}" for number in range(WORD_BUCKETS)),
 )
 """Lengths are natural logarithms of 1 + the count; kinds and the metrics of cases are means over public cases; the level is
@@ -82,8 +77,11 @@ def _describe_case(arguments: Sequence[Json], expected: Json) -> list[float]:
     given, wanted = _as_text(first), _as_text(expected)
     kept = sum(character in given for character in wanted) / max(len(wanted), 1)
     return [
-        *(float(_kind(first) == kind) for kind in KINDS),
-        *(float(_kind(expected) == kind) for kind in KINDS),
+        *(
+            float(_KIND_OF.get(type(value), "object") == kind)
+            for value in (first, expected)
+            for kind in KINDS
+        ),
         math.log1p(len(given)),
         math.log1p(len(wanted)),
         float(first == expected),
@@ -93,18 +91,6 @@ def _describe_case(arguments: Sequence[Json], expected: Json) -> list[float]:
         _digit_share(wanted),
         math.log1p(len(first)) if isinstance(first, list) else 0.0,
     ]
-
-
-def _kind(value: Json) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "text"
-    return "list" if isinstance(value, list) else "object"
 
 
 def _as_text(value: Json) -> str:

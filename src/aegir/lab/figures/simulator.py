@@ -17,6 +17,7 @@ from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.wording import amount
+from aegir_rl.simulator.checking import verify_tasks
 from aegir_rl.simulator.ppo.config import read_ppo_training
 from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page
 from aegir_rl.simulator.sandbox import open_sandbox
@@ -24,7 +25,6 @@ from aegir_rl.simulator.solver_table import SolverTable, measure_solvers
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import EFFORTS, Solver
 from aegir_rl.simulator.task import read_tasks
-from aegir_rl.simulator.verification import verify_tasks
 
 TASKS = click.option(
     "--tasks",

@@ -7,16 +7,15 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     describe,
     listing,
     options,
+    signature_of,
     split_cases,
     words,
 )
 from aegir_rl.simulator.source import module_source
 
-SIGNATURE = "normalise(value)"
 LANGUAGES = ("English", "German", "Spanish")
 WORDED = ("D N Y", "N D, Y", "D. N Y", "D-N-Y")
 NUMERIC = ("D.M.Y D/M/Y", "M/D/Y D.M.Y", "D-M-Y Y/M/D", "YMD D/M/Y", "M/D/Y YMD")
@@ -104,7 +103,7 @@ def _describe(
     )
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_dates(random: Random, level: int) -> Draft:
     """Level 1 has one layout, 2 two, 3 three and years of two digits."""
     language = random.choice(LANGUAGES)
     numeric = random.choice(NUMERIC).split()
@@ -130,11 +129,8 @@ def draw(random: Random, level: int) -> Draft:
     call = f"write_date({read}, {form!r}, {missing!r})"
     return Draft(
         statement=_describe(layouts, language, pivot, about, missing),
-        solution=module_source(SIGNATURE, call, read_date, write_date, imports="datetime re"),
+        solution=module_source(signature_of("dates"), call, read_date, write_date),
         public=public,
         hidden=hidden,
         difficulty={"layouts": len(layouts)},
     )
-
-
-FAMILY = Family("dates", "Read dates in several layouts, write them in one.", SIGNATURE, draw)

@@ -1,8 +1,7 @@
 """What a family of tasks is, and what the families share.
 
-    FAMILY = Family("dates", "Read dates in several layouts, write them in one.", SIGNATURE, draw)
-
-`draw(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
+A family is a table in families.toml with `about`, `signature`, its sentences, and the module that has `draw_NAME`.
+`draw_NAME(random, level)` returns a `Draft`: statement, starter, known solution, and cases whose expected values are made
 together with their arguments wherever that is possible, so that the solution is tested against something it did not make.
 All randomness comes from `random`; the same state gives the same draft. The statement is complete: with the public
 cases it determines the answers to the hidden ones, and names their edge cases.
@@ -61,32 +60,41 @@ class Family:
 
 
 def write_solution(
-    signature: str,
+    family: str,
     function: Callable[..., Any],
     *parameters: Any,
     helpers: Sequence[Callable[..., Any]] = (),
-    imports: str = "",
 ) -> str:
-    """A module whose function of this signature calls one of ours with these parameters after its arguments."""
+    """A module whose function of the family's signature calls one of ours with these parameters after its arguments.
+
+    `helpers` come before what the function uses otherwise.
+    """
+    signature = signature_of(family)
     arguments = signature.partition("(")[2].rstrip(")")
     call = call_source(function, *parameters, first=arguments)
-    return module_source(signature, call, *helpers, function, imports=imports)
+    return module_source(signature, call, *helpers, function)
+
+
+def signature_of(family: str) -> str:
+    """Name and parameters of what a solution of this family must define."""
+    return str(family_tables()[family]["signature"])
 
 
 def describe(family: str, *parts: object, **values: Any) -> str:
     """The sentences of these names in families.toml, with their values; names that are empty or False are left out."""
-    texts = _data()[family]
+    texts = family_tables()[family]
     return "".join(texts[str(part)] for part in parts if part).format(**values)
 
 
 def options(family: str, name: str) -> dict[str, Any]:
     """A table of families.toml."""
-    table: dict[str, Any] = _data()[family][name]
+    table: dict[str, Any] = family_tables()[family][name]
     return table
 
 
 @cache
-def _data() -> dict[str, dict[str, Any]]:
+def family_tables() -> dict[str, dict[str, Any]]:
+    """families.toml: a table for each family."""
     return tomllib.loads((Path(__file__).parent / "families.toml").read_text("utf-8"))
 
 

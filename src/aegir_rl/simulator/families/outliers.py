@@ -7,7 +7,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -15,7 +14,6 @@ from aegir_rl.simulator.families.family import (
 )
 from aegir_rl.simulator.task import Case
 
-SIGNATURE = "flag(values)"
 METHODS = options("outliers", "methods")
 
 
@@ -62,7 +60,7 @@ def flag_jumps(values: list[Any], known: list[Any], k: float, side: str) -> list
     return flags
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_outliers(random: Random, level: int) -> Draft:
     """Level 1 has deviations and quartiles on both sides, 2 medians and missing values, 3 one side only and jumps."""
     names = list(METHODS)[: 2 + level + (level == 3)]
     method = random.choice(names)
@@ -93,16 +91,11 @@ def draw(random: Random, level: int) -> Draft:
             "outliers", "start", side, "end", method=METHODS[method].format(k=k), fewest=fewest
         ),
         solution=write_solution(
-            SIGNATURE,
+            "outliers",
             flag_outliers,
             *parameters,
-            helpers=[flag_jumps],
-            imports="itertools statistics",
         ),
         public=public,
         hidden=hidden,
         difficulty={"k": k},
     )
-
-
-FAMILY = Family("outliers", "Flag values that lie far from the others.", SIGNATURE, draw)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     split_cases,
@@ -14,7 +13,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "parse(text)"
 SIGNS = ("\n=", "\n:", ";=", ";:", "|=", "&=", ",:", "\n>", "/~", ",=")
 """What stands between entries, and between key and value."""
 
@@ -157,7 +155,7 @@ def _describe(form: TextFormat) -> str:
     )
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_parsers(random: Random, level: int) -> Draft:
     """Level 1 has keys and values, 2 comments and typed values, 3 quotes and repeated keys as lists."""
     form = _draw_format(random, level)
 
@@ -179,11 +177,8 @@ def draw(random: Random, level: int) -> Draft:
     helpers = (strip_comments, split_outside, read_value)
     return Draft(
         statement=_describe(form),
-        solution=write_solution(SIGNATURE, parse_entries, *form, helpers=helpers, imports="re"),
+        solution=write_solution("parsers", parse_entries, *form, helpers=helpers),
         public=public,
         hidden=hidden,
         difficulty={"rules": rules},
     )
-
-
-FAMILY = Family("parsers", "Read a small text format into objects.", SIGNATURE, draw)

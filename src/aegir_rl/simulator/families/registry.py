@@ -1,30 +1,19 @@
-"""The families by name. To add one: write its file, and name it here."""
+"""The families by name. To add one: write `draw_NAME`, and its table in families.toml."""
 
 from collections.abc import Sequence
 from importlib import import_module
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.simulator.families.family import Family
+from aegir_rl.simulator.families.family import Family, family_tables
 
-NAMES = [
-    "addresses",
-    "column_by_example",
-    "dates",
-    "deduplication",
-    "join_keys",
-    "names",
-    "numbers",
-    "outliers",
-    "parsers",
-    "pivot",
-    "regular_expressions",
-    "repair",
-    "schema_mapping",
-    "unit_conversion",
-    "validation",
-]
-FAMILIES: dict[str, Family] = {
-    name: import_module(f"aegir_rl.simulator.families.{name}").FAMILY for name in NAMES
+FAMILIES = {
+    name: Family(
+        name,
+        table["about"],
+        table["signature"],
+        getattr(import_module(f"{__package__}.{table['module']}"), f"draw_{name}"),
+    )
+    for name, table in family_tables().items()
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     options,
@@ -16,7 +15,6 @@ from aegir_rl.simulator.families.family import (
     write_solution,
 )
 
-SIGNATURE = "is_valid(value)"
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 CLASSES = options("validation", "classes")
 
@@ -197,7 +195,7 @@ def _numbers(
     return made
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_validation(random: Random, level: int) -> Draft:
     """Level 1 has forms, 2 ranges of numbers, 3 check digits."""
     rule = (_draw_form, _draw_ranges, _draw_check)[level - 1](random)
 
@@ -213,10 +211,7 @@ def draw(random: Random, level: int) -> Draft:
     public, hidden = split_cases([judge(""), judge(f"{good[-1][0]}!"), *rest], usual, 10)
     return Draft(
         statement=rule.statement,
-        solution=write_solution(SIGNATURE, rule.function, *rule.parameters, imports="re"),
+        solution=write_solution("validation", rule.function, *rule.parameters),
         public=public,
         hidden=hidden,
     )
-
-
-FAMILY = Family("validation", "Say whether a value is of a semantic type.", SIGNATURE, draw)

@@ -1,18 +1,13 @@
-"""How good is a policy in the simulator? Against what anyone could do instead, and what nobody can beat.
-
-    best single solver   the chain of one solver that earns most on the training tasks: one effort, or 1, 2 and 3 in turn
-    static table         the routing table of world.py
-    start                the policy that PPO began with, as it would be deployed
-    ppo                  policies of several seeds, each by its likeliest action; mean and spread (standard deviation) over them
-    oracle               the best attempt at every task in hindsight, a retry included, or giving up at once
+"""How good is a policy in the simulator? Against what anyone could do instead, and what nobody can beat (docs/simulator.md).
 
     report = evaluate(world, config, policies, start)
 
-Every metric is the mean reward over all tasks of a part; the interval of a difference is over tasks, paired.
+Policies of several seeds, each by its likeliest action, are compared with the best single solver on training tasks, the static
+table, the policy that PPO began with, and the oracle. Every metric is the mean reward over all tasks of a part; the spread is the
+standard deviation over seeds; the interval of a difference is over tasks, paired.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -32,35 +27,19 @@ from aegir_rl.simulator.solvers.solver import EFFORTS
 STYLE = "body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}svg{margin:6px}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartMetrics:
-    """What one way to choose did on every task of a part."""
-
-    rewards: Floats
-    """(T,)"""
-    success: float
-    attempts: float
-    seconds: float
-
-    def metrics(self) -> dict[str, float]:
-        return {
-            "reward": float(self.rewards.mean()),
-            "success": self.success,
-            "attempts": self.attempts,
-            "seconds": self.seconds,
-        }
-
-
-def evaluate_part(part: TaskPart, config: PpoTraining, choose: Choose) -> PartMetrics:
-    """Play every task of a part once."""
+def evaluate_part(
+    part: TaskPart, config: PpoTraining, choose: Choose
+) -> tuple[Floats, dict[str, float]]:
+    """Play every task of a part once: the rewards (T,), and the means of reward, success, attempts and seconds."""
     batch = part.play(config, choose, np.random.default_rng(0)).batch
     reward = compute_reward_v1(batch, config.reward)
-    return PartMetrics(
-        reward.total,
-        float(reward.parts["accuracy"].mean()),
-        float(batch.decided.sum(axis=1).mean()),
-        float(reward.parts["seconds"].mean()),
-    )
+    means = {
+        "reward": reward.total,
+        "success": reward.parts["accuracy"],
+        "attempts": batch.decided.sum(axis=1),
+        "seconds": reward.parts["seconds"],
+    }
+    return reward.total, {name: float(values.mean()) for name, values in means.items()}
 
 
 def choose_single_solver(part: TaskPart, config: PpoTraining) -> tuple[str, list[int]]:
@@ -101,10 +80,10 @@ def evaluate(
     for name, part in world.parts.items():
         baselines = {
             "single": part.follow_chain(config, chain),
-            "static": evaluate_part(part, config, follow).rewards,
+            "static": evaluate_part(part, config, follow)[0],
         }
         if start is not None:
-            baselines["start"] = evaluate_part(part, config, prefer(start, part.table)).rewards
+            baselines["start"] = evaluate_part(part, config, prefer(start, part.table))[0]
         report["parts"][name] = _compare(part, config, policies, baselines)
     return report
 
@@ -117,9 +96,9 @@ def _compare(
 ) -> dict[str, Any]:
     evaluated = [evaluate_part(part, config, prefer(policy, part.table)) for policy in policies]
     oracle = float(compute_oracle(part, config).mean())
-    means = np.array([each.rewards.mean() for each in evaluated])
+    means = np.array([metrics["reward"] for _, metrics in evaluated])
     mean, spread = float(means.mean()), float(means.std(ddof=1)) if len(means) > 1 else 0.0
-    own = np.mean([each.rewards for each in evaluated], axis=0)
+    own = np.mean([rewards for rewards, _ in evaluated], axis=0)
     tasks = np.arange(len(part))
     return {
         "tasks": len(part),
@@ -128,7 +107,7 @@ def _compare(
             "spread": spread,
             "seeds": means.tolist(),
             **{
-                name: float(np.mean([each.metrics()[name] for each in evaluated]))
+                name: float(np.mean([metrics[name] for _, metrics in evaluated]))
                 for name in ("success", "attempts", "seconds")
             },
         },
@@ -157,18 +136,15 @@ def evaluation_page(report: dict[str, Any], runs: Sequence[RunFolder] = ()) -> s
                 y_label="mean reward",
             )
         )
-    plots += [curve_plot(runs, column) for column in ("test/reward", "reward/mean", "entropy")]
+    for column in ("test/reward", "reward/mean", "entropy") if runs else ():
+        points = {run.path.name: run.history().column(column) for run in runs}
+        series = {
+            name: ([step for step, _ in known], [value for _, value in known])
+            for name, known in points.items()
+        }
+        plots.append(line_plot(column, series, x_label="iteration", y_label=column))
     title = "PPO in the simulator"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style><h1>{escape(title)}</h1>{''.join(plots if runs else plots[:-3])}</html>\n"
+        f"<style>{STYLE}</style><h1>{escape(title)}</h1>{''.join(plots)}</html>\n"
     )
-
-
-def curve_plot(runs: Sequence[RunFolder], column: str) -> str:
-    """One line per run."""
-    series = {}
-    for run in runs:
-        points = run.history().column(column)
-        series[run.path.name] = ([step for step, _ in points], [value for _, value in points])
-    return line_plot(column, series, x_label="iteration", y_label=column)

@@ -16,7 +16,7 @@ advantages are standardised over the iteration. What ended by its own rules is n
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -94,9 +94,11 @@ class PpoLearner:
         sizes = (len(start.features), *settings.hidden, 1)
         self.critic = Network(sizes, self._seeds.generator("critic"))
         self.critic.weights[-1][:] *= SMALL_HEAD
+        decay = np.float32(settings.weight_decay)
+        self._networks = {"actor": self.actor, "critic": self.critic}
         self._optimisers = {
-            "actor": _optimiser(self.actor, settings),
-            "critic": _optimiser(self.critic, settings),
+            name: Adam(len(network.flat), decay * network.is_weight)
+            for name, network in self._networks.items()
         }
 
     def standardise(self, seen: Floats | F32) -> F32:
@@ -185,26 +187,21 @@ class PpoLearner:
             for rows in np.array_split(order, max(round(len(order) / settings.minibatch), 1)):
                 part = data.rows(rows)
                 if goes_on:
-                    loss = self._step_actor(part, form, bonus, settings.actor_rate * fall)
+                    layers = self.actor.activations(part.x)
+                    loss, gradient = _actor_loss(layers[-1], part, form, bonus)
+                    self._step("actor", layers, gradient, settings.actor_rate * fall)
                     kls.append(loss.figures.get("kl", 0.0))
-                self._step_critic(part, settings.critic_rate * fall)
+                layers = self.critic.activations(part.x)
+                gradient = _critic_gradient(layers[-1][:, 0], part, settings.value_clip)
+                self._step("critic", layers, gradient[:, None], settings.critic_rate * fall)
             done += goes_on
             if settings.kl_stop and kls and float(np.mean(kls)) > settings.kl_stop:
                 goes_on = False
         return done
 
-    def _step_actor(self, part: "_Rollout", form: PpoForm, bonus: float, rate: float) -> PolicyLoss:
-        layers = self.actor.activations(part.x)
-        loss, gradient = _actor_loss(layers[-1], part, form, bonus)
-        self._step("actor", self.actor, self.actor.gradient(layers, gradient), rate)
-        return loss
-
-    def _step_critic(self, part: "_Rollout", rate: float) -> None:
-        layers = self.critic.activations(part.x)
-        gradient = _critic_gradient(layers[-1][:, 0], part, self.settings.value_clip)
-        self._step("critic", self.critic, self.critic.gradient(layers, gradient[:, None]), rate)
-
-    def _step(self, name: str, network: Network, gradient: F32, rate: float) -> None:
+    def _step(self, name: str, layers: list[F32], by_output: F32, rate: float) -> None:
+        network = self._networks[name]
+        gradient = network.gradient(layers, by_output)
         norm = float(np.sqrt(np.dot(gradient, gradient)))
         if norm > self.settings.gradient_norm:
             gradient *= np.float32(self.settings.gradient_norm / norm)
@@ -264,15 +261,7 @@ class _Rollout:
     """Before the update."""
 
     def rows(self, rows: Ints) -> "_Rollout":
-        return replace(
-            self,
-            x=self.x[rows],
-            action=self.action[rows],
-            old=self.old[rows],
-            advantage=self.advantage[rows],
-            returns=self.returns[rows],
-            value=self.value[rows],
-        )
+        return _Rollout(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
 def _actor_loss(logits: F32, part: _Rollout, form: PpoForm, bonus: float) -> tuple[PolicyLoss, F32]:
@@ -303,7 +292,3 @@ def _critic_gradient(values: F32, part: _Rollout, clip: float) -> F32:
 def _standardised(advantages: Floats) -> Floats:
     spread = float(advantages.std())
     return np.asarray((advantages - advantages.mean()) / (spread if spread > 0 else 1.0))
-
-
-def _optimiser(network: Network, settings: PpoSettings) -> Adam:
-    return Adam(len(network.flat), np.float32(settings.weight_decay) * network.is_weight)

@@ -31,7 +31,7 @@ from aegir_rl.offline.log_files import write_log
 from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.offline.reward_v1 import RoutingReward, compute_reward_v1
 from aegir_rl.rl.curriculum import Curriculum
-from aegir_rl.simulator.playing import Played, play, prefer
+from aegir_rl.simulator.playing import Played, prefer
 from aegir_rl.simulator.ppo.config import PpoTraining
 from aegir_rl.simulator.ppo.evaluation import evaluate_part
 from aegir_rl.simulator.ppo.learner import ActorStart, PpoLearner
@@ -65,7 +65,15 @@ def train_ppo(
         played: Played | None = None
         for iteration in range(state.done, config.iterations):
             tasks = state.curriculum.draw(config.episodes)
-            played = _play(state, tasks, iteration)
+            played = world.training.play(
+                config,
+                state.learner.choose,
+                Seeds(config.seed).generator("rollout", iteration),
+                tasks=tasks,
+                name=f"{config.name}-{config.seed}-{iteration + 1}",
+                decider="ppo",
+                longest=config.longest,
+            )
             reward = compute_reward_v1(played.batch, config.reward)
             state.curriculum.update(tasks, reward.parts["accuracy"])
             figures = state.learner.update(
@@ -81,22 +89,6 @@ def train_ppo(
             if due:
                 state.save_checkpoint(done)
         return state.finish(played)
-
-
-def _play(state: "_RunState", tasks: Any, iteration: int) -> Played:
-    config, training = state.config, state.world.training
-    return play(
-        training.table,
-        tasks,
-        state.learner.choose,
-        config.budget,
-        config.reward,
-        static=training.static,
-        random=Seeds(config.seed).generator("rollout", iteration),
-        name=f"{config.name}-{config.seed}-{iteration + 1}",
-        decider="ppo",
-        longest=config.longest,
-    )
 
 
 def _measure(played: Played, reward: RoutingReward) -> dict[str, float]:
@@ -149,9 +141,10 @@ class _RunState:
             f"{len(world.training.table.actions)} actions"
         )
         if resume:
-            return cls._restore(config, run, world, curriculum)
-        learner = PpoLearner(config.ppo, _begin(config, world, start), config.seed)
-        name = start.version if start else ""
+            learner, saved = _restore(config, run, world)
+            curriculum.load_state_dict(saved["curriculum"])
+        else:
+            learner, saved = PpoLearner(config.ppo, _begin(config, world, start), config.seed), {}
         state = cls(
             config=config,
             run=run,
@@ -159,22 +152,24 @@ class _RunState:
             learner=learner,
             curriculum=curriculum,
             monitor=HealthMonitor(),
-            start=name,
+            start=saved.get("start", start.version if start else ""),
+            done=saved.get("done", 0),
         )
-        run.record(0, **state.evaluate())
-        state.save_checkpoint(0)
+        if resume:
+            state.monitor.load_state_dict(saved["monitor"])
+            run.resume_after(state.done, config.iterations, "iteration")
+        else:
+            run.record(0, **state.evaluate())
+            state.save_checkpoint(0)
         return state
 
     def evaluate(self) -> dict[str, float]:
         """How the likeliest actions do on each part."""
-        policy = self.learner.policy({})
-        return {
-            f"{name}/{figure}": value
-            for name, part in self.world.parts.items()
-            for figure, value in evaluate_part(part, self.config, prefer(policy, part.table))
-            .metrics()
-            .items()
-        }
+        policy, figures = self.learner.policy({}), dict[str, float]()
+        for name, part in self.world.parts.items():
+            _, metrics = evaluate_part(part, self.config, prefer(policy, part.table))
+            figures |= {f"{name}/{metric}": value for metric, value in metrics.items()}
+        return figures
 
     def save_checkpoint(self, done: int) -> None:
         """Write the policy and a checkpoint after `done` iterations."""
@@ -222,45 +217,29 @@ class _RunState:
         replace_file(self.run.path / SUMMARY, text.encode())
         return TrainedPolicy(policy, figures)
 
-    @classmethod
-    def _restore(
-        cls,
-        config: PpoTraining,
-        run: TrainingRun,
-        world: World,
-        curriculum: Curriculum,
-    ) -> "_RunState":
-        path = run.checkpoint
-        arrays, metadata = read_safetensors(path)
-        try:
-            known = json.loads(metadata[STATE_KEY])
-            saved = join_state(known["state"], arrays)
-            done, start, fingerprint = int(known["done"]), str(known["start"]), known["world"]
-            learner = PpoLearner.restored(
-                saved["learner"], config.ppo, world.training.table.actions, config.seed
-            )
-        except UsageError:
-            raise
-        except (KeyError, ValueError, TypeError) as error:
-            raise UsageError(f"{path} is no checkpoint of a PPO run ({error})") from None
-        if fingerprint != world.fingerprint:
-            raise UsageError(
-                f"tasks, solvers or outcomes are not those that {run.path} began with; resume it with the same files"
-            )
-        monitor = HealthMonitor()
-        curriculum.load_state_dict(saved["curriculum"])
-        monitor.load_state_dict(saved["monitor"])
-        run.resume_after(done, config.iterations, "iteration")
-        return cls(
-            config=config,
-            run=run,
-            world=world,
-            learner=learner,
-            curriculum=curriculum,
-            monitor=monitor,
-            start=start,
-            done=done,
+
+def _restore(
+    config: PpoTraining, run: TrainingRun, world: World
+) -> tuple[PpoLearner, dict[str, Any]]:
+    """The learner in a run's checkpoint, and what else is saved there: done, start, curriculum and monitor."""
+    arrays, metadata = read_safetensors(run.checkpoint)
+    try:
+        known = json.loads(metadata[STATE_KEY])
+        saved = join_state(known["state"], arrays)
+        saved |= {"done": int(known["done"]), "start": str(known["start"])}
+        fingerprint = known["world"]
+        learner = PpoLearner.restored(
+            saved["learner"], config.ppo, world.training.table.actions, config.seed
         )
+    except UsageError:
+        raise
+    except (KeyError, ValueError, TypeError) as error:
+        raise UsageError(f"{run.checkpoint} is no checkpoint of a PPO run ({error})") from None
+    if fingerprint != world.fingerprint:
+        raise UsageError(
+            f"tasks, solvers or outcomes are not those that {run.path} began with; resume it with the same files"
+        )
+    return learner, saved
 
 
 def _begin(config: PpoTraining, world: World, start: RoutingPolicy | None) -> ActorStart:

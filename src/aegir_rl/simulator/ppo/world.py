@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,17 +54,21 @@ class TaskPart:
         config: PpoTraining,
         choose: Choose,
         random: np.random.Generator,
+        *,
+        tasks: Ints | None = None,
         static: Ints | None = None,
+        **named: Any,
     ) -> Played:
-        """Play every task once; `static` replaces the static table's choices."""
+        """Play these tasks, or every task once; `static` replaces the static table's choices, the rest goes to `play`."""
         return play(
             self.table,
-            np.arange(len(self)),
+            np.arange(len(self)) if tasks is None else tasks,
             choose,
             config.budget,
             config.reward,
             static=self.static if static is None else static,
             random=random,
+            **named,
         )
 
     def follow_chain(self, config: PpoTraining, chain: Sequence[int]) -> Floats:

@@ -1,8 +1,7 @@
 """Programs that try to solve tasks, each with its own reach and cost; a policy chooses among them.
 
-solver       the interface, and running one safely
+solver       the interface, running one safely, and the loop that most of them share
 registry     the solvers by name
-fitting      trying parametrised functions on public cases, shared by several solvers
 templates    functions for whole tables, with parameters fitted to the public cases and the statement
 enumerative  texts put together from pieces of the value
 repair       small changes of the starter code, guided by the public tests

@@ -13,17 +13,15 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from aegir_rl.simulator.checking import Verdict, equal_values
+from aegir_rl.simulator.checking import equal_values
 from aegir_rl.simulator.solvers import text_library as library
-from aegir_rl.simulator.solvers.fitting import first_confirmed, is_too_large
-from aegir_rl.simulator.solvers.row_mapping import fit_columns
-from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import SearchSolver
 from aegir_rl.simulator.source import module_source
 from aegir_rl.simulator.task import PublicTask
 
 APPLICATIONS = {1: 20, 2: 60, 3: 600}
 LONGEST_CHAIN = 3
-IMPORTS = "csv datetime io re"
+CELL_KINDS = ("text", "int", "float", "upper", "flag", "list", "lower", "title")
 Parameters = Callable[[PublicTask], Iterable[tuple[Any, ...]]]
 
 
@@ -35,7 +33,6 @@ class ChainStep:
     gives: str
     function: Callable[..., Any]
     parameters: Parameters
-    helpers: tuple[Callable[..., Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +67,58 @@ def _luhn_parameters(task: PublicTask) -> Iterator[tuple[Any, ...]]:
             yield gaps, starts, length
 
 
+def fit_columns(task: PublicTask) -> Iterator[tuple[Any, ...]]:
+    """Parameters of `map_columns`: for every target key the source key, kind and default that explain the public cases."""
+    pairs: list[Any] = [(case.arguments[0], case.expected) for case in task.public]
+    if not all(isinstance(row, dict) and isinstance(result, dict) for row, result in pairs):
+        return
+    sources = sorted({name for row, _ in pairs for name in row})
+    targets = sorted({name for _, result in pairs for name in result})
+    columns = []
+    for target in targets:
+        fitted = [
+            found
+            for source in sources
+            for kind in CELL_KINDS
+            for found in _fit_column(pairs, source, target, kind)
+        ]
+        if not fitted:
+            return
+        columns.append(fitted[0][1:])
+    yield columns, True
+    yield columns, False
+
+
+def _fit_column(pairs: list[Any], source: str, target: str, kind: str) -> Iterator[tuple[Any, ...]]:
+    """How many cases with a value this source and kind explain, and the column; nothing if one contradicts."""
+    default, explained = None, 0
+    for row, result in pairs:
+        value = row.get(source)
+        if value is None or not str(value).strip():
+            default = result.get(target, default)
+            continue
+        try:
+            if target not in result or not equal_values(
+                library.convert_cell(value, kind), result[target]
+            ):
+                return
+        except ValueError:
+            return
+        explained += 1
+    if explained:
+        yield explained, source, target, kind, default
+
+
+ORDERS = ("dmy", "mdy")
+DAY_FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y-%m", "quarter", "%Y-%j", "%G-W%V", "plain")
+PERSON_FORMS = ("{s}, {g}", "{g} {s}", "{i.} {s}", "{s}, {i}", "{f} {S}", "parts")
 LAYOUTS = (
     "number street, city, postcode",
     "street number, postcode city",
     "postcode city | street number",
 )
 STEPS = (
-    ChainStep(
-        "text", "date", library.read_day, _grid(("dmy", "mdy"), ("dmy", "mdy"), (0, 50, 30, 70))
-    ),
+    ChainStep("text", "date", library.read_day, _grid(ORDERS, ORDERS, (0, 50, 30, 70))),
     ChainStep("text", "number", library.read_amount, _grid((".", ","), (0.01, 1.0))),
     ChainStep("text", "person", library.read_person, _grid((True,))),
     ChainStep(
@@ -94,66 +134,53 @@ STEPS = (
         lambda task: [(text, unit) for text, units in _tables(task) for unit in units],
     ),
     ChainStep("text", "flag", library.is_luhn, _luhn_parameters),
-    ChainStep("object", "object", library.map_columns, fit_columns, (library.convert_cell,)),
-    ChainStep(
-        "date",
-        "text",
-        library.write_day,
-        _grid(("%Y-%m-%d", "%d.%m.%Y", "%Y-%m", "quarter", "%Y-%j", "%G-W%V", "plain")),
-    ),
-    ChainStep(
-        "person",
-        "any",
-        library.write_person,
-        _grid(("{s}, {g}", "{g} {s}", "{i.} {s}", "{s}, {i}", "{f} {S}", "parts")),
-    ),
+    ChainStep("object", "object", library.map_columns, fit_columns),
+    ChainStep("date", "text", library.write_day, _grid(DAY_FORMS)),
+    ChainStep("person", "any", library.write_person, _grid(PERSON_FORMS)),
     ChainStep("place", "any", library.write_place, _grid(("object", "list", "line", "city"))),
     ChainStep("number", "number", library.round_number, _grid((2, 1, 3, 0, 4))),
 )
 
 
-class CompositionSolver:
+class CompositionSolver(SearchSolver):
     """Chains readers and writers by type."""
 
     name = "composition"
     about = "readers and writers of dates, numbers, names, addresses, quantities and rows, chained by type"
     costs: Mapping[int, float] = MappingProxyType({1: 0.02, 2: 0.03, 3: 0.06})
+    amounts = APPLICATIONS
 
-    def propose(
-        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
-    ) -> str | None:
-        """A module with the first chain that gives the expected values."""
-        if is_too_large(task) or any(len(case.arguments) != 1 for case in task.public):
-            return None
-        found = _search(task, budget(APPLICATIONS, effort, feedback))
-        return first_confirmed(found, task, run, programs_to_skip(feedback))
-
-
-def _search(task: PublicTask, applications: int) -> Iterator[str]:
-    arguments = tuple(case.arguments[0] for case in task.public)
-    chains = [_Chain(_type_of(arguments), (), arguments)]
-    seen = {repr(arguments)}
-    for _ in range(LONGEST_CHAIN):
-        longer: list[_Chain] = []
-        for old, step in product(chains, STEPS):
-            if step.takes != old.kind:
-                continue
-            for parameters in step.parameters(task):
-                if applications <= 0:
+    def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:  # noqa: ARG002
+        """Chains that give the expected values, the shortest first."""
+        if any(len(case.arguments) != 1 for case in task.public):
+            return
+        arguments = tuple(case.arguments[0] for case in task.public)
+        chains = [_Chain(_type_of(arguments), (), arguments)]
+        seen = {repr(arguments)}
+        for _ in range(LONGEST_CHAIN):
+            longer: list[_Chain] = []
+            for old, step, parameters in _steps_after(chains, task):
+                if amount <= 0:
                     return
-                applications -= 1
+                amount -= 1
                 values = tuple(_apply(step.function, value, parameters) for value in old.values)
-                if f"{step.gives}{(key := repr(values))}" in seen or all(
-                    value is None for value in values
-                ):
+                key = f"{step.gives}{values!r}"
+                if key in seen or all(value is None for value in values):
                     continue
-                seen.add(f"{step.gives}{key}")
-                made = _Chain(step.gives, (*old.steps, (step, parameters)), values)
-                fits, missing = _compare(made.values, task)
+                seen.add(key)
+                longer.append(_Chain(step.gives, (*old.steps, (step, parameters)), values))
+                fits, missing = _compare(values, task)
                 if fits:
-                    yield _source(made, task.function, missing)
-                longer.append(made)
-        chains = longer
+                    yield _source(longer[-1], task.function, missing)
+            chains = longer
+
+
+def _steps_after(
+    chains: list[_Chain], task: PublicTask
+) -> Iterator[tuple[_Chain, ChainStep, tuple[Any, ...]]]:
+    for chain, step in product(chains, STEPS):
+        if step.takes == chain.kind:
+            yield from ((chain, step, parameters) for parameters in step.parameters(task))
 
 
 def _apply(function: Callable[..., Any], value: Any, parameters: tuple[Any, ...]) -> Any:
@@ -184,16 +211,9 @@ def _type_of(values: tuple[Any, ...]) -> str:
 
 
 def _source(found: _Chain, function: str, missing: Any) -> str:
-    used: dict[Callable[..., Any], None] = {}
-    for step, _ in found.steps:
-        used |= dict.fromkeys((*step.helpers, step.function))
     steps = ", ".join(
         f"({step.function.__name__}, {parameters!r})" for step, parameters in found.steps
     )
-    return module_source(
-        f"{function}(value)",
-        f"chain(value, [{steps}], {missing!r})",
-        *used,
-        library.chain,
-        imports=IMPORTS,
-    )
+    used = dict.fromkeys(step.function for step, _ in found.steps)
+    call = f"chain(value, [{steps}], {missing!r})"
+    return module_source(f"{function}(value)", call, *used, library.chain)

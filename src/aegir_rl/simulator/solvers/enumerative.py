@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from aegir_rl.simulator.checking import Verdict
-from aegir_rl.simulator.solvers.fitting import Candidate, Library, first_confirmed, is_too_large
-from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import Case, PublicTask
 
 NODES = {1: 400, 2: 4_000, 3: 40_000}
@@ -25,17 +23,8 @@ SLICES: dict[int, tuple[tuple[int | None, int | None], ...]] = {
     1: ((None, None),),
     2: ((None, None), (0, 1), (0, 3)),
     3: (
-        (None, None),
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (1, None),
-        (2, None),
-        (-2, None),
-        (-1, None),
-        (-3, None),
-        (-4, None),
-        (None, -1),
+        *((None, None), (0, 1), (0, 2), (0, 3), (1, None), (2, None)),
+        *((-2, None), (-1, None), (-3, None), (-4, None), (None, -1)),
     ),
 }
 SEPARATORS = (",", "-", "/", ".", ":", ";", "_", "@", "|", "=", " ")
@@ -68,41 +57,33 @@ def join_pieces(value: str, pieces: list[Any], blank: Any) -> Any:
     )
 
 
-JOINED = Library(join_pieces, (cut_piece,), "re")
-
-
 @dataclass(frozen=True, slots=True)
 class _Atom:
     piece: tuple[Any, ...]
     texts: tuple[str, ...]
 
 
-class EnumerativeSolver:
+class EnumerativeSolver(SearchSolver):
     """Synthesises functions from text to text."""
 
     name = "enumerative"
     about = "texts put together from pieces of the value and constants"
     costs: Mapping[int, float] = MappingProxyType({1: 0.02, 2: 0.1, 3: 0.6})
+    amounts = NODES
 
-    def propose(
-        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
-    ) -> str | None:
-        """The simplest concatenation found that passes the public cases."""
-        texts = [
-            case
-            for case in task.public
-            if len(case.arguments) == 1 and isinstance(case.arguments[0], str)
-        ]
-        if len(texts) < len(task.public) or is_too_large(task):
-            return None
-        blanks = [case.expected for case in texts if not str(case.arguments[0]).strip()]
-        full = [case for case in texts if str(case.arguments[0]).strip()]
-        if not full or not all(isinstance(case.expected, str) for case in full):
-            return None
-        found = _concatenations(full, effort, budget(NODES, effort, feedback))
-        fitting = (Candidate(JOINED, (pieces, blanks[0] if blanks else "")) for pieces in found)
-        sources = (each.source(task.function) for each in fitting if each.fits(task.public))
-        return first_confirmed(sources, task, run, programs_to_skip(feedback))
+    def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
+        """Concatenations, the simplest first."""
+        if not all(
+            len(case.arguments) == 1 and isinstance(case.arguments[0], str) for case in task.public
+        ):
+            return
+        blanks = [case.expected for case in task.public if not str(case.arguments[0]).strip()]
+        full = [case for case in task.public if str(case.arguments[0]).strip()]
+        if full and all(isinstance(case.expected, str) for case in full):
+            blank = blanks[0] if blanks else ""
+            found = _concatenations(full, effort, amount)
+            candidates = (Candidate(join_pieces, (pieces, blank)) for pieces in found)
+            yield from fitting(task, candidates, amount)
 
 
 def _concatenations(cases: list[Case], effort: int, nodes: int) -> Iterator[list[Any]]:

@@ -31,22 +31,10 @@ OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.FloorDiv: (ast.Div,),
     ast.Mod: (ast.FloorDiv,),
 }
-SWAPPED = {
-    "min": "max",
-    "max": "min",
-    "sum": "max",
-    "any": "all",
-    "all": "any",
-    "isalnum": "isdigit",
-    "isdigit": "isalnum",
-    "isalpha": "isalnum",
-    "lower": "upper",
-    "upper": "lower",
-    "lstrip": "rstrip",
-    "rstrip": "lstrip",
-    "startswith": "endswith",
-    "endswith": "startswith",
-}
+_PAIRS = [("min", "max"), ("any", "all"), ("isalnum", "isdigit"), ("lower", "upper")]
+_PAIRS += [("lstrip", "rstrip"), ("startswith", "endswith")]
+SWAPPED = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+SWAPPED |= {"sum": "max", "isalpha": "isalnum"}
 ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16-le", "utf-16-be", "ascii")
 GUARDS = (
     "if {0} is None:\n    return None",

@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from types import MappingProxyType
 
-from aegir_rl.simulator.checking import Verdict
-from aegir_rl.simulator.solvers.fitting import Candidate, Library, fit
-from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import PublicTask
 
 COMBINATIONS = {1: 4, 2: 60, 3: 600}
@@ -29,33 +27,28 @@ def has_pattern(value: str, pattern: str) -> bool:
     return re.fullmatch(pattern, value) is not None
 
 
-MATCHED = Library(has_pattern, (), "re")
-
-
-class RegexSolver:
+class RegexSolver(SearchSolver):
     """Infers a form for functions from text to True or False."""
 
     name = "regex"
     about = "the narrowest form that all positive cases have and no negative one"
     costs: Mapping[int, float] = MappingProxyType({1: 0.02, 2: 0.02, 3: 0.03})
+    amounts = COMBINATIONS
 
-    def propose(
-        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
-    ) -> str | None:
-        """A module with the narrowest pattern found."""
-        for case in task.public:
-            if (
-                len(case.arguments) != 1
-                or not isinstance(case.arguments[0], str)
-                or not isinstance(case.expected, bool)
-            ):
-                return None
+    def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
+        """Patterns, the narrowest first."""
+        if not all(
+            len(case.arguments) == 1
+            and isinstance(case.arguments[0], str)
+            and isinstance(case.expected, bool)
+            for case in task.public
+        ):
+            return
         good = [str(case.arguments[0]) for case in task.public if case.expected]
-        if not good:
-            return None
-        limit = budget(COMBINATIONS, effort, feedback)
-        candidates = (Candidate(MATCHED, (pattern,)) for pattern in _patterns(good, effort, limit))
-        return fit(task, candidates, 4 * limit, run, programs_to_skip(feedback))
+        if good:
+            patterns = _patterns(good, effort, amount)
+            candidates = (Candidate(has_pattern, (pattern,)) for pattern in patterns)
+            yield from fitting(task, candidates, 4 * amount)
 
 
 def _patterns(good: Sequence[str], effort: int, limit: int) -> Iterator[str]:
@@ -79,7 +72,6 @@ def _optional(rows: list[list[str]], effort: int) -> Iterator[str]:
     for pattern in _combine([*first, *last]):
         parts = pattern.split("\x00")
         yield f"{''.join(parts[:short])}(?:{''.join(parts[short:])})?"
-    return
 
 
 def _combine(choices: list[list[str]]) -> Iterator[str]:

@@ -1,16 +1,18 @@
-"""The solvers by name. `llm` is among them only if a client for an endpoint is given."""
+"""The solvers by name, and as the runner calls them. `llm` is among them only if a client for an endpoint is given."""
 
 from collections.abc import Mapping
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.llm_client import ChatClient
+from aegir_rl.simulator.runner import KNOWN, Run, Solve
 from aegir_rl.simulator.solvers.composition import CompositionSolver
 from aegir_rl.simulator.solvers.enumerative import EnumerativeSolver
 from aegir_rl.simulator.solvers.llm import LlmSolver
 from aegir_rl.simulator.solvers.regex import RegexSolver
 from aegir_rl.simulator.solvers.repair import RepairSolver
-from aegir_rl.simulator.solvers.solver import Solver
+from aegir_rl.simulator.solvers.solver import Solver, attempt
 from aegir_rl.simulator.solvers.templates import TemplateSolver
+from aegir_rl.simulator.task import Task
 
 
 def known_solvers(llm: ChatClient | None = None) -> Mapping[str, Solver]:
@@ -27,7 +29,7 @@ def known_solvers(llm: ChatClient | None = None) -> Mapping[str, Solver]:
     return {solver.name: solver for solver in solvers}
 
 
-def find_solver(name: str, llm: ChatClient | None = None) -> Solver:
+def find_solver(name: str, llm: ChatClient | None = None, *also: str) -> Solver:
     """The solver of this name; raise `UsageError` for a name that is none, or `llm` without an endpoint."""
     solvers = known_solvers(llm)
     if name in solvers:
@@ -36,4 +38,17 @@ def find_solver(name: str, llm: ChatClient | None = None) -> Solver:
         raise UsageError(
             "the solver llm needs an endpoint; name one with --llm-endpoint and --llm-model"
         )
-    raise UsageError(f"there is no solver {name!r}; choose from {', '.join(solvers)}")
+    raise UsageError(f"there is no solver {name!r}; choose from {', '.join([*also, *solvers])}")
+
+
+def find_solve(name: str, effort: int, llm: ChatClient | None = None) -> Solve:
+    """A function that lets the solver of this name try a task; `known` gives the task's own solution."""
+    if name == KNOWN:
+        return lambda task, _run: (task.solution, None)
+    solver = find_solver(name, llm, KNOWN)
+
+    def solve(task: Task, run: Run) -> tuple[str | None, str | None]:
+        proposal = attempt(solver, task.public_view(), effort, run)
+        return proposal.source, proposal.error
+
+    return solve

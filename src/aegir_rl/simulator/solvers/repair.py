@@ -13,9 +13,8 @@ from itertools import islice
 from types import MappingProxyType
 
 from aegir_rl.simulator.checking import Verdict
-from aegir_rl.simulator.solvers.fitting import is_too_large
 from aegir_rl.simulator.solvers.mutations import mutate
-from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import Run, budget, is_too_large, programs_to_skip
 from aegir_rl.simulator.task import Case, PublicTask
 
 VERSIONS = {1: 80, 2: 300, 3: 1_000}

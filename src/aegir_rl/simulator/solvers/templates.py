@@ -9,14 +9,12 @@ from a short list. The effort says how many combinations are tried in all, those
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, combinations, permutations, product
 from types import MappingProxyType
 from typing import Any
 
-from aegir_rl.simulator.checking import Verdict
 from aegir_rl.simulator.solvers import table_library as library
-from aegir_rl.simulator.solvers.fitting import Candidate, Library, fit
-from aegir_rl.simulator.solvers.solver import Run, budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import Candidate, SearchSolver, fitting
 from aegir_rl.simulator.task import PublicTask
 
 COMBINATIONS = {1: 60, 2: 600, 3: 12_000}
@@ -28,13 +26,22 @@ Grid = Callable[[PublicTask], Iterable[tuple[Any, ...]]]
 class Template:
     """A library function, the words that speak for it, and the parameters to try."""
 
-    library: Library
-    words: str
+    function: Callable[..., Any]
+    words: frozenset[str]
     grid: Grid
 
-    def score(self, words: set[str]) -> int:
-        """How many of its words the statement has."""
-        return sum(word in words for word in self.words.split())
+
+TEMPLATES: list[Template] = []
+
+
+def _template(function: Callable[..., Any], words: str) -> Callable[[Grid], Grid]:
+    """Make a template of this function; what is decorated gives the parameters to try."""
+
+    def add(grid: Grid) -> Grid:
+        TEMPLATES.append(Template(function, frozenset(words.split()), grid))
+        return grid
+
+    return add
 
 
 def _rows(task: PublicTask, argument: int = 0) -> list[dict[str, Any]]:
@@ -71,6 +78,7 @@ def _mentioned(names: list[str], task: PublicTask) -> list[str]:
     )
 
 
+@_template(library.unique_rows, "deduplicate record same rows kept duplicates first")
 def _unique(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     rows = _rows(task)
     names = _mentioned(_names(rows), task)
@@ -81,6 +89,7 @@ def _unique(task: PublicTask) -> Iterator[tuple[Any, ...]]:
             yield from ((keys, loose, keep, by) for keep, by in kept)
 
 
+@_template(library.joined_ids, "join left right key pairs id")
 def _join(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     left, right = _names(_rows(task)), _names(_rows(task, 1))
     pairs = [pair for pair in product(left, right) if "id" not in pair]
@@ -89,19 +98,16 @@ def _join(task: PublicTask) -> Iterator[tuple[Any, ...]]:
         yield from ((keys, chosen, kind) for kind in ("inner", "left", "anti"))
 
 
+@_template(library.wide_table, "reshape long wide into pivot sorted sum largest")
 def _wide(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     names = _names(_rows(task))
     made = _names(_results(task))
     prefixes = ["", *_common_starts([name for name in made if name not in names])]
-    for order in (names[:3], *map(list, _orders(names[:3]))):
+    for order in (names[:3], *permutations(names[:3], 3)):
         for prefix, how, fill in product(
             prefixes, ("sum", "last", "max", "min", "count"), (0, None, -1, "")
         ):
             yield tuple(order), how, fill, prefix
-
-
-def _orders(names: list[str]) -> Iterator[tuple[str, ...]]:
-    return (order for order in product(names, repeat=3) if len(set(order)) == 3)
 
 
 def _common_starts(names: list[str]) -> list[str]:
@@ -112,6 +118,7 @@ def _common_starts(names: list[str]) -> list[str]:
     return [start[: start.rfind("_") + 1]] if "_" in start else []
 
 
+@_template(library.long_table, "reshape wide long unpivot turned identify column")
 def _long(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     made = _names(_results(task))
     columns = _names(_rows(task))
@@ -126,6 +133,7 @@ def _numbers(task: PublicTask, pattern: str) -> list[float]:
     return [float(found) for found in re.findall(pattern, task.statement)]
 
 
+@_template(library.far_values, "outlier outliers deviations median quartiles limit")
 def _far(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     factors = _numbers(task, r"than (\d+(?:\.\d+)?)") or [1.5, 2.0, 2.5, 3.0]
     counts = [int(count) for count in _numbers(task, r"fewer than (\d+)")] or [2, 3, 4, 5]
@@ -133,6 +141,7 @@ def _far(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     return product(methods, factors, counts, ("both", "high", "low"))
 
 
+@_template(library.key_values, "parse entries key value comment text")
 def _entries(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     signs = [sign for sign in SIGNS if any(sign in str(case.arguments[0]) for case in task.public)]
     comments = [
@@ -148,6 +157,7 @@ def _entries(task: PublicTask) -> Iterator[tuple[Any, ...]]:
         )
 
 
+@_template(library.weighted_check, "valid digits sum multiplied divisible check")
 def _checks(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     listed = re.findall(r"\d+(?:, \d+){3,}", task.statement)
     moduli = _numbers(task, r"divisible by (\d+)")
@@ -158,6 +168,7 @@ def _checks(task: PublicTask) -> Iterator[tuple[Any, ...]]:
         yield prefix, [int(number) for number in text.split(", ")], int(modulus), gaps
 
 
+@_template(library.numbers_in_ranges, "valid numbers ranges whole between ends")
 def _ranges(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     ranges = [
         (int(least), int(most)) for least, most in re.findall(r"(\d+) to (\d+)", task.statement)
@@ -165,70 +176,32 @@ def _ranges(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     yield from product([ranges], SIGNS, (False, True)) if ranges else ()
 
 
+@_template(library.rolling_mean, "mean values before place rounded list")
 def _windows(_task: PublicTask) -> Iterator[tuple[Any, ...]]:
     return product(range(2, 6), range(1, 4))
 
 
+@_template(library.clipped, "values below above none leave range move")
 def _bounds(task: PublicTask) -> Iterator[tuple[Any, ...]]:
     numbers = [int(number) for number in re.findall(r"-?\d+", task.statement)]
     return combinations(sorted(set(numbers)), 2)
 
 
-TEMPLATES = (
-    Template(
-        Library(library.unique_rows, (), "re"),
-        "deduplicate record same rows kept duplicates first",
-        _unique,
-    ),
-    Template(
-        Library(library.joined_ids, (library.normal_key,), "re unicodedata"),
-        "join left right key pairs id",
-        _join,
-    ),
-    Template(Library(library.wide_table), "reshape long wide into pivot sorted sum largest", _wide),
-    Template(
-        Library(library.long_table), "reshape wide long unpivot turned identify column", _long
-    ),
-    Template(
-        Library(library.far_values, (), "itertools statistics"),
-        "outlier outliers deviations median quartiles limit",
-        _far,
-    ),
-    Template(
-        Library(library.key_values, (), "re"), "parse entries key value comment text", _entries
-    ),
-    Template(
-        Library(library.weighted_check, (), "re"),
-        "valid digits sum multiplied divisible check",
-        _checks,
-    ),
-    Template(
-        Library(library.numbers_in_ranges, (), "re"),
-        "valid numbers ranges whole between ends",
-        _ranges,
-    ),
-    Template(Library(library.rolling_mean), "mean values before place rounded list", _windows),
-    Template(Library(library.clipped), "values below above none leave range move", _bounds),
-)
-
-
-class TemplateSolver:
+class TemplateSolver(SearchSolver):
     """Retrieves templates by words and fits their parameters."""
 
     name = "templates"
     about = "operations on whole tables, chosen by words of the statement, with fitted parameters"
     costs: Mapping[int, float] = MappingProxyType({1: 0.02, 2: 0.04, 3: 0.2})
+    amounts = COMBINATIONS
 
-    def propose(
-        self, task: PublicTask, effort: int, run: Run, feedback: Verdict | None
-    ) -> str | None:
-        """A module with the first template and parameters that fit."""
+    def search(self, task: PublicTask, effort: int, amount: int) -> Iterator[str]:
+        """Templates and parameters that fit, those of the best-matching template first."""
         words = set(re.findall(r"[a-z]+", task.statement.lower()))
-        ordered = sorted(TEMPLATES, key=lambda template: -template.score(words))[: effort + 1]
+        ordered = sorted(TEMPLATES, key=lambda template: -len(template.words & words))[: effort + 1]
         candidates = (
-            Candidate(template.library, tuple(parameters))
+            Candidate(template.function, tuple(parameters))
             for template in ordered
             for parameters in template.grid(task)
         )
-        limit = budget(COMBINATIONS, effort, feedback)
-        return fit(task, candidates, limit, run, programs_to_skip(feedback))
+        return fitting(task, candidates, amount)

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from aegir_rl.base.errors import AegirError, UsageError
+from aegir_rl.simulator.checking import find_trivial_solution, refuse
 from aegir_rl.simulator.families import registry
 from aegir_rl.simulator.families.family import Draft, Family
-from aegir_rl.simulator.generate import generate_tasks
-from aegir_rl.simulator.near_duplicates import LIKE, NearDuplicates
+from aegir_rl.simulator.generate import LIKE, NearDuplicates, generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
 from aegir_rl.simulator.task import Case, write_tasks
-from aegir_rl.simulator.verification import find_trivial_solution, refuse
 from command_line import run, run_figures
 from small_tasks import adding_task
 

@@ -9,12 +9,11 @@ from random import Random
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.simulator.checking import equal_values
-from aegir_rl.simulator.families.broken_functions import FUNCTIONS
+from aegir_rl.simulator.checking import equal_values, find_trivial_solution
 from aegir_rl.simulator.families.family import LEVELS, Draft, Family, options, split_cases
 from aegir_rl.simulator.families.registry import FAMILIES, find_families
+from aegir_rl.simulator.families.repair import FUNCTIONS
 from aegir_rl.simulator.source import function_source
-from aegir_rl.simulator.verification import find_trivial_solution
 
 DRAWS = 12
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))

@@ -95,7 +95,7 @@ def test_sentences_are_chosen_by_name_and_filled_in():
 
 
 def test_solutions_call_our_function_with_the_arguments_of_the_signature():
-    source = write_solution("join(left, right)", listing, [1], "x", helpers=[sample])
+    source = write_solution("join_keys", listing, [1], "x", helpers=[sample])
     assert source.endswith("def join(left, right):\n    return listing(left, right, [1], 'x')\n")
     assert source.index("def sample(") < source.index("def listing(")
 

@@ -2,7 +2,10 @@
 
 import pytest
 
-from aegir_rl.simulator.families.broken_functions import (
+from aegir_rl.simulator.families.family import options
+from aegir_rl.simulator.families.outliers import flag_outliers
+from aegir_rl.simulator.families.records import drop_duplicates, match_rows, plain_key
+from aegir_rl.simulator.families.repair import (
     FUNCTIONS,
     bucket,
     count_words,
@@ -15,12 +18,7 @@ from aegir_rl.simulator.families.broken_functions import (
     shorten,
     within,
 )
-from aegir_rl.simulator.families.deduplication import drop_duplicates
-from aegir_rl.simulator.families.family import options
-from aegir_rl.simulator.families.join_keys import match_rows, plain_key
-from aegir_rl.simulator.families.outliers import flag_outliers
-from aegir_rl.simulator.families.pivot import lengthen, widen
-from aegir_rl.simulator.families.schema_mapping import map_row
+from aegir_rl.simulator.families.reshaping import lengthen, map_row, widen
 from aegir_rl.simulator.source import function_source
 
 ROWS = [

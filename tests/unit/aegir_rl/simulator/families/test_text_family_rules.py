@@ -4,15 +4,12 @@ import datetime
 
 import pytest
 
-from aegir_rl.simulator.families.addresses import read_address
-from aegir_rl.simulator.families.column_by_example import build
+from aegir_rl.simulator.families.amounts import convert_amount, read_number
+from aegir_rl.simulator.families.by_example import build, has_form
 from aegir_rl.simulator.families.dates import read_date, write_date
 from aegir_rl.simulator.families.family import options, words
-from aegir_rl.simulator.families.names import read_name
-from aegir_rl.simulator.families.numbers import read_number
 from aegir_rl.simulator.families.parsers import parse_entries
-from aegir_rl.simulator.families.regular_expressions import has_form
-from aegir_rl.simulator.families.unit_conversion import convert_amount
+from aegir_rl.simulator.families.persons_and_places import read_address, read_name
 from aegir_rl.simulator.families.validation import (
     valid_check,
     valid_form,

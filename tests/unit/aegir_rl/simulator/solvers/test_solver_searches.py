@@ -6,19 +6,19 @@ from collections.abc import Sequence
 import pytest
 
 from aegir_rl.simulator.checking import Verdict
+from aegir_rl.simulator.solvers.composition import fit_columns
 from aegir_rl.simulator.solvers.enumerative import cut_piece, join_pieces
-from aegir_rl.simulator.solvers.fitting import (
-    LONGEST_CASES,
-    Candidate,
-    Library,
-    first_confirmed,
-    fit,
-    is_too_large,
-)
 from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver
-from aegir_rl.simulator.solvers.row_mapping import fit_columns
-from aegir_rl.simulator.solvers.solver import budget, programs_to_skip
+from aegir_rl.simulator.solvers.solver import (
+    LONGEST_CASES,
+    Candidate,
+    budget,
+    first_confirmed,
+    fitting,
+    is_too_large,
+    programs_to_skip,
+)
 from aegir_rl.simulator.task import Case, PublicTask
 
 PASSED = Verdict(1, 1, (), "finished", 0.0, 0.0)
@@ -66,19 +66,19 @@ def double(value: int, factor: int) -> int:
 
 def test_the_first_candidate_that_fits_is_written_and_one_may_be_passed_over():
     task = task_of([(0, 0)])
-    candidates = [Candidate(Library(double), (factor,)) for factor in range(5)]
-    first = fit(task, iter(candidates), 10, accept, skip=0)
-    second = fit(task, iter(candidates), 10, accept, skip=1)
+    candidates = [Candidate(double, (factor,)) for factor in range(5)]
+    first = first_confirmed(fitting(task, candidates, 10), task, accept, skip=0)
+    second = first_confirmed(fitting(task, candidates, 10), task, accept, skip=1)
     assert first is not None
     assert second is not None
     assert "double(*arguments, 0)" in first
     assert "double(*arguments, 1)" in second
-    assert fit(task_of([(1, 7)]), iter(candidates), 10, accept, skip=0) is None
-    assert fit(task_of([(1, 4)]), iter(candidates), 4, accept, skip=0) is None  # beyond the limit
+    assert not list(fitting(task_of([(1, 7)]), candidates, 10))
+    assert not list(fitting(task_of([(1, 4)]), candidates, 4))  # beyond the limit
 
 
 def test_a_candidate_that_raises_does_not_fit():
-    assert not Candidate(Library(double), ()).fits([Case((1,), 2)])
+    assert not Candidate(double, ()).fits([Case((1,), 2)])
 
 
 def test_a_program_must_pass_in_the_sandbox_too():

@@ -21,7 +21,6 @@ from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
 from aegir_rl.simulator.solvers.solver import attempt
 from aegir_rl.simulator.task import Case, PublicTask, Task, write_tasks
-from command_line import run as run_command
 from command_line import run_figures
 from small_tasks import adding_task
 
@@ -244,9 +243,8 @@ def test_the_verbs_list_solvers_and_measure_them(sandbox: Sandbox, tmp_path):
     assert measured.rate("composition", 3, "schema_mapping") == 1.0
     assert measure(tasks[0], find_solver("regex"), 1, sandbox).proposed is False
     write_tasks(tasks, tmp_path / "tasks.jsonl")
-    shown = run_command(
-        "sim",
-        "table",
+    shown = run_figures(
+        "sim-table",
         "--tasks",
         tmp_path / "tasks.jsonl",
         "--effort",

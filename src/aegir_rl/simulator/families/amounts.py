@@ -1,4 +1,4 @@
-"""Numbers: amounts as people write them become plain numbers."""
+"""Amounts as people write them: plain numbers, and quantities in several units."""
 
 import re
 from random import Random
@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 from aegir_rl.simulator.families.family import (
     Draft,
-    Family,
     chance,
     describe,
     listing,
+    options,
     sample,
     split_cases,
     write_solution,
 )
 
-SIGNATURE = "parse_number(value)"
 LOCALES = ((".", ","), (",", "."), (",", " "), (".", "'"), (".", ""), (",", ""))
 CURRENCIES = ("$", "€", "£", "USD", "EUR", "CHF", "kr")
 MISSING = ("n/a", "-", "NULL", "none", "?", "unknown", "tbd")
 SUFFIXES = {"k": 1e3, "M": 1e6, "bn": 1e9}
+MADE_UP = ("zol", "qua", "rod", "pik")
 
 
 def read_number(
@@ -60,10 +60,6 @@ def read_number(
     return round(sign * float(text) * factor, digits)
 
 
-def _group(whole: int, thousands: str) -> str:
-    return f"{whole:,}".replace(",", thousands)
-
-
 class NumberRule(NamedTuple):
     """The parameters of `read_number`."""
 
@@ -92,7 +88,7 @@ def _write(random: Random, rule: NumberRule, kind: str) -> str:
     """A number as text; `kind` is what must be in it: a suffix, a sort of minus, or a symbol."""
     whole = random.choice([random.randint(0, 999), random.randint(1000, 9_999_999)])
     decimals = random.choice([0, 1, 2])
-    text = _group(whole, rule.thousands)
+    text = f"{whole:,}".replace(",", rule.thousands)
     if decimals:
         text += f"{rule.decimal}{random.randint(0, 10**decimals - 1):0{decimals}}"
     if kind in rule.suffixes or (rule.suffixes and chance(random, 0.4)):
@@ -129,7 +125,7 @@ def _describe(rule: NumberRule) -> str:
     )
 
 
-def draw(random: Random, level: int) -> Draft:
+def draw_numbers(random: Random, level: int) -> Draft:
     """Level 1 has a decimal and a thousands sign; 2 currencies and missing values; 3 suffixes and other minus signs."""
     rule = _draw_rule(random, level)
 
@@ -145,11 +141,93 @@ def draw(random: Random, level: int) -> Draft:
     public, hidden = split_cases(edges, [*kinds[: level + 1], *usual], 6 + level)
     return Draft(
         statement=_describe(rule),
-        solution=write_solution(SIGNATURE, read_number, *rule, imports="re"),
+        solution=write_solution("numbers", read_number, *rule),
         public=public,
         hidden=hidden,
         difficulty={"rules": sum(map(len, rule[2:6]))},
     )
 
 
-FAMILY = Family("numbers", "Read amounts as people write them.", SIGNATURE, draw)
+def convert_amount(
+    text: str, factors: dict[str, float], target: float, digits: int, ranges: str
+) -> float | None:
+    """The sum of all amounts of the text in the target unit; the mean of both ends of a range."""
+    text = text.strip()
+    if ranges and text.count(ranges) == 1 and not text.startswith(ranges):
+        low, high = text.split(ranges)
+        unit = re.sub(r"[0-9.\s]", "", high)
+        first = convert_amount(
+            low if re.search(r"[A-Za-z]", low) else low + unit, factors, target, 12, ""
+        )
+        last = convert_amount(high, factors, target, 12, "")
+        return None if first is None or last is None else round((first + last) / 2, digits)
+    if not re.fullmatch(r"(\d+(\.\d+)?\s*[A-Za-z]+\d?\s*)+", text):
+        return None
+    total = 0.0
+    for number, unit in re.findall(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+(?:3(?!\d))?)", text):
+        if unit not in factors:
+            return None
+        total += float(number) * factors[unit] / target
+    return round(total, digits)
+
+
+def _draw_factors(random: Random, level: int) -> tuple[str, str, dict[str, float]]:
+    """A quantity, the target unit, and the factors of some units, the target among them."""
+    quantity, known = random.choice(list(options("unit_conversion", "units").items()))
+    target = random.choice(list(known))
+    others = sample(random, [unit for unit in known if unit != target], 2, 2 + level)
+    factors = {unit: known[unit] for unit in [*others, target]}
+    if chance(random, 0.4):
+        made_up = random.choice([0.5, 2.5, 12.0, 37.5, 144.0])
+        factors[random.choice(MADE_UP)] = made_up
+    return quantity, target, factors
+
+
+def _amount(random: Random, unit: str) -> str:
+    whole = str(random.randint(1, 400))
+    number = random.choice([whole, f"{random.randint(0, 60)}.{random.randint(1, 99)}"])
+    return f"{number}{random.choice(['', ' ', ' '])}{unit}"
+
+
+def draw_unit_conversion(random: Random, level: int) -> Draft:
+    """Level 1 has one amount, 2 several (5 ft 3 in), 3 ranges; factors stand in units.csv, some of made-up units."""
+    quantity, target, factors = _draw_factors(random, level)
+    ranges = random.choice(["-", "..", "~"]) if level > 2 else ""
+    digits = random.choice([1, 2, 3])
+    units, parameters = list(factors), (factors, factors[target], digits, ranges)
+
+    def pair(count: int = 1, spread: bool = False, unit: str = "") -> tuple[str, Any]:
+        text = " ".join(_amount(random, unit or random.choice(units)) for _ in range(count))
+        if spread and ranges:
+            low = random.randint(1, 40)
+            text = f"{low}{ranges}{low + random.randint(1, 50)} {random.choice(units)}"
+        return text, convert_amount(text, *parameters)
+
+    usual = [
+        pair(random.choice([1, 1, 2]) if level > 1 else 1, spread=chance(random, 0.35))
+        for _ in range(16)
+    ]
+    several = 2 if level > 1 else 1
+    edges = [("", None), ("12", None), ("5 xyz", None), *(pair(unit=unit) for unit in units)]
+    edges += [pair(several), pair(spread=True), (f"about 5 {units[0]}", None)]
+    pair()
+    edges.append((f" 3{units[0]} ", convert_amount(f" 3{units[0]} ", *parameters)))
+    first = [pair(spread=True), pair(several), *(pair(unit=unit) for unit in units)]
+    public, hidden = split_cases(edges, [*first, *usual], 5 + level + len(units))
+    statement = describe(
+        "unit_conversion",
+        *("start", level > 1 and "several", ranges and "ranges", "end"),
+        quantity=quantity,
+        target=target,
+        digits=digits,
+        ranges=ranges,
+    )
+    table = "".join(f"{unit},{factor!r}\n" for unit, factor in factors.items())
+    return Draft(
+        statement=statement,
+        solution=write_solution("unit_conversion", convert_amount, *parameters),
+        public=public,
+        hidden=hidden,
+        files={"units.csv": f"unit,factor\n{table}"},
+        difficulty={"units": len(units)},
+    )
