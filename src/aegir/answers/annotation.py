@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.reviewing import (
     Offer,
     Reviewed,
@@ -38,6 +37,7 @@ from aegir.answers.routing import (
     timing_as_dict,
     timing_from_dict,
 )
+from aegir.tables.datatype import ColumnProfile
 from aegir_rl.base.errors import UsageError
 
 FORM = 2

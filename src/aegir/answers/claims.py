@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
-from aegir.answers.column_profile import ColumnProfile
+from aegir.tables.datatype import ColumnProfile
 
 SURE_ENOUGH = 0.9
 LEAST_ROWS = 30

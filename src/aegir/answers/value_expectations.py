@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.claims import Claim, claims_for, profile_of
-from aegir.answers.column_profile import NUMERIC, plain_number
 from aegir.answers.metadata_formats import unique_names
+from aegir.tables.datatype import NUMERIC, plain_number
 
 EXPECTATIONS = {
     "not_null": "expect_column_values_to_not_be_null",

@@ -27,10 +27,10 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.reviewing import Offer, Reviewed
 from aegir.answers.routing import RouterScore, Spawned, Timing
 from aegir.pipeline.run import Failure
+from aegir.tables.datatype import ColumnProfile
 from aegir.tables.reader_process import close_idle_readers
 from aegir_rl.base.errors import AegirError, CheckFailed, UnreadableTable, UsageError
 

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from aegir.service.limits import Limits, Refused
 from aegir.tables.archives import BROKEN_ZIP, open_compressed
+from aegir.tables.assembling import Request
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
-from aegir.tables.sampling import Request
 from aegir_rl.base.errors import UnreadableTable
 
 GZIP_RATIO = 1032

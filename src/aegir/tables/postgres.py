@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT
+from aegir.tables.assembling import CELL_LIMIT, Request, Watch
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.sampling import Request, Watch
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
     LOCK_SECONDS,

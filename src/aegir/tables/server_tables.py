@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from aegir.tables.assembling import assemble_table
+from aegir.tables.assembling import Request, Watch, assemble_table
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
     DatabaseUrl,
@@ -34,7 +34,6 @@ from aegir.tables.database_urls import (
     is_selected,
     show_relation,
 )
-from aegir.tables.sampling import Request, Watch
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import TooSlow
 from aegir_rl.base.errors import UnreadableTable, UsageError
