@@ -3,15 +3,17 @@
 Great Expectations: a list with one suite per table, in the JSON form of version 1. Every expectation says in its `meta` which
 answer it follows from and on how many rows; `mostly` is the share of rows that the sample supports.
 
-dbt: `data_tests` of a column. A dbt test has no share of rows, so its severity is `warn`.
+dbt: a schema.yml (https://docs.getdbt.com/reference/model-properties) with `data_tests` of columns. A dbt test has no share of
+rows, so its severity is `warn`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.claims import Claim, claims_for, profile_of
-from aegir.answers.metadata_formats import unique_names
+from aegir.answers.metadata_formats import describe, known_facts, slug_of, unique_names
+from aegir.answers.writers import quoted_json
 from aegir.tables.datatype import NUMERIC, plain_number
 
 EXPECTATIONS = {
@@ -44,9 +46,29 @@ def expectation_suites(annotations: Sequence[TableAnnotation]) -> list[Document]
     ]
 
 
-def dbt_test_lines(
-    annotation: TableAnnotation, column: ColumnAnnotation, quoted: Callable[[object], str]
-) -> Iterator[str]:
+def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
+    """The lines of a dbt schema.yml."""
+    yield "version: 2"
+    yield "models:" if annotations else "models: []"
+    models = unique_names([slug_of(each.table).replace("-", "_") for each in annotations])
+    for model, annotation in zip(models, annotations, strict=True):
+        yield f"  - name: {quoted_json(model)}"
+        yield f"    description: {quoted_json(f'Read from {annotation.table}.')}"
+        yield "    columns:" if annotation.columns else "    columns: []"
+        names = unique_names([column.name for column in annotation.columns])
+        for name, column in zip(names, annotation.columns, strict=True):
+            yield f"      - name: {quoted_json(name)}"
+            yield f"        description: {quoted_json(describe(column))}"
+            yield "        config:"
+            yield "          meta:"
+            for key, value in known_facts(column).items():
+                yield f"            aegir_{key}: {quoted_json(value)}"
+            yield f"            aegir_annotator: {quoted_json(annotation.annotator)}"
+            yield f"            contains_pii: {quoted_json(column.personal)}"
+            yield from _dbt_test_lines(annotation, column)
+
+
+def _dbt_test_lines(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
     """The lines of the tests of a column, indented to stand below it; none without claims."""
     claims = [claim for claim in claims_for(annotation, column) if claim.kind in DBT_TESTS]
     if claims:
@@ -55,11 +77,11 @@ def dbt_test_lines(
         yield f"          - {DBT_TESTS[claim.kind]}:"
         if claim.kind == "in_set":
             yield "              arguments:"
-            yield f"                values: {quoted(list(claim.values))}"
+            yield f"                values: {quoted_json(list(claim.values))}"
             if not any(isinstance(_typed(value, column.datatype), str) for value in claim.values):
                 yield "                quote: false"
         yield "              config:"
-        yield f"                severity: {quoted('warn')}"
+        yield f"                severity: {quoted_json('warn')}"
 
 
 def _column_expectations(
