@@ -28,7 +28,6 @@ from aegir.readers.rules.gazetteers import (
     language_names,
     read_table,
     word_set,
-    words,
 )
 from aegir.readers.rules.rule import (
     PATTERNS,
@@ -133,12 +132,8 @@ _TYPE_OF = {
 _PAYMENT_WORDS = word_set("payment_words") | {
     member for member, column_type in _TYPE_OF.items() if column_type == "paymentAccepted"
 }
-_ONLY_WITH_OTHERS = words(
-    "cards express bank club master online payments holiday restaurant pay apple google wire carte carta"
-)
-_FILLERS = words(
-    "all major accepted accept only and or und et y e by in on de di da per via the with we also of to"
-)
+_ONLY_WITH_OTHERS = word_set("only_with_others")
+_FILLERS = word_set("fillers")
 _PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
 _LIST_SEPARATOR = re.compile(r"[\s,;|&/]+")
 _FIRST_PART = re.compile(r"[^\s,;|&/]+")

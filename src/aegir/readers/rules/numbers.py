@@ -17,7 +17,13 @@ types at once, with the shares counted on labelled web columns.
 import re
 
 from aegir.readers.rules.column_summary import DIGIT, MIN_SHARE, ColumnSummary
-from aegir.readers.rules.gazetteers import country_alpha2, currency_codes, read_table, words
+from aegir.readers.rules.gazetteers import (
+    country_alpha2,
+    currency_codes,
+    read_table,
+    word_set,
+    words,
+)
 from aegir.readers.rules.headers import hints_of
 from aegir.readers.rules.rule import (
     PATTERNS,
@@ -146,10 +152,7 @@ MONEY_RULES = (
 
 
 _TRUE_FALSE = frozenset(("true", "false"))
-_YES_AND_NO = words(
-    "yes/no y/n ja/nein j/n oui/non sí/no si/no sim/não tak/nie да/нет on/off t/f wahr/falsch vrai/faux vero/falso"
-    " verdadero/falso pass/fail passed/failed ok/fail ok/failed ok/nok ok/error enabled/disabled active/inactive"
-)
+_YES_AND_NO = word_set("yes_and_no")
 _FLAG_PAIRS = frozenset(frozenset(pair.split("/")) for pair in _YES_AND_NO)
 _FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ ✔")
 
