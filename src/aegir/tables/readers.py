@@ -87,17 +87,11 @@ def read_database(
     url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
-    if url.driver == "postgresql":
-        from aegir.tables.postgres import read_postgres
+    if url.path is None:
+        from aegir.tables.server_tables import read_server
 
-        yield from read_postgres(url, rows=rows, seed=seed, watch=watch)
+        yield from read_server(url, rows=rows, seed=seed, watch=watch)
         return
-    if url.driver == "mysql":
-        from aegir.tables.mysql import read_mysql
-
-        yield from read_mysql(url, rows=rows, seed=seed, watch=watch)
-        return
-    assert url.path is not None, "only servers have no file"
     path, name = url.path, url.path.name
     request = Request(
         name,
