@@ -9,12 +9,13 @@ from aegir.readers.calibration import NgramCalibration
 from aegir.readers.mixing import Mixing, RuleTrust, Weights
 from aegir.readers.ngrams.column_inputs import CELLS, FACTS, header_view, own_name
 from aegir.readers.ngrams.features import BUCKETS, View, hashed_features
-from aegir.readers.ngrams.layers import Dense, HashedLinear
 from aegir.readers.ngrams.model import CONTEXT_FEATURES, RELATIONS, SCORES, TYPES, NgramModel
 from aegir.readers.ngrams.network import (
     HEADER_VECTORS,
     HEADS,
     NORMS,
+    Dense,
+    HashedLinear,
     NgramNetwork,
     network_tensors,
 )

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from aegir.tables.assembling import Request, choose_rows, choose_runs
 from aegir.tables.delimited import DELIMITERS, Dialect, parse_rows, read_delimited
 from aegir.tables.readers import read_tables
-from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
 

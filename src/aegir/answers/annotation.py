@@ -15,11 +15,10 @@ Promises
     cannot be read back, in one sentence that names the part at fault.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from aegir.answers.column_profile import ColumnProfile
 from aegir.answers.reviewing import (
     Offer,
     Reviewed,
@@ -38,6 +37,7 @@ from aegir.answers.routing import (
     timing_as_dict,
     timing_from_dict,
 )
+from aegir.tables.datatype import ColumnProfile
 from aegir_rl.base.errors import UsageError
 
 FORM = 2
@@ -182,71 +182,31 @@ def _check_form(data: object, where: str) -> None:
 
 def _column_as_dict(column: ColumnAnnotation) -> dict[str, object]:
     return {
-        "index": column.index,
-        "name": column.name,
-        "label": column.label,
-        "confidence": round(column.confidence, DECIMALS),
-        "kind": column.kind,
-        "type": column.type,
-        "type_confidence": round(column.type_confidence, DECIMALS),
-        "fine_type": column.fine_type,
-        "datatype": column.datatype,
-        "personal": column.personal,
-        "personal_level": column.personal_level,
-        "personal_reason": column.personal_reason,
-        "relation": None if column.relation is None else _guess_as_dict(column.relation),
-        "iri": column.iri,
-        "relation_iri": column.relation_iri,
-        "runners_up": _guesses_as_list(column.runners_up),
-        "type_runners_up": _guesses_as_list(column.type_runners_up),
-        "relation_runners_up": _guesses_as_list(column.relation_runners_up),
-        "reasons": list(column.reasons),
+        **{name: _plain(getattr(column, name)) for name in _READERS},
         **routing_as_dict(column.routing),
         **reviewing_as_dict(column.reviewed, column.offers),
     }
 
 
 def _column_from_dict(data: Mapping[str, Any]) -> ColumnAnnotation:
-    relation = data["relation"]
     return ColumnAnnotation(
-        index=int(data["index"]),
-        name=_optional_text(data["name"]),
-        label=_optional_text(data["label"]),
-        confidence=float(data["confidence"]),
-        kind=_optional_text(data["kind"]),
-        type=_optional_text(data["type"]),
-        type_confidence=float(data["type_confidence"]),
-        fine_type=_optional_text(data["fine_type"]),
-        datatype=_text(data["datatype"]),
-        personal=_flag(data["personal"]),
-        personal_level=_optional_text(data["personal_level"]),
-        personal_reason=_optional_text(data["personal_reason"]),
-        relation=None if relation is None else _guess_from_dict(relation),
-        iri=_optional_text(data["iri"]),
-        relation_iri=_optional_text(data["relation_iri"]),
-        runners_up=_guesses_from_list(data["runners_up"]),
-        type_runners_up=_guesses_from_list(data["type_runners_up"]),
-        relation_runners_up=_guesses_from_list(data["relation_runners_up"]),
-        reasons=tuple(_text(sentence) for sentence in data["reasons"]),
+        **{name: read(data[name]) for name, read in _READERS.items()},
         routing=routing_from_dict(data),
         reviewed=reviewed_from_dict(data),
         offers=offers_from_dict(data),
     )
 
 
-def _guesses_as_list(guesses: tuple[Guess, ...]) -> list[dict[str, object]]:
-    return [_guess_as_dict(guess) for guess in guesses]
+def _plain(value: object) -> object:
+    """A value of a field as JSON has it."""
+    if isinstance(value, float):
+        return round(value, DECIMALS)
+    if isinstance(value, Guess):
+        return {"label": value.label, "confidence": round(value.confidence, DECIMALS)}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _guesses_from_list(data: Any) -> tuple[Guess, ...]:
-    return tuple(_guess_from_dict(guess) for guess in data)
-
-
-def _guess_as_dict(guess: Guess) -> dict[str, object]:
-    return {"label": guess.label, "confidence": round(guess.confidence, DECIMALS)}
-
-
-def _guess_from_dict(data: Mapping[str, Any]) -> Guess:
+def _guess(data: Mapping[str, Any]) -> Guess:
     return Guess(_text(data["label"]), float(data["confidence"]))
 
 
@@ -264,3 +224,19 @@ def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{value!r} where true or false was expected")
     return value
+
+
+_READER_OF: dict[Any, Callable[[Any], Any]] = {
+    int: int,
+    float: float,
+    str: _text,
+    bool: _flag,
+    str | None: _optional_text,
+    Guess | None: lambda data: None if data is None else _guess(data),
+    tuple[Guess, ...]: lambda data: tuple(map(_guess, data)),
+    tuple[str, ...]: lambda data: tuple(map(_text, data)),
+}
+_READERS = {
+    each.name: _READER_OF[each.type] for each in fields(ColumnAnnotation) if each.type in _READER_OF
+}
+"""How the fields of a column that are always in its dictionary are read, in their order there."""

@@ -1,21 +1,19 @@
-"""Annotations as metadata documents other tools read: Frictionless, CSV on the Web, dbt.
+"""Annotations as metadata documents other tools read: Frictionless, CSV on the Web; what they share with dbt.
 
 These functions build documents; `writers.py` turns them into text.
 
 Promises
   - names are unique where a format demands it: a second `id` becomes `id_2`, a missing header `column_3`;
   - paths in a Data Package are relative, as its specification asks; absolute ones keep their file name;
-  - only what is known is stated: no constraints, no keys, no date patterns are made up; tests of dbt come from
-    claims that the sample supports (claims.py);
+  - only what is known is stated: no constraints, no keys, no date patterns are made up;
   - values of personal columns are never quoted, since people commit and publish these files: an example
     is given by its shape ('anders.solheim@…' becomes 'xxxxxx.xxxxx').
 
-Specifications: https://datapackage.org (Data Package and Table Schema), https://www.w3.org/TR/tabular-metadata/,
-https://docs.getdbt.com/reference/model-properties.
+Specifications: https://datapackage.org (Data Package and Table Schema), https://www.w3.org/TR/tabular-metadata/.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PureWindowsPath
 from urllib.parse import quote
 
@@ -33,13 +31,10 @@ LONGEST_SHAPE = 12
 # Table Schema reads dates as ISO 8601 unless told otherwise, and an annotation does not know the pattern.
 TABLE_SCHEMA_GUESSED = frozenset({"date", "datetime", "time"})
 
-Quoted = Callable[[object], str]
-"""Writes a scalar so that YAML reads it back unchanged."""
-
 
 def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
     """A Data Package with one resource and Table Schema per table."""
-    names = unique_names([_slug(each.table) for each in annotations])
+    names = unique_names([slug_of(each.table) for each in annotations])
     return {
         "name": "annotated-tables",
         "resources": [
@@ -57,32 +52,6 @@ def data_package(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
 def csvw_document(annotations: Sequence[TableAnnotation]) -> dict[str, object]:
     """A CSVW table group with one table description per table."""
     return {"@context": CSVW_CONTEXT, "tables": [_csvw_table(each) for each in annotations]}
-
-
-def dbt_lines(
-    annotations: Sequence[TableAnnotation],
-    quoted: Quoted,
-    tests: Callable[[TableAnnotation, ColumnAnnotation, Quoted], Iterable[str]],
-) -> Iterator[str]:
-    """The lines of a dbt schema.yml; `tests` gives the lines of the tests of a column."""
-    yield "version: 2"
-    yield "models:" if annotations else "models: []"
-    models = unique_names([_slug(each.table).replace("-", "_") for each in annotations])
-    for model, annotation in zip(models, annotations, strict=True):
-        yield f"  - name: {quoted(model)}"
-        yield f"    description: {quoted(f'Read from {annotation.table}.')}"
-        yield "    columns:" if annotation.columns else "    columns: []"
-        names = unique_names([column.name for column in annotation.columns])
-        for name, column in zip(names, annotation.columns, strict=True):
-            yield f"      - name: {quoted(name)}"
-            yield f"        description: {quoted(describe(column))}"
-            yield "        config:"
-            yield "          meta:"
-            for key, value in _facts(column).items():
-                yield f"            aegir_{key}: {quoted(value)}"
-            yield f"            aegir_annotator: {quoted(annotation.annotator)}"
-            yield f"            contains_pii: {quoted(column.personal)}"
-            yield from tests(annotation, column, quoted)
 
 
 def describe(column: ColumnAnnotation) -> str:
@@ -138,7 +107,7 @@ def relative_path(source: str) -> str:
     return path.as_posix() if path.name else "table"
 
 
-def _facts(column: ColumnAnnotation) -> dict[str, object]:
+def known_facts(column: ColumnAnnotation) -> dict[str, object]:
     """What is known about a column; what is not known is left out."""
     facts = {
         "label": column.label,
@@ -176,7 +145,7 @@ def _field(name: str, column: ColumnAnnotation) -> dict[str, object]:
     field["description"] = describe(column)
     if column.iri:
         field["rdfType"] = column.iri
-    field["aegir"] = {**_facts(column), "personal": column.personal}
+    field["aegir"] = {**known_facts(column), "personal": column.personal}
     return field
 
 
@@ -223,7 +192,7 @@ def _csvw_column(name: str, column: ColumnAnnotation, *, is_subject: bool) -> di
     described["dc:description"] = describe(column)
     if column.iri:
         described["dc:type"] = {"@id": column.iri}
-    facts = {**_facts(column), "personal": column.personal}
+    facts = {**known_facts(column), "personal": column.personal}
     described["schema:additionalProperty"] = [
         {"@type": "schema:PropertyValue", "schema:name": name, "schema:value": value}
         for name, value in facts.items()
@@ -246,7 +215,7 @@ def _percent(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
 
 
-def _slug(table: str) -> str:
+def slug_of(table: str) -> str:
     """Lower-case letters, digits and single dashes: what Data Package and dbt accept as names."""
     stem = PureWindowsPath(table.partition("#")[0]).name
     stem = re.sub(r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|xlsx|xls|ods)(\.\w+)?$", "", stem)

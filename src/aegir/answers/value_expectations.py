@@ -1,18 +1,103 @@
-"""Claims about values (claims.py) in the words of tools that check them: Great Expectations suites and dbt tests.
+"""Claims about values, in the words of tools that check them: Great Expectations suites and dbt tests.
 
 Great Expectations: a list with one suite per table, in the JSON form of version 1. Every expectation says in its `meta` which
 answer it follows from and on how many rows; `mostly` is the share of rows that the sample supports.
 
-dbt: `data_tests` of a column. A dbt test has no share of rows, so its severity is `warn`.
+dbt: a schema.yml (https://docs.getdbt.com/reference/model-properties) with `data_tests` of columns. A dbt test has no share of
+rows, so its severity is `warn`.
+
+A claim needs a sure answer (`SURE_ENOUGH`), `LEAST_ROWS` sampled rows, and that every sampled value agrees. A sample of n rows
+without an exception is likely (95 %) only if exceptions are rarer than about 3 / n, the rule of three. So every claim has
+`mostly`, the share of all rows for which the sample supports it: 1 - 3 / n, for a range, which has two ends, 1 - 6 / n, and
+None where all rows were seen or the meaning of the column implies it. For personal columns values and ranges are not
+stated: the largest salary is someone's.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
-from aegir.answers.claims import Claim, claims_for, profile_of
-from aegir.answers.column_profile import NUMERIC, plain_number
-from aegir.answers.metadata_formats import unique_names
+from aegir.answers.metadata_formats import describe, known_facts, slug_of, unique_names
+from aegir.answers.writers import quoted_json
+from aegir.tables.datatype import NUMERIC, ColumnProfile, plain_number
+
+SURE_ENOUGH = 0.9
+LEAST_ROWS = 30
+LEAST_SEEN = 5
+"""How often each value of a set was seen, at least: a value seen once has unseen companions."""
+RULE_OF_THREE = 3
+QUANTITIES = ("number", "money", "measure")
+MEANT_RANGES = {
+    "latitude": (-90.0, 90.0),
+    "longitude": (-180.0, 180.0),
+    "probability": (0.0, 1.0),
+    "month_number": (1.0, 12.0),
+    "day_of_month": (1.0, 31.0),
+    "port": (0.0, 65535.0),
+}
+"""Fine types whose meaning bounds their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One expectation about the values of a column."""
+
+    kind: str
+    """`not_null`, `unique`, `in_set` or `between`."""
+    mostly: float | None = None
+    """The share of rows for which the sample supports it; None: all."""
+    values: tuple[str, ...] = ()
+    least: float | None = None
+    greatest: float | None = None
+
+
+def claims_for(annotation: TableAnnotation, column: ColumnAnnotation) -> tuple[Claim, ...]:
+    """The claims about a column; none where the answer is unsure or the values are not known."""
+    profile = profile_of(annotation, column)
+    if profile is None or profile.rows < LEAST_ROWS or column.label is None:
+        return ()
+    if column.confidence < SURE_ENOUGH:
+        return ()
+    return tuple(_claims(annotation, column, profile))
+
+
+def profile_of(annotation: TableAnnotation, column: ColumnAnnotation) -> ColumnProfile | None:
+    """The profile of a column, if its values are known."""
+    return annotation.profiles[column.index] if column.index < len(annotation.profiles) else None
+
+
+def _claims(
+    annotation: TableAnnotation, column: ColumnAnnotation, profile: ColumnProfile
+) -> Iterator[Claim]:
+    if not profile.missing:
+        yield Claim("not_null", _mostly(profile, 1))
+        is_key = column.label == "primary_key" or (
+            column.kind == "identifier" and column.index == annotation.subject
+        )
+        if is_key and profile.distinct == profile.rows:
+            yield Claim("unique")
+    if column.personal:
+        return
+    if column.kind == "category" and len(profile.values) > 1:
+        if min(count for _, count in profile.values) >= LEAST_SEEN:
+            yield Claim("in_set", _mostly(profile, 1), tuple(value for value, _ in profile.values))
+        return
+    if profile.least is None or profile.greatest is None:
+        return
+    meant = MEANT_RANGES.get(column.fine_type or "")
+    if meant and meant[0] <= profile.least and profile.greatest <= meant[1]:
+        yield Claim("between", None, (), *meant)
+    elif column.kind in QUANTITIES and not meant and profile.least < profile.greatest:
+        yield Claim("between", _mostly(profile, 2), (), profile.least, profile.greatest)
+
+
+def _mostly(profile: ColumnProfile, ends: int) -> float | None:
+    """The share of rows that a sample without exceptions supports, in whole percents, rounded down."""
+    if profile.complete:
+        return None
+    return int(100 * (1 - ends * RULE_OF_THREE / profile.rows)) / 100
+
 
 EXPECTATIONS = {
     "not_null": "expect_column_values_to_not_be_null",
@@ -44,9 +129,29 @@ def expectation_suites(annotations: Sequence[TableAnnotation]) -> list[Document]
     ]
 
 
-def dbt_test_lines(
-    annotation: TableAnnotation, column: ColumnAnnotation, quoted: Callable[[object], str]
-) -> Iterator[str]:
+def dbt_lines(annotations: Sequence[TableAnnotation]) -> Iterator[str]:
+    """The lines of a dbt schema.yml."""
+    yield "version: 2"
+    yield "models:" if annotations else "models: []"
+    models = unique_names([slug_of(each.table).replace("-", "_") for each in annotations])
+    for model, annotation in zip(models, annotations, strict=True):
+        yield f"  - name: {quoted_json(model)}"
+        yield f"    description: {quoted_json(f'Read from {annotation.table}.')}"
+        yield "    columns:" if annotation.columns else "    columns: []"
+        names = unique_names([column.name for column in annotation.columns])
+        for name, column in zip(names, annotation.columns, strict=True):
+            yield f"      - name: {quoted_json(name)}"
+            yield f"        description: {quoted_json(describe(column))}"
+            yield "        config:"
+            yield "          meta:"
+            for key, value in known_facts(column).items():
+                yield f"            aegir_{key}: {quoted_json(value)}"
+            yield f"            aegir_annotator: {quoted_json(annotation.annotator)}"
+            yield f"            contains_pii: {quoted_json(column.personal)}"
+            yield from _dbt_test_lines(annotation, column)
+
+
+def _dbt_test_lines(annotation: TableAnnotation, column: ColumnAnnotation) -> Iterator[str]:
     """The lines of the tests of a column, indented to stand below it; none without claims."""
     claims = [claim for claim in claims_for(annotation, column) if claim.kind in DBT_TESTS]
     if claims:
@@ -55,11 +160,11 @@ def dbt_test_lines(
         yield f"          - {DBT_TESTS[claim.kind]}:"
         if claim.kind == "in_set":
             yield "              arguments:"
-            yield f"                values: {quoted(list(claim.values))}"
+            yield f"                values: {quoted_json(list(claim.values))}"
             if not any(isinstance(_typed(value, column.datatype), str) for value in claim.values):
                 yield "                quote: false"
         yield "              config:"
-        yield f"                severity: {quoted('warn')}"
+        yield f"                severity: {quoted_json('warn')}"
 
 
 def _column_expectations(

@@ -23,41 +23,25 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
+from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation, annotation_as_dict
 from aegir.answers.wording import shown_review
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
 
-CSV_HEADER = (
-    "table",
-    "source",
-    "index",
-    "name",
-    "subject",
-    "label",
-    "confidence",
-    "kind",
-    "type",
-    "type_confidence",
-    "fine_type",
-    "datatype",
-    "personal",
-    "personal_level",
-    "personal_reason",
-    "relation",
-    "relation_confidence",
-    "iri",
-    "relation_iri",
-    "runners_up",
-    "reasons",
-    "reviewed",
+_CSV_COLUMNS = (
+    "table source index name subject label confidence kind type type_confidence fine_type datatype personal "
+    "personal_level personal_reason relation relation_confidence iri relation_iri runners_up reasons reviewed"
 )
+CSV_HEADER = tuple(_CSV_COLUMNS.split())
 """Columns of the CSV format: `index` counts from 0, flags are true or false, lists are joined by ` | `.
 
 A cell that a spreadsheet would compute gets an apostrophe in front; control characters other than line feeds and tabs
 are written as escapes.
 """
+
+Writer = Callable[[Sequence[TableAnnotation]], str]
 
 # Legal in JSON strings, but line breaks to some readers, invisible, or refused by YAML.
 TROUBLESOME = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -89,40 +73,11 @@ def render_csv(annotations: Sequence[TableAnnotation]) -> str:
     return "".join(row + "\n" for row in rows)
 
 
-def render_frictionless(annotations: Sequence[TableAnnotation]) -> str:
-    """A Data Package descriptor (datapackage.json)."""
-    from aegir.answers.metadata_formats import data_package
-
-    return quoted_json(data_package(annotations), indent=2) + "\n"
-
-
-def render_csvw(annotations: Sequence[TableAnnotation]) -> str:
-    """A CSVW table group (csv-metadata.json)."""
-    from aegir.answers.metadata_formats import csvw_document
-
-    return quoted_json(csvw_document(annotations), indent=2) + "\n"
-
-
 def render_dbt(annotations: Sequence[TableAnnotation]) -> str:
     """A dbt properties file (schema.yml)."""
-    from aegir.answers.metadata_formats import dbt_lines
-    from aegir.answers.value_expectations import dbt_test_lines
+    from aegir.answers.value_expectations import dbt_lines
 
-    return "".join(line + "\n" for line in dbt_lines(annotations, quoted_json, dbt_test_lines))
-
-
-def render_open_metadata(annotations: Sequence[TableAnnotation]) -> str:
-    """What OpenMetadata's API takes: a glossary, its terms, and tables."""
-    from aegir.answers.catalogues import open_metadata_document
-
-    return quoted_json(open_metadata_document(annotations), indent=2) + "\n"
-
-
-def render_datahub(annotations: Sequence[TableAnnotation]) -> str:
-    """A list of metadata change proposals for DataHub's source `file`."""
-    from aegir.answers.catalogues import datahub_proposals
-
-    return quoted_json(datahub_proposals(annotations), indent=2) + "\n"
+    return "".join(line + "\n" for line in dbt_lines(annotations))
 
 
 def render_sql(annotations: Sequence[TableAnnotation]) -> str:
@@ -132,13 +87,6 @@ def render_sql(annotations: Sequence[TableAnnotation]) -> str:
     return "".join(line + "\n" for line in sql_comment_lines(annotations))
 
 
-def render_great_expectations(annotations: Sequence[TableAnnotation]) -> str:
-    """A list of expectation suites, one per table."""
-    from aegir.answers.value_expectations import expectation_suites
-
-    return quoted_json(expectation_suites(annotations), indent=2) + "\n"
-
-
 def render_html(annotations: Sequence[TableAnnotation]) -> str:
     """One page for people."""
     from aegir.answers.html_page import render_page
@@ -146,17 +94,27 @@ def render_html(annotations: Sequence[TableAnnotation]) -> str:
     return render_page(annotations)
 
 
-FORMATS: dict[str, Callable[[Sequence[TableAnnotation]], str]] = {
+def _document_of(module: str, function: str) -> Writer:
+    """Return a writer of the JSON document that a function of a module here builds from annotations."""
+
+    def render(annotations: Sequence[TableAnnotation]) -> str:
+        build = getattr(import_module(f"aegir.answers.{module}"), function)
+        return quoted_json(build(annotations), indent=2) + "\n"
+
+    return render
+
+
+FORMATS: dict[str, Writer] = {
     "json": render_json,
     "jsonl": render_jsonl,
     "csv": render_csv,
-    "frictionless": render_frictionless,
-    "csvw": render_csvw,
+    "frictionless": _document_of("metadata_formats", "data_package"),
+    "csvw": _document_of("metadata_formats", "csvw_document"),
     "dbt": render_dbt,
-    "openmetadata": render_open_metadata,
-    "datahub": render_datahub,
+    "openmetadata": _document_of("catalogues", "open_metadata_document"),
+    "datahub": _document_of("catalogues", "datahub_proposals"),
     "sql": render_sql,
-    "great_expectations": render_great_expectations,
+    "great_expectations": _document_of("value_expectations", "expectation_suites"),
     "html": render_html,
 }
 
@@ -170,30 +128,29 @@ def check_format(format_name: str) -> None:
 
 def _csv_cells(annotation: TableAnnotation, column: ColumnAnnotation) -> list[str]:
     relation = column.relation
+    others = {
+        "table": annotation.table,
+        "source": annotation.source,
+        "subject": column.index == annotation.subject,
+        "relation": relation and relation.label,
+        "relation_confidence": relation and relation.confidence,
+        "reviewed": shown_review(column),
+    }
     return [
-        annotation.table,
-        annotation.source or "",
-        str(column.index),
-        column.name or "",
-        _flag(column.index == annotation.subject),
-        column.label or "",
-        f"{column.confidence:.4f}",
-        column.kind or "",
-        column.type or "",
-        f"{column.type_confidence:.4f}",
-        column.fine_type or "",
-        column.datatype,
-        _flag(column.personal),
-        column.personal_level or "",
-        column.personal_reason or "",
-        "" if relation is None else relation.label,
-        "" if relation is None else f"{relation.confidence:.4f}",
-        column.iri or "",
-        column.relation_iri or "",
-        " | ".join(f"{guess.label} {guess.confidence:.4f}" for guess in column.runners_up),
-        " | ".join(column.reasons),
-        shown_review(column),
+        _csv_cell(others[name] if name in others else getattr(column, name)) for name in CSV_HEADER
     ]
+
+
+def _csv_cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    if isinstance(value, Guess):
+        return f"{value.label} {value.confidence:.4f}"
+    if isinstance(value, tuple):
+        return " | ".join(map(_csv_cell, value))
+    return "" if value is None else str(value)
 
 
 def _csv_line(cells: Sequence[str]) -> str:
@@ -201,7 +158,3 @@ def _csv_line(cells: Sequence[str]) -> str:
     safe = [escape_formula(escape_controls(cell, keep="\n\t")) for cell in cells]
     csv.writer(buffer, lineterminator="\n").writerow(safe)
     return buffer.getvalue().removesuffix("\n")
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"

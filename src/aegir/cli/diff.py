@@ -36,7 +36,8 @@ from aegir.pipeline.compared import (
     without_answers,
 )
 from aegir.pipeline.run import Failure, Prepared, find_places, load_reviews, prepare
-from aegir.tables.database_urls import is_url, parse_database_url
+from aegir.tables.database_urls import parse_database_url
+from aegir.tables.formats import is_url
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from aegir.answers.gold_labels import within_vocabulary
 from aegir.pipeline.settings import DEFAULTS
-from aegir.tables.discovery import find_table_files
+from aegir.tables.formats import find_table_files
 from aegir.tables.labelled import UNLABELLED, LabelledTable, read_labelled_tables
 from aegir.tables.readers import read_tables
 from aegir_rl.base.errors import UnreadableTable, UsageError

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir.readers.ngrams.features import BUCKETS, SparseRows
-from aegir.readers.ngrams.layers import Dense, HashedLinear, weigh
 from aegir.readers.ngrams.model import NO_SIBLING, RELATIONS, SCORES, TYPES
+from aegir.readers.ngrams.network import Dense, HashedLinear, weigh
 from aegir_rl.base.arrays import F32, I64, Bools
 
 RARE = 2

@@ -24,8 +24,8 @@ from aegir.lab.linear_fit import (
 )
 from aegir.readers.ngrams.annotator import pick_subject
 from aegir.readers.ngrams.features import SparseRows, hashed_in_parts, views_of
-from aegir.readers.ngrams.layers import Dense, HashedLinear
 from aegir.readers.ngrams.model import SCORES, TYPES, context_features
+from aegir.readers.ngrams.network import Dense, HashedLinear
 from aegir.tables.labelled import Task
 from aegir.tables.leakage import fold_of_group, group_tables
 from aegir.vocabulary.terms import RELATION_INDEX, TYPE_INDEX

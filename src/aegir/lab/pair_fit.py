@@ -1,4 +1,4 @@
-"""Counts which names stand beside each other in labelled tables, and fits how far that is to be trusted (readers/pairs.py).
+"""Counts which names stand beside each other in labelled tables, and fits how far that is to be trusted (readers/mixing.py).
 
     LabelledPairs.of(tables) --counts(head, without=groups)--> C         tables of these groups are not counted
     fit_pairs(...)           --> Pairs                                   weights of least log loss on held-out columns
@@ -13,8 +13,7 @@ import numpy as np
 
 from aegir.lab.data.sources import TrainingTable
 from aegir.lab.held_out import column_names
-from aegir.readers.mixing import with_none
-from aegir.readers.pairs import Pairs, PairWeights
+from aegir.readers.mixing import Pairs, PairWeights, with_none
 from aegir.readers.scores import Probabilities
 from aegir.tables.leakage import group_tables
 from aegir.vocabulary.terms import RELATION_INDEX, RELATION_NAMES, TYPE_INDEX, TYPE_NAMES

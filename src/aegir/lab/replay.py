@@ -34,8 +34,7 @@ from aegir.pipeline.correct import (
 from aegir.pipeline.decide import decide
 from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
-from aegir.readers.mixing import Mixing, RuleTrust, per_column, with_none
-from aegir.readers.pairs import PairModel
+from aegir.readers.mixing import Mixing, PairModel, RuleTrust, per_column, with_none
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,

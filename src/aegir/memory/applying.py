@@ -11,8 +11,7 @@ from dataclasses import replace
 from aegir.answers.annotation import ColumnAnnotation, Guess
 from aegir.answers.reviewing import Reviewed
 from aegir.memory.review import Review
-from aegir.vocabulary.hierarchy import goes_with, is_right, kind_of
-from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.hierarchy import goes_with, is_personal, is_right, kind_of, personal_meaning
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, PERSONAL
 
 

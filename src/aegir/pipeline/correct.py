@@ -2,7 +2,7 @@
 
     types      log P + weight * strength where a rule supports a type;  P = 0 where the values rule it out
     relations  log P + weight * log(share of the relation's columns that are of the column's likely types)
-    pairs      readers/pairs.py: types, then relations, of all columns of a table of the web together
+    pairs      readers/mixing.py: types, then relations, of all columns of a table of the web together
 
 The n-gram networks read what the rules say as evidence. On tables of the web, where the linear stages lead, rules are
 applied once more, as far as the table is one of the web: the weights of these lines are multiplied by its

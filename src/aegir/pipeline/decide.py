@@ -16,14 +16,12 @@ from itertools import islice
 import numpy as np
 
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
-from aegir.answers.column_profile import profile_column
 from aegir.pipeline.subject import describes, find_subject, repeats
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import LIKELY, CustomGuess, Probabilities, TableScores
-from aegir.tables.datatype import infer_datatype
+from aegir.tables.datatype import infer_datatype, profile_column
 from aegir.tables.table import Column, Table
-from aegir.vocabulary.hierarchy import goes_with, kind_of
-from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.hierarchy import goes_with, is_personal, kind_of, personal_meaning
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_INDEX,

@@ -27,8 +27,8 @@ from aegir.pipeline.registry import load_annotator, thresholds_for
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
-from aegir.tables.database_urls import DatabaseUrl, is_url, parse_database_url
-from aegir.tables.discovery import find_table_files
+from aegir.tables.database_urls import DatabaseUrl, parse_database_url
+from aegir.tables.formats import find_table_files, is_url
 from aegir.tables.readers import read_tables
 from aegir.tables.table import Table
 from aegir_rl.base.errors import AegirError, UnreadableTable, UsageError

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from aegir.readers.mixing import Mixing, RuleTrust
-from aegir.readers.pairs import PairModel
+from aegir.readers.mixing import Mixing, PairModel, RuleTrust
 from aegir.readers.scores import LIKELY
 from aegir_rl.base.errors import UsageError
 

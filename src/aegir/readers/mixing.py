@@ -6,16 +6,36 @@
 
 The rules' names count last, and only among fine types. The weights a, b, v and s differ between the two kinds of tables; a table that is web with probability w gets
 w times those of the web plus 1 - w times the others. All were fitted on held-out tables (lab/calibrate.py).
+
+The columns of a table are then read together: which names stand beside each other, and which of them comes first.
+
+    C(a, b)         how often a column of name a stands before one of name b, in labelled tables
+    together(a, b)  log (r + damping) / (1 + damping), r how much oftener a and b share a table than if drawn alone;
+                    a name beside itself has a damping of its own, because some names are repeated often and most never
+    order(a, b)     log of how much oftener a stands before b than in half of these cases
+    A = together_weight * together + order_weight * order
+
+    s_i(a) = log P_i(a) + (n - 1)^-crowding * (sum over later j, b: A(a, b) q_j(b) + sum over earlier j, b: A(b, a) q_j(b))
+    q_i = P_i(any name) * softmax(s_i)                      at most ROUNDS times, beginning with q = P
+
+This is mean field inference in a fully connected pairwise model (Wainwright and Jordan 2008, section 5). Of two columns that read
+like a title, the one that a price follows is the product's name, if that is how labelled tables have it.
+
+Promises
+  - a table's result depends on that table alone, bit for bit;
+  - what was impossible stays impossible, and the probability of "none of these" does not change;
+  - a table of one column stays as it is.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from aegir.readers.scores import Probabilities
-from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES
+from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, softmax
 from aegir_rl.base.dense import rows_times, sigmoid
 from aegir_rl.base.errors import UsageError
@@ -163,3 +183,139 @@ def log_odds(probability: F32) -> F32:
 def per_column(web: Sequence[float], widths: Sequence[int]) -> F32:
     """Return each table's number once per column."""
     return np.repeat(np.array(web, np.float32), widths)
+
+
+ROUNDS = 4
+SETTLED = 1e-3
+"""Rounds end early when no probability has moved further than this."""
+IMPOSSIBLE = np.float32(-1e4)
+"""The log probability of what cannot be; nothing that stands beside it makes up for it."""
+HALF_A_PAIR = 0.5
+"""Added to both directions of a pair, so that one table does not settle an order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairWeights:
+    """Numbers fitted on held-out tables."""
+
+    together: float
+    order: float
+    crowding: float
+    """From 0, every other column counts in full, to 1, their mean counts."""
+    damping: float
+    """Bounds what is said by names that never stand together: tables of thousands do not prove that they cannot."""
+    same_damping: float
+    """The same for a name beside itself."""
+    temperature: float
+    """What scores are divided by in the end."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            least = 0.0 if name in ("together", "order", "crowding") else 1e-6
+            if not isinstance(value, int | float) or not math.isfinite(value) or value < least:
+                raise UsageError(
+                    f"{name} of the pairs in the calibration is {value!r}; expected a number from {least:g}"
+                )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """What is known of the pairs of names of one part of the answer."""
+
+    names: Sequence[str]
+    counts: F32
+    """(names, names): C."""
+    weights: PairWeights
+    _matrix: F32 = field(init=False)
+    """(2 names, names): messages from later columns, then from earlier ones."""
+
+    def __post_init__(self) -> None:
+        together, order = log_ratios(self.counts, self.weights.damping, self.weights.same_damping)
+        together *= np.float32(self.weights.together)
+        order *= np.float32(self.weights.order)
+        both = together + order
+        object.__setattr__(self, "_matrix", np.ascontiguousarray(np.vstack([both.T, both])))
+
+    @classmethod
+    def from_json(cls, data: Any, names: Sequence[str]) -> Self:
+        """Read what `as_json` wrote; raise UsageError for anything else."""
+        index_of = {name: i for i, name in enumerate(names)}
+        counts = np.zeros((len(names), len(names)), np.float32)
+        try:
+            weights = PairWeights(**data["weights"])
+            for before, row in data["counts"].items():
+                for after, count in row.items():
+                    counts[index_of[before], index_of[after]] = count
+        except UsageError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"the pairs in the calibration cannot be read ({error!r})") from None
+        if not np.isfinite(counts).all() or (counts < 0).any():
+            raise UsageError(
+                "the pairs in the calibration have counts that are negative or not finite"
+            )
+        return cls(names, counts, weights)
+
+    def as_json(self) -> dict[str, object]:
+        """Return weights, and the counts that are not 0 by the names of both columns."""
+        counts: dict[str, dict[str, float]] = {}
+        for i, j in np.argwhere(self.counts).tolist():
+            counts.setdefault(self.names[i], {})[self.names[j]] = round(float(self.counts[i, j]), 3)
+        return {"weights": asdict(self.weights), "counts": counts}
+
+    def apply(self, probabilities: Probabilities, strength: float = 1.0) -> Probabilities:
+        """Return the probabilities (columns, names) of one table's columns, read together.
+
+        `strength` from 0 to 1 says how far that is to be trusted; the rest to 1 of a row stays "none of these".
+        """
+        if len(probabilities) < 2 or strength <= 0:
+            return probabilities
+        some = probabilities.sum(axis=1, keepdims=True)
+        possible = probabilities > 0
+        alone: F32 = np.where(possible, np.log(probabilities + FLOOR), IMPOSSIBLE)
+        scale = np.float32(strength * (len(probabilities) - 1) ** -self.weights.crowding)
+        believed: F32 = probabilities
+        scores = alone
+        for _ in range(ROUNDS):
+            earlier = np.cumsum(believed, axis=0, dtype=np.float32) - believed
+            later = believed.sum(axis=0, dtype=np.float32) - believed - earlier
+            scores = alone + scale * rows_times(np.hstack([later, earlier]), self._matrix)
+            before, believed = believed, some * softmax(scores)
+            if np.abs(believed - before).max() < SETTLED:
+                break
+        temperature = 1 + strength * (self.weights.temperature - 1)
+        return np.asarray(softmax(scores / np.float32(temperature)) * some, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class PairModel:
+    """Pairs of types, and pairs of relations, of tables of the web."""
+
+    types: Pairs
+    relations: Pairs
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Read what `as_json` wrote; raise UsageError for anything else."""
+        if not isinstance(data, Mapping) or not {"types", "relations"} <= data.keys():
+            raise UsageError("the pairs in the calibration are not those of types and relations")
+        return cls(
+            Pairs.from_json(data["types"], TYPE_NAMES),
+            Pairs.from_json(data["relations"], RELATION_NAMES),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object that is stored under "pairs" in the mixture."""
+        return {"types": self.types.as_json(), "relations": self.relations.as_json()}
+
+
+def log_ratios(counts: F32, damping: float, same_damping: float) -> tuple[F32, F32]:
+    """Return (names, names) `together` and `order` of counted pairs; 0 for names that were never seen."""
+    both = (counts + counts.T).astype(np.float64)
+    often = both.sum(axis=1)
+    expected = np.outer(often, often) / max(often.sum(), 1e-9)
+    ratio = np.divide(both, expected, out=np.ones_like(both), where=expected > 0)
+    dampings = np.where(np.eye(len(ratio), dtype=bool), same_damping, damping)
+    together = np.log((ratio + dampings) / (1 + dampings))
+    order = np.log((counts + HALF_A_PAIR) / (both / 2 + HALF_A_PAIR))
+    return together.astype(np.float32), order.astype(np.float32)

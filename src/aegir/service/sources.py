@@ -20,11 +20,11 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.service.jobs import Sent
 from aegir.service.limits import Refused, RequestLimits
 from aegir.tables.archives import BROKEN_ZIP, open_compressed
+from aegir.tables.assembling import Request
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
 from aegir.tables.json_documents import WrittenNumber, written_integer
 from aegir.tables.readers import read_tables
-from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
 

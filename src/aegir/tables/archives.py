@@ -22,10 +22,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from aegir.tables.assembling import read_each
+from aegir.tables.assembling import Request, read_each
 from aegir.tables.byte_stream import ByteStream, describe_damage
 from aegir.tables.formats import Format, has_known_suffix
-from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable
 

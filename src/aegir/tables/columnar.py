@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from aegir.tables.assembling import Request
 from aegir.tables.byte_stream import ByteStream
 from aegir.tables.formats import Format
-from aegir.tables.sampling import Request
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import connect, duckdb_errors, first_sentence, quote_path

@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from aegir.tables.formats import is_url
 from aegir_rl.base.errors import UsageError
 
 SERVERS = {
@@ -30,7 +31,6 @@ SERVERS = {
 FILES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
 """Schemes of database files, and how messages call their format."""
 EXAMPLES = "postgresql://user@host/database, mysql://user@host/database, sqlite:///file.db or duckdb:///file.duckdb"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _PLAIN_PART = re.compile(r'[^."#]+')
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
 
@@ -74,15 +74,9 @@ class DatabaseUrl:
         return replace(self, tables=tuple(tables)) if tables else self
 
 
-def is_url(source: object) -> bool:
-    """Whether a source looks like an address of any scheme."""
-    return isinstance(source, str) and _SCHEME.match(source) is not None
-
-
 def is_database_url(source: object) -> bool:
     """Whether a source is the address of a database that can be read."""
-    match = _SCHEME.match(source) if isinstance(source, str) else None
-    return match is not None and match[1].lower() in (*SERVERS, *FILES)
+    return is_url(source) and str(source).partition(":")[0].lower() in (*SERVERS, *FILES)
 
 
 def parse_database_url(text: str) -> DatabaseUrl:

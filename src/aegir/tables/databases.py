@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir.tables.assembling import CELL_LIMIT, assemble_table
+from aegir.tables.assembling import CELL_LIMIT, Request, assemble_table, choose_rows
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
     describe_selection,
@@ -38,7 +38,6 @@ from aegir.tables.database_urls import (
     show_relation,
     split_relation,
 )
-from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import (

@@ -6,12 +6,19 @@
 
 At least 95 % of the present cells must agree; integers may mix with numbers, dates with datetimes.
 Words for a missing value (`n/a`, `null`, `-`) do not count. Names of months are read in English only.
+
+`profile_column` counts the sampled values, for formats that state expectations about values. A profile stands beside the
+answer, like the preview, and is no part of its dictionary: of an answer read from JSON nothing is stated that needs it.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
+
+from aegir.tables.table import Column
 
 AGREEMENT = 0.95
 MISSING = frozenset({"", "-", "--", "na", "n/a", "#n/a", "nan", "nil", "null", "none", "\\n"})
@@ -117,3 +124,57 @@ _LADDER = (
     ("datetime", ("date", "datetime")),
     ("time", ("time",)),
 )
+
+
+MOST_VALUES = 20
+"""Distinct values that are listed; a column with more is no list of categories."""
+NUMERIC = ("integer", "number")
+_PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+class ColumnProfile(NamedTuple):
+    """What was seen of a column."""
+
+    rows: int
+    """Cells that were sampled."""
+    missing: int
+    """How many of them are empty, or a word for it such as n/a."""
+    distinct: int
+    """Different present cells."""
+    complete: bool
+    """Whether these are all cells of the column."""
+    least: float | None = None
+    """The range of the values, if all present cells are plain numbers."""
+    greatest: float | None = None
+    values: tuple[tuple[str, int], ...] = ()
+    """The different cells and how often each was seen, sorted by text, if they are few."""
+
+
+def plain_number(cell: str) -> float | None:
+    """The number that a cell holds in the notation of programs; None for 1,5 and other text."""
+    text = cell.strip()
+    if not _PLAIN_NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def profile_column(column: Column, datatype: str, total_rows: int | None) -> ColumnProfile:
+    """Count the sampled values of a column; `total_rows` is that of its table, if known."""
+    counts = Counter(cell for cell in column.values if cell.strip().lower() not in MISSING)
+    rows = len(column.values)
+    least = greatest = None
+    if datatype in NUMERIC and counts:
+        numbers = [plain_number(cell) for cell in counts]
+        finite = [number for number in numbers if number is not None]
+        if len(finite) == len(numbers):
+            least, greatest = min(finite), max(finite)
+    return ColumnProfile(
+        rows=rows,
+        missing=rows - counts.total(),
+        distinct=len(counts),
+        complete=total_rows == rows,
+        least=least,
+        greatest=greatest,
+        values=tuple(sorted(counts.items())) if len(counts) <= MOST_VALUES else (),
+    )

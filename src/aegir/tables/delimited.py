@@ -25,9 +25,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from aegir.tables.assembling import COLUMN_LIMIT, assemble_table, to_columns
+from aegir.tables.assembling import (
+    COLUMN_LIMIT,
+    Request,
+    assemble_table,
+    choose_rows,
+    merge_pieces,
+    to_columns,
+)
 from aegir.tables.layout import Layout, find_layout
-from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable

@@ -1,12 +1,30 @@
-"""The format of a file by its first bytes.
+"""Which files hold tables, and the format of each: names, folders and patterns in, a sorted list of files out.
+
+    find_table_files(["shop.csv", "lake", "archive/**/*.parquet"])
 
 `recognise` compares magic numbers; whether text is JSON or delimited is decided by reading it. Suffixes only
 decide which files of a folder or an archive are opened at all.
+
+Promises
+  - a file asked for by name is kept whatever it is called; in folders and patterns only known
+    suffixes count, hidden files and folders are skipped;
+  - each file comes once, arguments in the order given, files of a folder sorted;
+  - links that lead in circles are followed once; pipes and devices are skipped;
+  - what should have been looked at and cannot be (a link to nothing, a folder without permission) is in
+    the list as well: reading it raises the sentence that says why.
 """
 
+import glob
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import dropwhile
+from pathlib import Path
 
-from aegir_rl.base.errors import UnreadableTable
+from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
+from aegir_rl.base.tsv import read_tsv
 
 
 class Format(StrEnum):
@@ -28,38 +46,14 @@ class Format(StrEnum):
 
 COMPRESSED = (Format.GZIP, Format.BZIP2, Format.XZ, Format.ZSTD)
 
-MAGIC = (
-    (0, b"PAR1", Format.PARQUET),
-    (0, b"ARROW1\0\0", Format.ARROW_FILE),
-    (0, b"\xff\xff\xff\xff", Format.ARROW_STREAM),
-    (0, b"SQLite format 3\0", Format.SQLITE),
-    (8, b"DUCK", Format.DUCKDB),
-    (0, b"PK\x03\x04", Format.ZIP),
-    (0, b"PK\x05\x06", Format.ZIP),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Format.WORKBOOK),
-    (0, b"\x1f\x8b", Format.GZIP),
-    (0, b"BZh", Format.BZIP2),
-    (0, b"\xfd7zXZ\0", Format.XZ),
-    (0, b"\x28\xb5\x2f\xfd", Format.ZSTD),
+MAGIC = tuple(
+    (int(offset), magic.encode().decode("unicode_escape").encode("latin-1"), content)
+    for _, (offset, magic, content) in read_tsv(
+        Path(__file__).with_name("formats.tsv"), "offset magic content"
+    )
 )
-
-# Formats that are recognised and refused: a message that names the format says more than "binary data".
-FOREIGN = (
-    (0, b"\x89PNG", "a PNG image"),
-    (0, b"\xff\xd8\xff", "a JPEG image"),
-    (0, b"GIF8", "a GIF image"),
-    (0, b"%PDF", "a PDF document"),
-    (0, b"\x7fELF", "a program"),
-    (0, b"MZ\x90\0", "a program"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"),
-    (0, b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
-    (257, b"ustar", "a tar archive; unpack it first"),
-    (0, b"FEA1", "a Feather version 1 file; write it again as Feather 2 or Parquet"),
-    (0, b"ORC", "an ORC file; convert it to Parquet"),
-    (0, b"Obj\x01", "an Avro file; convert it to Parquet"),
-    (0, b"\x89HDF", "an HDF5 file; convert it to Parquet"),
-    (0, b"PARE", "an encrypted Parquet file; decrypt it first"),
-)
+"""Where a magic number stands, the number, and a `Format`, or what is refused: a message that names the content says more
+than "binary data"."""
 MAGIC_LENGTH = 512
 
 SUFFIXES = (
@@ -68,19 +62,18 @@ SUFFIXES = (
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     *(".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".zip"),
 )
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
 def recognise(head: bytes, label: str) -> Format:
     """Return the format of content that begins with `head`; `UnreadableTable` for formats that hold no table."""
-    for offset, magic, format_ in MAGIC:
+    for offset, magic, content in MAGIC:
         if head.startswith(magic, offset):
-            return format_
-    for offset, magic, what in FOREIGN:
-        if head.startswith(magic, offset):
-            raise UnreadableTable(
-                f"{label} is {what}" if ";" in what else f"{label} is {what}, not a table"
-            )
+            if content in tuple(Format):
+                return Format(content)
+            is_what = f"{label} is {content}"
+            raise UnreadableTable(is_what if ";" in content else f"{is_what}, not a table")
     return Format.TEXT
 
 
@@ -90,3 +83,129 @@ def has_known_suffix(name: str) -> bool:
     for suffix in COMPRESSION_SUFFIXES:
         name = name.removesuffix(suffix)
     return name.endswith(SUFFIXES)
+
+
+def is_url(source: object) -> bool:
+    """Whether a source looks like an address of any scheme."""
+    return isinstance(source, str) and _SCHEME.match(source) is not None
+
+
+def find_table_files(paths: Sequence[str | Path]) -> list[Path]:
+    """Expand files, folders and patterns; `UsageError` for what leads to no table."""
+    files: dict[Path, None] = {}
+    for argument in paths:
+        files.update(dict.fromkeys(_expand(argument)))
+    return list(files)
+
+
+def _expand(argument: str | Path) -> list[Path]:
+    path = Path(argument)
+    if argument == "":  # Path("") would be this folder; most likely a variable that is not set
+        raise UsageError("the name of a table is empty; give a file, a folder or a pattern")
+    if str(argument) == "-":
+        return [path]
+    try:
+        if path.is_dir():
+            return _in_folder(path)
+        if path.exists() or path.is_symlink():
+            return [path]
+    except UsageError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(argument)!r} cannot be looked at ({reason_of(error)})") from error
+    if glob.has_magic(str(argument)):
+        return _matching(str(argument))
+    raise UsageError(f"there is no file or folder {argument}")
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    files = sorted(_walk(folder))
+    if not files:
+        raise UsageError(
+            f"the folder {folder} holds no tables; Aegir looks for {_suffix_list()}; "
+            "name a file to read it whatever its suffix"
+        )
+    return files
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    closed: list[Path] = []
+
+    def remember(error: OSError) -> None:
+        closed.append(Path(os.fsdecode(error.filename or folder)))
+
+    for parent, folders, files in os.walk(folder, onerror=remember):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(parent) / name
+            if not name.startswith(".") and has_known_suffix(name) and _is_file_or_broken(path):
+                yield path
+    yield from closed
+
+
+def _is_file_or_broken(path: Path) -> bool:
+    """Whether this is a file, or something whose kind cannot be found out: reading it will say why."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return True
+
+
+def _matching(pattern: str) -> list[Path]:
+    closed: list[Path] = []
+    # Patterns follow links to folders: of several ways to a file, the shortest is kept.
+    real: dict[str, Path] = {}
+    for path in sorted(_glob(Path(pattern), closed), key=lambda path: (len(path.parts), path)):
+        if _is_file_or_broken(path):
+            real.setdefault(os.path.realpath(path), path)
+    files = sorted(real.values())
+    known = [path for path in files if has_known_suffix(path.name)]
+    if not files and not closed:
+        raise UsageError(f"no file matches {pattern}")
+    # A pattern such as *.dat names its suffix on purpose.
+    return (known or files) + closed
+
+
+def _glob(pattern: Path, closed: list[Path]) -> Iterator[Path]:
+    """Yield what matches a pattern; folders below `**` that cannot be listed are added to `closed`.
+
+    `glob` walks through links in circles until their path is too long: two links to their own folder are 2^40 paths.
+    """
+    parts = pattern.parts
+    if "**" not in parts:
+        yield from map(Path, glob.glob(str(pattern)))  # noqa: PTH207 (absolute patterns)
+        return
+    at = parts.index("**")
+    rest = list(dropwhile(lambda part: part == "**", parts[at:])) or ["*"]
+    for top in glob.glob(str(Path(*parts[:at]))):  # noqa: PTH207
+        for folder in _folders_below(top, closed):
+            yield from _glob(Path(glob.escape(folder), *rest), closed)
+
+
+def _folders_below(top: str, closed: list[Path]) -> Iterator[str]:
+    """Yield a folder and all folders below it, each once however many links lead to it; hidden ones are skipped."""
+    seen: set[tuple[int, int]] = set()
+    level = [(False, top)] if Path(top).is_dir() else []
+    while level:
+        below = []
+        for _, folder in sorted(level):  # real folders before links to them
+            try:
+                status = os.stat(folder)  # noqa: PTH116
+                if (status.st_dev, status.st_ino) in seen:
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                with os.scandir(folder) as entries:
+                    below += [
+                        (entry.is_symlink(), entry.path)
+                        for entry in entries
+                        if not entry.name.startswith(".") and Path(entry.path).is_dir()
+                    ]
+            except OSError:
+                closed.append(Path(folder))
+                continue
+            yield folder
+        level = below
+
+
+def _suffix_list() -> str:
+    return f"{' '.join(SUFFIXES)} (also with {' '.join(COMPRESSION_SUFFIXES)})"

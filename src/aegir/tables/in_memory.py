@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from aegir.tables.assembling import assemble_table
+from aegir.tables.assembling import Request, assemble_table, choose_rows
 from aegir.tables.cell_text import cell_text, column_text
 from aegir.tables.columnar import read_arrow_object
-from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
 

@@ -21,10 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from aegir.tables.assembling import COLUMN_LIMIT, assemble_table
+from aegir.tables.assembling import COLUMN_LIMIT, Request, assemble_table, choose_rows, merge_pieces
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_grid
-from aegir.tables.sampling import Request, choose_rows, merge_pieces
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable

@@ -21,6 +21,9 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from aegir_rl.base.tsv import read_tsv
 
 LEAST_CHARACTERS = 6
 LEAST_LETTERS = 12
@@ -58,58 +61,20 @@ class _TwoBytes:
     sign_share: float
 
 
-# In this order: Korean text is also plausible Chinese, but not the other way round.
-TWO_BYTES = (
-    _TwoBytes(
-        Encoding("cp932", "Shift-JIS"),
-        rb"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]",
-        rb"[\x81-\x83\x88-\x97].",
-        rb"..",
-        1.0,
-    ),
-    _TwoBytes(
-        Encoding("euc_jp", "EUC-JP"),
-        rb"[\xa1-\xfe][\xa1-\xfe]",
-        rb"[\xa1-\xa5\xb0-\xcf].",
-        rb"[\xa4\xa5].",  # kana, which Chinese text lacks
-        0.1,
-    ),
-    _TwoBytes(
-        Encoding("big5", "Big5"),
-        rb"[\xa1-\xf9][\x40-\x7e\xa1-\xfe]",
-        rb"[\xa1-\xc6].",
-        rb".[\x40-\x7e]",  # 40 % of second bytes are below those of the other encodings
-        0.15,
-    ),
-    _TwoBytes(
-        Encoding("cp949", "EUC-KR"),
-        rb"[\xa1-\xfe][\xa1-\xfe]",
-        rb"[\xa1-\xa3\xb0-\xc8].",
-        rb"..",
-        1.0,
-    ),
-    _TwoBytes(
-        Encoding("gb18030", "GB18030"),
-        rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]",
-        rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]",
-        rb".[^\xc0-\xdf]",  # distinguishes Chinese from KOI8
-        0.3,
-    ),
-)
-# The letters of a language, most frequent first.
-RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґў"
-GREEK = "αοιετσνηυρπκμλςωίόάγέήδύχθώφβξζψϊϋ"
-HEBREW = "יוהלארתבמשנעםדקחפכסטגצזןךץף"
-ARABIC = "المنيرتوبةعدسفهكقحجشطصأخضذىثئغظءآإؤ"
-ONE_BYTE = (
-    (Encoding("cp1251", "Windows-1251"), RUSSIAN),
-    (Encoding("koi8_r", "KOI8-R"), RUSSIAN),
-    (Encoding("cp866", "DOS-866"), RUSSIAN),
-    (Encoding("iso8859_5", "ISO 8859-5"), RUSSIAN),
-    (Encoding("cp1253", "Windows-1253"), GREEK),
-    (Encoding("cp1255", "Windows-1255"), HEBREW),
-    (Encoding("cp1256", "Windows-1256"), ARABIC),
-)
+_ROWS = [
+    (Encoding(codec, name), patterns, letters)
+    for _, (codec, name, *patterns, letters, _) in read_tsv(
+        Path(__file__).with_name("legacy_encodings.tsv"),
+        "codec name pair common sign sign_share letters note",
+    )
+]
+TWO_BYTES = [
+    _TwoBytes(encoding, pair.encode(), common.encode(), sign.encode(), float(share))
+    for encoding, (pair, common, sign, share), letters in _ROWS
+    if not letters
+]
+ONE_BYTE = [(encoding, letters) for encoding, _, letters in _ROWS if letters]
+"""With the letters of a language, most frequent first."""
 RANK_DECAY = 9.0
 """Each letter is about exp(-1/9) as frequent as the one before it, in all four languages."""
 UNKNOWN_LETTER = math.log(0.0005)

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT
+from aegir.tables.assembling import CELL_LIMIT, Request, choose_rows
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.sampling import Request, Watch, choose_rows
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
     LOCK_SECONDS,
@@ -26,7 +25,6 @@ from aegir.tables.server_tables import (
     build_table,
     import_driver,
     in_batches,
-    read_server,
 )
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import TooSlow
@@ -56,11 +54,6 @@ TOO_LONG = (1969, 3024)
 """The statement took longer than max_statement_time (MariaDB) or max_execution_time (MySQL)."""
 LOCKED = 1205
 GONE = (2006, 2013, 2055, 1053, 1927, 4031)
-
-
-def read_mysql(url: DatabaseUrl, *, rows: int, seed: int, watch: Watch) -> Iterator[Table]:
-    """Yield the tables of a server that its address selects."""
-    return read_server(open_mysql, url, rows=rows, seed=seed, watch=watch)
 
 
 @contextmanager

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT
+from aegir.tables.assembling import CELL_LIMIT, Request
 from aegir.tables.database_urls import DatabaseUrl
-from aegir.tables.sampling import Request, Watch
 from aegir.tables.server_tables import (
     CONNECT_SECONDS,
     LOCK_SECONDS,
@@ -25,7 +24,6 @@ from aegir.tables.server_tables import (
     build_table,
     import_driver,
     in_batches,
-    read_server,
 )
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import TooSlow, quote_name
@@ -52,11 +50,6 @@ FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 NUMBERS_WITH_NAN = ("real", "double precision", "numeric")
-
-
-def read_postgres(url: DatabaseUrl, *, rows: int, seed: int, watch: Watch) -> Iterator[Table]:
-    """Yield the tables of a server that its address selects."""
-    return read_server(open_postgres, url, rows=rows, seed=seed, watch=watch)
 
 
 @contextmanager

@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aegir.tables.assembling import Request
 from aegir.tables.formats import Format
-from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.processes.channel import TooLong

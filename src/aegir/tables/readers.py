@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from aegir.tables.assembling import keep_tables
+from aegir.tables.assembling import Request, Watch, keep_tables
 from aegir.tables.byte_stream import (
     SPOOL_LIMIT,
     STREAM_LIMIT,
@@ -37,10 +37,9 @@ from aegir.tables.byte_stream import (
     sample_stream,
     spooled,
 )
-from aegir.tables.database_urls import FILES, DatabaseUrl, is_url, parse_database_url
+from aegir.tables.database_urls import FILES, DatabaseUrl, parse_database_url
 from aegir.tables.delimited import read_delimited
-from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, recognise
-from aegir.tables.sampling import Request, Watch
+from aegir.tables.formats import COMPRESSED, MAGIC_LENGTH, Format, is_url, recognise
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import decode_sample
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -88,17 +87,11 @@ def read_database(
     url: DatabaseUrl, *, rows: int = 200, seed: int = 0, watch: Watch = lambda names: names
 ) -> Iterator[Table]:
     """Every table of a database that its address asks for; `watch` passes on the names of a server's tables."""
-    if url.driver == "postgresql":
-        from aegir.tables.postgres import read_postgres
+    if url.path is None:
+        from aegir.tables.server_tables import read_server
 
-        yield from read_postgres(url, rows=rows, seed=seed, watch=watch)
+        yield from read_server(url, rows=rows, seed=seed, watch=watch)
         return
-    if url.driver == "mysql":
-        from aegir.tables.mysql import read_mysql
-
-        yield from read_mysql(url, rows=rows, seed=seed, watch=watch)
-        return
-    assert url.path is not None, "only servers have no file"
     path, name = url.path, url.path.name
     request = Request(
         name,

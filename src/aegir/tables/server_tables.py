@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from aegir.tables.assembling import assemble_table
+from aegir.tables.assembling import Request, Watch, assemble_table
 from aegir.tables.cell_text import column_text
 from aegir.tables.database_urls import (
     DatabaseUrl,
@@ -34,7 +34,6 @@ from aegir.tables.database_urls import (
     is_selected,
     show_relation,
 )
-from aegir.tables.sampling import Request, Watch
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import TooSlow
 from aegir_rl.base.errors import UnreadableTable, UsageError
@@ -84,16 +83,11 @@ class Server(Protocol):
 
 
 def read_server(
-    connect: Callable[[DatabaseUrl], AbstractContextManager[Server]],
-    url: DatabaseUrl,
-    *,
-    rows: int,
-    seed: int,
-    watch: Watch = lambda names: names,
+    url: DatabaseUrl, *, rows: int, seed: int, watch: Watch = lambda names: names
 ) -> Iterator[Table]:
     """Yield the selected tables, then raise `UnreadableTable` if some failed or the server went away."""
     try:
-        with connect(url) as server:
+        with _connect(url) as server:
             tables = {
                 show_relation(each.schema, each.name, server.default_schema): each
                 for each in server.list_tables()
@@ -107,6 +101,16 @@ def read_server(
     except (ServerGone, TableFailed) as error:  # TableFailed: the list of tables cannot be read
         reason = url.hide_secrets(str(error))
         raise UnreadableTable(f"the database {url} cannot be reached ({reason})") from None
+
+
+def _connect(url: DatabaseUrl) -> AbstractContextManager[Server]:
+    if url.driver == "mysql":
+        from aegir.tables.mysql import open_mysql
+
+        return open_mysql(url)
+    from aegir.tables.postgres import open_postgres
+
+    return open_postgres(url)
 
 
 def _read_all(

@@ -12,10 +12,10 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from aegir.tables.assembling import Request, choose_rows
 from aegir.tables.cell_text import cell_text
 from aegir.tables.delimited import table_from_body
 from aegir.tables.layout import find_layout
-from aegir.tables.sampling import Request, choose_rows
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UnreadableTable
 

@@ -14,9 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aegir.tables.assembling import CELL_LIMIT, COLUMN_LIMIT, assemble_table
+from aegir.tables.assembling import (
+    CELL_LIMIT,
+    COLUMN_LIMIT,
+    Request,
+    assemble_table,
+    choose_rows,
+    choose_runs,
+)
 from aegir.tables.cell_text import tidy_column
-from aegir.tables.sampling import Request, choose_rows, choose_runs
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name
 from aegir_rl.base.errors import UnreadableTable

@@ -71,7 +71,7 @@ PERSONAL: Mapping[str, PersonalMeaning] = {
     "believes": PersonalMeaning("about", "what a person believes"),
     "describes": PersonalMeaning("about", "an attribute of a person"),
 }
-"""The words of the column `personal`; privacy.py has the policy."""
+"""The words of the column `personal`; hierarchy.py has the policy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import yaml
 
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
-from aegir.answers.claims import Claim, claims_for
-from aegir.answers.column_profile import ColumnProfile, profile_column
+from aegir.answers.value_expectations import Claim, claims_for
 from aegir.answers.writers import FORMATS
+from aegir.tables.datatype import ColumnProfile, profile_column
 from aegir.tables.table import Column
 
 SOURCE = "postgresql://ann@db.example/shop"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aegir.readers.pairs import PairModel, Pairs, PairWeights, log_ratios
+from aegir.readers.mixing import PairModel, Pairs, PairWeights, log_ratios
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.errors import UsageError
 
@@ -38,7 +38,7 @@ def test_ratios_are_those_of_counts_worked_out_by_hand():
 
 
 def test_one_round_adds_the_messages_of_the_other_columns(monkeypatch):
-    monkeypatch.setattr("aegir.readers.pairs.ROUNDS", 1)
+    monkeypatch.setattr("aegir.readers.mixing.ROUNDS", 1)
     counts = np.array([[0, 3], [1, 0]], np.float32)
     model = Pairs(("a", "b"), counts, PairWeights(1.0, 0.0, 0.0, 1.0, 1.0, 1.0))
     before = np.array([[0.5, 0.5], [1.0, 0.0]], np.float32)

@@ -14,10 +14,9 @@ import pytest
 
 from aegir import annotate
 from aegir.tables import databases, reader_process
-from aegir.tables.assembling import keep_tables
+from aegir.tables.assembling import Request, keep_tables
 from aegir.tables.databases import read_duckdb, read_sqlite
 from aegir.tables.readers import read_tables
-from aegir.tables.sampling import Request
 from aegir.tables.sql_tables import read_relation
 from aegir.tables.table import Table
 from aegir_rl.base import duckdb_engine as engine

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from aegir.tables.discovery import find_table_files
+from aegir.tables.formats import find_table_files
 from aegir.tables.readers import read_tables
 from aegir_rl.base.errors import UnreadableTable, UsageError
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from aegir.tables.assembling import Request
 from aegir.tables.delimited import read_delimited
 from aegir.tables.layout import find_layout
-from aegir.tables.sampling import Request
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 

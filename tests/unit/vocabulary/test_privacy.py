@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegir.vocabulary.privacy import is_personal, personal_meaning
+from aegir.vocabulary.hierarchy import is_personal, personal_meaning
 from aegir.vocabulary.terms import (
     COLUMN_TYPES,
     FINE_TYPES,

@@ -27,7 +27,7 @@ from aegir.pipeline.run import Failure, annotate_sources, prepare
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.pool.entry import PoolEntry
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
-from aegir.tables.discovery import find_table_files
+from aegir.tables.formats import find_table_files
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safe_html import content_policy, escape_text, page_style

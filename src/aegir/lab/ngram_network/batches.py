@@ -21,8 +21,7 @@ from aegir.lab.ngram_network.columns import F16, TARGETS, Columns
 from aegir.lab.ngram_network.torch_network import Bag, NgramBatch
 from aegir.readers.ngrams.column_inputs import FACTS, header_view
 from aegir.readers.ngrams.features import BUCKETS, SparseRows, hashed_in_parts, stack_rows
-from aegir.readers.ngrams.layers import weigh
-from aegir.readers.ngrams.network import HEADS
+from aegir.readers.ngrams.network import HEADS, weigh
 from aegir.vocabulary.terms import FINE_INDEX
 from aegir_rl.base.arrays import F32, I64
 

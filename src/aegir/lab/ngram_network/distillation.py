@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 
 from aegir.readers.ngrams.column_inputs import header_view
 from aegir.readers.ngrams.features import BUCKETS, hashed_in_parts
-from aegir.readers.ngrams.layers import weigh
+from aegir.readers.ngrams.network import weigh
 from aegir.tables.labelled import read_labelled_tables
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.base.files import replace_file

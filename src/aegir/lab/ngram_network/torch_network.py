@@ -13,8 +13,14 @@ from torch import Tensor, nn
 
 from aegir.lab.ngram_network.embedding_rows import sum_rows
 from aegir.readers.ngrams.column_inputs import FACTS
-from aegir.readers.ngrams.layers import HashedLinear
-from aegir.readers.ngrams.network import HEADER_VECTORS, HEADS, LAYERS, NORMS, NgramNetwork
+from aegir.readers.ngrams.network import (
+    HEADER_VECTORS,
+    HEADS,
+    LAYERS,
+    NORMS,
+    HashedLinear,
+    NgramNetwork,
+)
 from aegir_rl.base.arrays import F32, I64
 
 EMBEDDING_SPREAD = 0.3

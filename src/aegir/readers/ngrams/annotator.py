@@ -26,7 +26,6 @@ from aegir.readers.ngrams.column_inputs import (
     read_columns,
 )
 from aegir.readers.ngrams.features import CELLS_PER_VIEW, JointIndex, SparseRows
-from aegir.readers.ngrams.layers import Dense
 from aegir.readers.ngrams.model import (
     CONTEXT_FEATURES,
     SCORES,
@@ -35,7 +34,7 @@ from aegir.readers.ngrams.model import (
     context_features,
     mean_over_views,
 )
-from aegir.readers.ngrams.network import ColumnReadings, NgramNetwork
+from aegir.readers.ngrams.network import ColumnReadings, Dense, NgramNetwork
 from aegir.readers.rules.judge import Verdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,

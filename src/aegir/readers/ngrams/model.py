@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from aegir.readers.calibration import NgramCalibration, OperatingPoints
 from aegir.readers.ngrams.features import views_of
-from aegir.readers.ngrams.layers import Dense, HashedLinear
-from aegir.readers.ngrams.network import HEADS, SHARED, NgramNetwork
+from aegir.readers.ngrams.network import HEADS, SHARED, Dense, HashedLinear, NgramNetwork
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I32, I64

@@ -1,6 +1,10 @@
-"""Words and codes from closed lists: languages, colours, time zones, units, content ratings, schema.org enumerations.
+"""Identifiers of things (books, articles, goods, substances, vehicles, devices), and words and codes from closed lists.
 
-Two-letter codes overlap (`de` is German, Germany and Delaware), so several values or a header are needed before
+Where a check digit is compulsory it is tested; licence plates and European chassis numbers have none and need a
+header. One in ten random numbers passes a single check digit, so such rules need several distinct values
+(`min_distinct`) to name a fine type without a header.
+
+Closed lists hold languages, colours, time zones, units, content ratings and schema.org's enumerations. Two-letter codes overlap (`de` is German, Germany and Delaware), so several values or a header are needed before
 a fine type is named; the support of the column type says how often it was right.
 
 Publishers write members of schema.org's enumerations as URLs, bare members, spaced words and repeated values:
@@ -17,21 +21,101 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from aegir.readers.rules.column_summary import (
-    LETTER,
-    MIN_SHARE,
-    NUMERIC,
-    ColumnSummary,
-)
+from aegir.readers.rules.column_summary import LETTER, MIN_SHARE, NUMERIC, ColumnSummary
 from aegir.readers.rules.gazetteers import (
     country_alpha2,
     language_codes,
     language_names,
     read_table,
     word_set,
-    words,
 )
-from aegir.readers.rules.rule import Pattern, ValueRule, read_rules
+from aegir.readers.rules.rule import (
+    PATTERNS,
+    ValueRule,
+    checked_by,
+    has_luhn_digit,
+    matched_and_checked,
+    read_rules,
+)
+
+_check_issn, _check_orcid = checked_by("issn"), checked_by("isni")
+is_cas_number = matched_and_checked(PATTERNS["cas"], "casrn")
+
+
+def is_isbn(value: str) -> bool:
+    match = PATTERNS["isbn"].fullmatch(value)
+    return match is not None and has_isbn_digit(match[1].replace("-", "").replace(" ", ""))
+
+
+def has_isbn_digit(number: str) -> bool:
+    """Return whether the last of ten characters, or of thirteen digits, is the check digit of a book's number."""
+    if len(number) == 10:
+        total = sum((position + 1) * int(digit) for position, digit in enumerate(number[:-1])) % 11
+        return number[-1].upper() == ("X" if total == 10 else str(total))
+    return number.isdigit() and _has_gtin_digit(number)
+
+
+def is_marked_isbn(value: str) -> bool:
+    """Return whether a value is an ISBN and not just ten digits: 978 or 979 before it, hyphens, or "ISBN"."""
+    return not PATTERNS["bare_isbn10"].fullmatch(value) and is_isbn(value)
+
+
+def is_issn(value: str) -> bool:
+    match = PATTERNS["issn"].fullmatch(value)
+    return match is not None and _check_issn(match[1])
+
+
+def is_orcid(value: str) -> bool:
+    match = PATTERNS["orcid"].fullmatch(value)
+    return match is not None and _check_orcid(match[1].replace("-", ""))
+
+
+def is_gtin(value: str) -> bool:
+    """Return whether a value is an EAN-8, UPC-A, EAN-13 or GTIN-14: weights 3 and 1 from the right."""
+    if not PATTERNS["gtin"].fullmatch(value) or value.count("0") == len(value):
+        return False
+    return _has_gtin_digit(value)
+
+
+def _has_gtin_digit(digits: str) -> bool:
+    return (sum(map(int, digits[-1::-2])) + 3 * sum(map(int, digits[-2::-2]))) % 10 == 0
+
+
+def is_loinc(value: str) -> bool:
+    return bool(PATTERNS["loinc"].fullmatch(value)) and has_luhn_digit(value.replace("-", ""))
+
+
+_VIN_VALUES = dict(
+    zip(
+        "ABCDEFGHJKLMNPRSTUVWXYZ",
+        (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
+        strict=True,
+    )
+)
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+
+
+def is_vin(value: str) -> bool:
+    """Return whether a value has 17 characters, the ninth being the North American check digit."""
+    if not PATTERNS["vin"].fullmatch(value):
+        return False
+    total = sum(
+        (int(c) if c.isdigit() else _VIN_VALUES[c]) * weight
+        for c, weight in zip(value, _VIN_WEIGHTS, strict=True)
+    )
+    return "0123456789X"[total % 11] == value[8]
+
+
+def is_imei(value: str) -> bool:
+    return bool(PATTERNS["imei"].fullmatch(value)) and has_luhn_digit(value.replace("-", ""))
+
+
+def is_iccid(value: str) -> bool:
+    return bool(PATTERNS["iccid"].fullmatch(value)) and has_luhn_digit(value)
+
+
+IDENTIFIERS_RULES = read_rules("identifiers", globals())
+
 
 _COLOURS = word_set("colours")
 _CONTENT_RATINGS = word_set("content_ratings")
@@ -39,12 +123,6 @@ _SHADES = word_set("colour_shades")
 _UNIT_CODES = word_set("unit_codes")
 _UNIT_WORDS = word_set("unit_words")
 _SEPARATOR = re.compile(r"\s*[,;/|&]\s*|\s+(?:and|und|et|y)\s+")
-_LOCALE = Pattern(r"([a-z]{2,3})[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2}|\d{3})")
-_HEX_COLOUR = Pattern(
-    r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})|rgba?\([\d\s.,%/]+\)|hsla?\([\d\s.,%/a-z]+\)", re.I
-)
-_BLOOD = Pattern(r"(?:A|B|AB|O|0)\s?(?:[+\-−]|pos(?:itive)?|neg(?:ative)?|Rh[+-])", re.I)
-_UTC_OFFSET = Pattern(r"(?:UTC|GMT)?\s?[+\-−](?:0?\d|1[0-4]):?(?:[0-5]\d)?", re.ASCII)
 _ENUMERATIONS = read_table("enumerations.tsv", "column_type noun strength members")
 _TYPE_OF = {
     member: column_type
@@ -54,12 +132,8 @@ _TYPE_OF = {
 _PAYMENT_WORDS = word_set("payment_words") | {
     member for member, column_type in _TYPE_OF.items() if column_type == "paymentAccepted"
 }
-_ONLY_WITH_OTHERS = words(
-    "cards express bank club master online payments holiday restaurant pay apple google wire carte carta"
-)
-_FILLERS = words(
-    "all major accepted accept only and or und et y e by in on de di da per via the with we also of to"
-)
+_ONLY_WITH_OTHERS = word_set("only_with_others")
+_FILLERS = word_set("fillers")
 _PREFIX = re.compile(r"https?://(?:www\.)?(?:schema\.org/|purl\.org/goodrelations/v1#)", re.I)
 _LIST_SEPARATOR = re.compile(r"[\s,;|&/]+")
 _FIRST_PART = re.compile(r"[^\s,;|&/]+")
@@ -85,7 +159,7 @@ def is_language_code(value: str) -> bool:
 
 def is_locale(value: str) -> bool:
     """Return whether a value is a locale such as `pt-BR`."""
-    match = _LOCALE.fullmatch(value)
+    match = PATTERNS["locale"].fullmatch(value)
     return (
         match is not None
         and (len(match[1]) == 3 or match[1] in language_codes())
@@ -191,7 +265,7 @@ def _shares(values: tuple[str, ...], counts: tuple[int, ...]) -> dict[str, float
 
 
 *_CODES, _PAYMENTS = read_rules("codes", globals())
-RULES = (
+CODES_RULES = (
     *_CODES,
     *(
         ValueRule(

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
-from aegir.readers.rules.gazetteers import words
+from aegir.readers.rules.gazetteers import word_set
 from aegir.tables.table import Column, clean_cell
 
 Item = TypeVar("Item")
@@ -64,9 +64,7 @@ _TRAIT_OF: dict[str, int] = {
     ";": SEMICOLON,
 }
 _NUMERIC_CHARACTERS = frozenset("0123456789.,+-eE \u00a0'\u2212")
-_MISSING = words(
-    "na n/a #n/a nan null none nil - -- --- – — ? . \\n undefined unknown (null) <na> nd n.a. nat"
-)
+_MISSING = word_set("missing")
 
 
 @dataclass(frozen=True)

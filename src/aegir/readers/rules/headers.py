@@ -26,8 +26,8 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from aegir.readers.rules.gazetteers import header_phrases, read_table, words
-from aegir.readers.rules.rule import Pattern
+from aegir.readers.rules.gazetteers import header_phrases, read_table, word_set, words
+from aegir.readers.rules.rule import PATTERNS
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
@@ -36,9 +36,7 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _LATIN = re.compile("[a-zµßà-ɏ]")
 _LONGEST_PHRASE = 4
 _QUALIFIERS = words("usd eur gbp cm mm km kg lbs celsius fahrenheit approx utc")
-_KEY_WORDS = words(
-    "id ids uid key keys code codes no nr num number nummer ref reference order invoice batch ticket serial lot case"
-)
+_KEY_WORDS = word_set("key_words")
 _FLAG_OPENINGS = words("is has was can did does should are ist hat est")
 
 _UNIT_ROWS = read_table("header_units.tsv", "measure units short_units dimension_words")
@@ -54,39 +52,12 @@ MEASURES = frozenset(_DIMENSION_WORDS) | words("count time_of_day rating age cur
 TELEPHONES = words("telephone faxNumber")
 HEADER_DEPENDENT = TELEPHONES | words("postalCode CoordinateAT Rating")
 """Column types that plain numbers have only where the header allows it."""
-_TELEPHONE = Pattern(
-    r"^(?:.*(?<!micro)(?<!head)(?<!saxo)(?<!ear)(?<!xylo)phones?(?:no|nr|num|number)?\d*$|t[eé]l[eéè](?:f|ph)|telno|telnr|(?:tele)?fax"
-    r"|mobile?(?:no|nr|nummer|number)?\d*$|(?:tel|tlf|cell?|celular|cellulare|gsm|msisdn|whatsapp|handy|hotline|helpline|sms|m[óo]vil"
-    r"|rufnummer|portable|puhelin|sími|contacts?|kontakt|contacto|contatto|contato)\d*$|телефон|тел$|факс|電話|电话|手机|携帯|전화|휴대폰|هاتف|الهاتف)"
-)
-_POSTAL_CODE = Pattern(
-    r"^(?:.*zip(?!p)|.*zcta|post(?:al|code|cd|nr|nummer|leitzahl|kod)|codepostal|(?:plz|cp|cap|cep|psc|psč|tk|irsz|pin|pincode)\d*$"
-    r"|郵便番号|邮编|邮政编码|郵遞區號|우편번호|почтовый)"
-)
-_COORDINATE = Pattern(
-    r"^(?:lat(?:s|itud\w*|deg|dec|dd|lon|lng|long)?\d*$|lon(?:s|g|g\w*tud\w*|gs|deg|dec|dd)?\d*$|lng|.*(?:latitud|longitud)|coord|koord"
-    r"|geo(?:$|loc|point|graph|coord|lat|lon|lng|x|y)|gps|(?:northing|easting|north|south|east|west|nord|ost|position|pos|point|location"
-    r"|loc|centroid|center|centre|breite|länge|laenge|breitengrad|längengrad|wgs\d*|utm|[xy](?:min|max)?)$)"
-)
-_RATING = Pattern(
-    r"^(?:.*(?:rating|bewertung|review|valutazione|puntuaci)|(?:stars?|score|note|grade|voto)$)"
-)
-_PLACE_WORDS = words(
-    "address addr adresse adress adres dirección direccion indirizzo location place city town ort ville locality"
-)
+_PLACE_WORDS = word_set("place_words")
 _CODE_WORDS = words("code codes codigo código codice kod kód")
 """`city code` and `location` may hold postal codes, though they do not name them; `code` alone is any code."""
-_COUNT_WORDS = words(
-    "count counts total totals sum avg average mean median min max population pop volume size amount area id ids key index"
-    " rank year percent pct rate ratio share score price cost distance length seconds lines calls users subscribers"
-    " subscriptions sales anzahl menge summe einwohner nombre cantidad población quantité quantità"
-    " aantal liczba antal"
-)
+_COUNT_WORDS = word_set("count_words")
 """`zip_population` and `Telephone lines` are counts: as first or last word these outweigh the rest."""
-_UNINFORMATIVE = words(
-    "column columns col cols field unnamed var variable data attr attribute feature unknown spalte"
-    " colonne columna kolom property info text string other misc v c f x y"
-)
+_UNINFORMATIVE = word_set("uninformative")
 
 
 def words_of(header: str) -> tuple[str, ...]:
@@ -209,13 +180,15 @@ def _measure_in(header_words: list[str], bracketed: str) -> tuple[str, str] | No
 def _match_types(header_words: tuple[str, ...]) -> frozenset[str]:
     types: set[str] = set()
     if _COUNT_WORDS.isdisjoint((*header_words[:1], *header_words[-1:])):
-        if any(map(_TELEPHONE.search, header_words)):
+        if any(map(PATTERNS["header_telephone"].search, header_words)):
             types |= TELEPHONES
-        if any(map(_POSTAL_CODE.search, header_words)) or _is_place_code(header_words):
+        if any(map(PATTERNS["header_postal_code"].search, header_words)) or _is_place_code(
+            header_words
+        ):
             types.add("postalCode")
-    if any(map(_COORDINATE.search, header_words)):
+    if any(map(PATTERNS["header_coordinate"].search, header_words)):
         types.add("CoordinateAT")
-    if any(map(_RATING.search, header_words)):
+    if any(map(PATTERNS["header_rating"].search, header_words)):
         types.add("Rating")
     return frozenset(types)
 

@@ -19,18 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aegir.readers.rules import (
-    codes,
-    dates,
-    identifiers,
-    money,
-    numbers,
-    people,
-    phones,
-    places,
-    technical,
-    text,
-)
+from aegir.readers.rules import codes, dates, numbers, people, text
 from aegir.readers.rules.column_summary import ColumnSummary, summarise_column
 from aegir.readers.rules.headers import (
     TELEPHONES,
@@ -53,8 +42,18 @@ from aegir.readers.rules.vetoes import (
 from aegir.tables.table import Column
 from aegir.vocabulary.terms import FINE_TYPES
 
-_THEMES = (technical, identifiers, money, phones, dates, codes, places, people, numbers, text)
-RULES: tuple[ValueRule, ...] = tuple(rule for theme in _THEMES for rule in theme.RULES)
+RULES: tuple[ValueRule, ...] = (
+    *text.TECHNICAL_RULES,
+    *codes.IDENTIFIERS_RULES,
+    *numbers.MONEY_RULES,
+    *people.PHONES_RULES,
+    *dates.DATES_RULES,
+    *codes.CODES_RULES,
+    *people.PLACES_RULES,
+    *people.PEOPLE_RULES,
+    *numbers.NUMBERS_RULES,
+    *text.TEXT_RULES,
+)
 """All rules; of two equally confident ones the first wins."""
 MIN_CONFIDENCE = 0.8
 PARENT_STRENGTH = 0.9

@@ -1,68 +1,160 @@
-"""Quantities: percentages, temperatures, sizes and measurements with a unit, flags, plain numbers.
+"""Quantities, money, and numbers that registries assign: to securities, and by states to people, taxpayers and companies.
 
-A number with a unit is recognised from the value, and the unit decides the dimension. A bare number whose unit
+Account and card formats have check digits; amounts need a currency sign or code, because a bare number is a price
+only where the header says so (`item_price`, `salary`).
+
+Registered numbers, all but tickers and register entries, have check digits or a published format. The formats of states
+are listed in gazetteers/national_ids.tsv. A *strong* one has letters or separators, or a date and check digits, that
+chance does not imitate; several distinct valid values name the fine type. A weak one (nine or eleven bare digits with
+one check digit) needs a header that suggests identity, tax or social security. Short security codes match by chance as
+well and need several values.
+
+Quantities are percentages, temperatures, sizes and measurements, flags and plain numbers. A number with a unit is recognised from the value, and the unit decides the dimension. A bare number whose unit
 stands in the header has that dimension and the column type Number. Other bare numbers weakly support many column
 types at once, with the shares counted on labelled web columns.
 """
 
 import re
 
-from aegir.readers.rules.column_summary import (
-    ColumnSummary,
+from aegir.readers.rules.column_summary import DIGIT, MIN_SHARE, ColumnSummary
+from aegir.readers.rules.gazetteers import (
+    country_alpha2,
+    currency_codes,
+    read_table,
+    word_set,
+    words,
 )
-from aegir.readers.rules.gazetteers import words
-from aegir.readers.rules.rule import Pattern, read_rules
+from aegir.readers.rules.headers import hints_of
+from aegir.readers.rules.rule import (
+    PATTERNS,
+    Pattern,
+    ValueRule,
+    has_luhn_digit,
+    matched_and_checked,
+    read_rules,
+)
 
-_NUMBER = r"[-+−~<>≈]?\s?\d[\d.,'\s\u00a0]*(?:\s?/\s?\d+|[½¼¾])?"
-_PERCENTAGE = Pattern(rf"{_NUMBER}\s?(?:%|percent|per cent|prozent)", re.I)
-_TEMPERATURE = Pattern(
-    rf"{_NUMBER}\s?(?:°\s?[CFK]?|º\s?[CF]|℃|℉|deg(?:rees)?\s?[CF]?|[CF](?=$))(?:elsius|ahrenheit)?",
-    re.I,
+_A = re.ASCII
+_TOTAL_WORDS = words("total subtotal gross net sales payment")
+is_iban = matched_and_checked(PATTERNS["iban"], "iban")
+is_vat_number = matched_and_checked(PATTERNS["vat"], "eu.vat")
+is_routing_number = matched_and_checked(Pattern(r"\d{9}", _A), "us.rtn")
+
+
+def is_bic(value: str) -> bool:
+    match = PATTERNS["bic"].fullmatch(value)
+    return match is not None and match[1] in country_alpha2()
+
+
+def is_card(value: str) -> bool:
+    """Return whether a value is 13 to 19 digits with an issuer's prefix and a valid check digit."""
+    if not PATTERNS["card"].fullmatch(value):
+        return False
+    digits = value.replace(" ", "").replace("-", "")
+    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and has_luhn_digit(digits)
+
+
+def is_currency_code(value: str) -> bool:
+    """Return whether a value is a currency code, perhaps repeated: `EUR EUR EUR`."""
+    codes = currency_codes()
+    if value[:3] not in codes and value[:1] not in ",;":
+        return False
+    return all(part.strip(",;") in codes for part in value.split())
+
+
+def is_amount(value: str) -> bool:
+    """Return whether a value is a number with a currency sign or code."""
+    if PATTERNS["amount"].fullmatch(value):
+        return True
+    coded = PATTERNS["coded_amount"].fullmatch(value)
+    return coded is not None and (coded[1] or coded[2]) in currency_codes()
+
+
+def is_money_range(value: str) -> bool:
+    """Return whether a value is like `$$`, `€10-€20` or `50.00 - 60.00 INR`; a bare `3-5` is not."""
+    if PATTERNS["signs"].fullmatch(value):
+        return True
+    if not PATTERNS["range"].fullmatch(value):
+        return False
+    return (
+        any((not c.isascii() and c not in "–à\u00a0") or c == "$" for c in value)
+        or value[-3:] in currency_codes()
+    )
+
+
+def is_pay(value: str) -> bool:
+    """Return whether a value is pay for a period, not working time (`40 hours per week`), a frequency or a `WEEK 4`."""
+    return (
+        bool(PATTERNS["pay"].search(value))
+        and "hours" not in value
+        and "hrs" not in value
+        and not PATTERNS["frequency"].fullmatch(value)
+        and not PATTERNS["numbered_period"].fullmatch(value)
+    )
+
+
+def share_of_cents(summary: ColumnSummary) -> float:
+    """Return the share of numbers with exactly two decimals, as prices have."""
+    return summary.share_of(
+        lambda value: (
+            len(value) > 3 and value[-3] in ".," and value[-2:].isdigit() and value[0] != "-"
+        )
+    )
+
+
+def share_of_amounts(summary: ColumnSummary) -> float:
+    """Return the share of amounts under a header for money; a `total` of whole numbers may count anything."""
+    word = hints_of(summary.header).get("currency_amount") if summary.header else None
+    if word in _TOTAL_WORDS and share_of_cents(summary) < MIN_SHARE:
+        return 0.0
+    return summary.share_of(PATTERNS["plain_amount"].fullmatch)
+
+
+is_lei = matched_and_checked(Pattern(r"[A-Z0-9]{18}\d{2}"), "lei")
+is_isin = matched_and_checked(Pattern(r"[A-Z]{2}[A-Z0-9]{9}\d"), "isin")
+is_cusip = matched_and_checked(Pattern(r"(?=.*\d)[0-9]{3}[A-Z0-9]{5}\d"), "cusip")
+is_sedol = matched_and_checked(Pattern(r"[B-DF-HJ-NP-TV-Z0-9]{6}\d"), "gb.sedol")
+is_figi = matched_and_checked(Pattern(r"BBG[B-DF-HJ-NP-TV-Z0-9]{8}\d"), "figi")
+_NOUNS = {
+    "national_id": "identity numbers",
+    "tax_number": "tax numbers",
+    "company_number": "company register numbers",
+}
+
+
+def _national_rule(
+    fine_type: str, country: str, module: str, pattern: str, strong: str
+) -> ValueRule:
+    """Return the rule for a line of national_ids.tsv; a format without a module has no check digits."""
+    matches = Pattern(pattern, _A)
+    return ValueRule(
+        fine_type,
+        f"{country} {_NOUNS[fine_type]}",
+        matched_and_checked(matches, module) if module else matches.fullmatch,
+        confidence=0.93 if strong == "yes" else 0.0,
+        confidence_with_header=0.96,
+        min_distinct=3,
+        needs=DIGIT,
+        length=(5, 24),
+        max_values=20,
+    )
+
+
+MONEY_RULES = (
+    *read_rules("money", globals()),
+    *(
+        _national_rule(*fields)
+        for fields in read_table(
+            "national_ids.tsv", "fine_type country stdnum_module pattern strong"
+        )
+    ),
 )
-_FILE_SIZE = Pattern(r"\d+(?:[.,]\d+)?\s?(?:B|[KMGTP]i?B|bytes?|[kmg]b)", re.ASCII)
-_MASS = r"(?:kg|kgs|kilograms?|kilos?|g|gr|grm|grams?|grammes?|mg|mcg|µg|lbs?|pounds?|oz|ounces?|tons?|tonnes?|st(?=\.?$)|stone)"
-_MASS_VALUE = Pattern(rf"{_NUMBER}\s?{_MASS}\.?(?:\s\S.{{0,40}})?(?:\s?\(.*\))?", re.I)
-_LENGTH = r"(?:mm|cm|dm|m|km|meters?|metres?|kilomet(?:er|re)s?|centimet(?:er|re)s?|in|inch(?:es)?|ft|feet|foot|yd|yards?|mi|miles?|\"|”|″|''|'|′|’)"
-_LENGTH_VALUE = Pattern(
-    rf"{_NUMBER}\s?{_LENGTH}(?!/[hs])\.?(?:(?:\s?[x×]\s?|\s|(?<=['’′]))\d+(?:[.,]\d+)?\s?{_LENGTH}?\\?\.?){{0,2}}(?:\s?/\s?.*|\s?\(.*\)?)?\\?",
-    re.I,
-)
-_ENERGY_VALUE = Pattern(
-    rf"{_NUMBER}\s?(?:k?cal|calories|kilocalories|kalorien|kilojoules?|kj|joules?)\.?(?:\s.*)?",
-    re.I,
-)
-_VOLUME_VALUE = Pattern(
-    rf"{_NUMBER}\s?(?:ml|cl|dl|l|ltr|lit(?:er|re)s?|gal(?:lons?)?|fl\.?\s?oz|cups?|tbsp|tsp|m3|m³|ccm?|qt|pints?)\.?",
-    re.I,
-)
-_OTHER_UNIT = Pattern(
-    rf"{_NUMBER}\s?(?:k?W|kWh|MWh|HP|PS|bhp|V|mV|A|mAh|Ah|Hz|kHz|MHz|GHz|rpm|km/h|kmh|mph|m/s|kn|knots|bar|psi|Pa|hPa|kPa|N|Nm|lm|lx|dB|dpi|px|fps|sq\.?\s?(?:ft|m)|m2|m²|ft²|km2|km²|ha|acres?|mol|mmol/L|mg/dL|ppm|bps|[kMG]bps|mmHg|bpm)\.?"
-)
-_SERVINGS = Pattern(
-    r"\d\s?(?:servings?|portions?|people|persons?|pers|personnes|personen|porciones|pcs|pieces|units?|cookies|muffins)\b|serves\s.*\d",
-    re.I,
-)
+
+
 _TRUE_FALSE = frozenset(("true", "false"))
-_YES_AND_NO = words(
-    "yes/no y/n ja/nein j/n oui/non sí/no si/no sim/não tak/nie да/нет on/off t/f wahr/falsch vrai/faux vero/falso"
-    " verdadero/falso pass/fail passed/failed ok/fail ok/failed ok/nok ok/error enabled/disabled active/inactive"
-)
+_YES_AND_NO = word_set("yes_and_no")
 _FLAG_PAIRS = frozenset(frozenset(pair.split("/")) for pair in _YES_AND_NO)
 _FLAG_WORDS = frozenset().union(*_FLAG_PAIRS) | words("0 1 true false x ✓ ✗ ✔")
-_PLAIN = Pattern(
-    r"[-+−]?(?:\d+|\d{1,3}(?:[,\s\u00a0']\d{3})+)(?:[.,]\d+)?(?:e[-+]?\d+)?", re.I | re.ASCII
-)
-_RATING = Pattern(
-    r"\d{1,3}(?:[.,]\d{1,2})?(?:\s?(?:/|out of|von|sur|de)\s?(?:5|10|100))?(?:\s?(?:stars?|★+))?|★{1,5}☆{0,4}",
-    re.I,
-)
-_OUT_OF = Pattern(
-    r"\d{1,3}(?:[.,]\d{1,2})?\s?(?:/\s?(?:5|10|100)|(?:out of|von|sur)\s(?:5|10|100)|stars?)(?:\sstars?)?|[★⭐]{1,5}☆{0,4}",
-    re.I,
-)
-_ROMAN = Pattern(r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-_ORDINAL = Pattern(r"\d+(?:st|nd|rd|th)", re.I)
-_INTEGER = Pattern(r"\d{1,9}(?:\.0)?", re.ASCII)
 
 
 def share_of_true_false(summary: ColumnSummary) -> float:
@@ -90,4 +182,4 @@ def is_flag_word(value: str) -> bool:
     return value.casefold() in _FLAG_WORDS
 
 
-RULES = read_rules("numbers", globals())
+NUMBERS_RULES = read_rules("numbers", globals())

@@ -105,7 +105,7 @@ class RuleMatch:
 def read_rules(theme: str, tests: Mapping[str, Any]) -> tuple[ValueRule, ...]:
     """Return the rules of a table in `TABLES`; `tests` holds what it names under `test`, by name.
 
-    A test is a function, or a method such as `PATTERN.fullmatch`. Empty fields stand for the defaults of `ValueRule`, `length`
+    A test is a function, or a method of a pattern or a set such as `isbn.fullmatch`. Empty fields stand for the defaults of `ValueRule`, `length`
     is `least-most`, several traits are joined by |, and `options` are its other fields: `weak by_chance max_values=30`.
     """
     return tuple(
@@ -121,7 +121,7 @@ def read_rows(table: str, columns: str) -> list[list[str]]:
 
 def _read_rule(row: dict[str, str], tests: Mapping[str, Any]) -> ValueRule:
     name, _, method = row["test"].partition(".")
-    test = getattr(tests[name], method) if method else tests[name]
+    test = getattr(tests.get(name) or PATTERNS[name], method) if method else tests[name]
     fields: dict[str, Any] = {"measure" if name.startswith(MEASURES) else "accepts": test}
     for option in row["options"].split():
         key, _, value = option.partition("=")
@@ -156,6 +156,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "support": ("support", _read_support),
 }
 """Field of a rule to its column in the tables and how that is read."""
+_FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "s": re.DOTALL}
 _OPTIONS: dict[str, Callable[[str], Any]] = {
     "weak": lambda _: True,
     "by_chance": lambda _: True,
@@ -238,15 +239,27 @@ class Pattern:
 
     def fullmatch(self, value: str) -> re.Match[str] | None:
         """Return the match if the whole value has this pattern."""
-        if self._compiled is None:
-            self._compiled = re.compile(self._source, self._flags)
-        return self._compiled.fullmatch(value)
+        return (self._compiled or self._compile()).fullmatch(value)
 
     def search(self, value: str) -> re.Match[str] | None:
         """Return the first match anywhere in the value."""
-        if self._compiled is None:
-            self._compiled = re.compile(self._source, self._flags)
-        return self._compiled.search(value)
+        return (self._compiled or self._compile()).search(value)
+
+    def _compile(self) -> re.Pattern[str]:
+        self._compiled = re.compile(self._expanded(), self._flags)
+        return self._compiled
+
+    def _expanded(self) -> str:
+        """Return the source, with the sources of the patterns that it names in their stead."""
+        return _REFERENCE.sub(lambda name: PATTERNS[name[1]]._expanded(), self._source)
+
+
+_REFERENCE = re.compile(r"\(\?&(\w+)\)")
+PATTERNS = {
+    name: Pattern(source, sum(_FLAGS[flag] for flag in flags))
+    for name, flags, source, _ in read_rows("patterns", "name flags pattern note")
+}
+"""The patterns of patterns.tsv by name; `(?&name)` in one stands for the source of another."""
 
 
 def checked_by(module: str) -> Callable[[str], bool]:

@@ -1,35 +1,138 @@
-"""Markup, structured text, prose, and what only the column as a whole shows: keys and constants.
+"""Text for machines and for people: the web, files, hashes, encoded data, versions; markup, prose; keys and constants.
 
-Cells are cut before they get here, so an HTML fragment without an end is still HTML. JSON must parse unless the
+Formats for machines are recognised from the values alone, except `port` and `http_status`, which look like any other number
+and need a header. Hashes and tokens have no check digit, only an alphabet and a length; their rules ask for a mixture
+(digits and letters, both cases) that words and plain numbers do not show.
+
+Keys and constants are what only the column as a whole shows. Cells are cut before they get here, so an HTML fragment without an end is still HTML. JSON must parse unless the
 cell was cut.
 """
 
+import base64
+import binascii
+import ipaddress
 import json
 import re
 
-from aegir.readers.rules.column_summary import (
-    LONGEST_CELL,
-    ColumnSummary,
-)
-from aegir.readers.rules.gazetteers import word_set
-from aegir.readers.rules.rule import Pattern, read_rules
+from aegir.readers.rules.column_summary import LONGEST_CELL, ColumnSummary
+from aegir.readers.rules.gazetteers import country_alpha2, word_set
+from aegir.readers.rules.rule import PATTERNS, read_rules
+
+_FILE_EXTENSIONS = word_set("file_extensions")
+_TOP_LEVEL_DOMAINS = word_set("top_level_domains")
+_HTTP_METHODS = word_set("http_methods")
+_HTTP_STATUSES = word_set("http_statuses")
+
+
+def is_email(value: str) -> bool:
+    """Return whether a value is one address, several, or one in angle brackets: `Ann Bee <ann@example.org>`."""
+    if "@" not in value:
+        return False
+    if PATTERNS["email"].fullmatch(value.rstrip(".")):
+        return True
+    if value.endswith(">") and "<" in value:
+        return bool(PATTERNS["email"].fullmatch(value[value.rindex("<") + 1 : -1]))
+    parts = re.split(r"[\s,;/|]+", value)
+    return all(PATTERNS["email"].fullmatch(part) for part in parts if part)
+
+
+def is_page_url(value: str) -> bool:
+    """Return whether a value is a web address and not that of an image."""
+    return bool(PATTERNS["url"].fullmatch(value)) and not PATTERNS["image_url"].fullmatch(value)
+
+
+def is_host(value: str) -> bool:
+    """Return whether a value is a domain or host name with a real ending; `report.md` and `1.5` have none."""
+    match = PATTERNS["host"].fullmatch(value)
+    if not match:
+        return False
+    ending = match[1].lower()
+    if ending in _FILE_EXTENSIONS:
+        return False
+    return ending in _TOP_LEVEL_DOMAINS or ending == "uk" or ending.upper() in country_alpha2()
+
+
+def is_domain(value: str) -> bool:
+    """Return whether a value is a registrable name: `example.org`, `example.co.uk`."""
+    if not is_host(value):
+        return False
+    labels = value.rstrip(".").split(".")
+    second_level = len(labels) == 3 and labels[1] in ("co", "com", "org", "gov", "ac", "net", "edu")
+    return len(labels) == 2 or (second_level and len(labels[2]) == 2)
+
+
+def is_ipv4(value: str) -> bool:
+    parts = value.split(".")
+    return len(parts) == 4 and all(
+        part.isascii() and part.isdigit() and len(part) <= 3 and int(part) <= 255 for part in parts
+    )
+
+
+def is_ipv6(value: str) -> bool:
+    if value.count(":") < 2 or len(value) > 50:
+        return False
+    try:
+        ipaddress.IPv6Address(value.partition("/")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def is_hashtag(value: str) -> bool:
+    """Return whether a value is like `#travel`, but not the colour `#fafafa`."""
+    return bool(PATTERNS["hashtag"].fullmatch(value)) and not PATTERNS["hex_colour"].fullmatch(
+        value
+    )
+
+
+def is_port(value: str) -> bool:
+    return value.isascii() and value.isdigit() and 0 < int(value) <= 65535
+
+
+def is_url_path(value: str) -> bool:
+    """Return whether a value is like `/shop/item-7` and no file under a Unix root."""
+    return bool(PATTERNS["url_path"].fullmatch(value)) and not PATTERNS["file_path"].fullmatch(
+        value
+    )
+
+
+def is_ip_address(value: str) -> bool:
+    return is_ipv4(value) or is_ipv6(value)
+
+
+def is_http_method(value: str) -> bool:
+    return value.upper() in _HTTP_METHODS
+
+
+def share_of_video_ids(summary: ColumnSummary) -> float:
+    """Return the share of values of eleven mixed characters; at least half must have a digit, - or _."""
+    shaped = [value for value in summary.values if PATTERNS["video_id"].fullmatch(value)]
+    marked = sum(any(c in "0123456789-_" for c in value) for value in shaped)
+    return len(shaped) / len(summary.values) if marked * 2 >= len(summary.values) else 0.0
+
+
+def is_base64(value: str) -> bool:
+    """Return whether a value is long, of mixed case, padded to a multiple of four and decodable."""
+    if len(value) % 4 or not PATTERNS["base64"].fullmatch(value):
+        return False
+    try:
+        base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return True
+
+
+TECHNICAL_RULES = read_rules("technical", globals())
+
 
 _ELEMENTS = word_set("chemical_elements")
 _TAG = re.compile(
     r"</?(?:p|br|b|i|em|strong|ul|ol|li|div|span|a|h[1-6]|table|tr|td|th|img|html|body|head|section|font|blockquote|hr|code|pre)(?:\s[^<>]*)?/?>",
     re.I,
 )
-_XML = Pattern(r"\s*(?:<\?xml\b.*|<([A-Za-z_][\w:.-]*)(?:\s[^<>]*)?(?:/>|>.*))", re.S)
-_MARKDOWN = Pattern(
-    r"(?:^|\n)#{1,6} \S|\*\*[^*\n]+\*\*|\[[^\]\n]+\]\((?:https?://|/)[^)\n]*\)|(?:^|\n)```|(?:^|\n)- \[[ x]\] "
-)
-_FORMULA = Pattern(r"(?:[A-Z][a-z]?(?:[1-9]\d?)?|[()]\d?){2,20}(?:[+-]|\^\d[+-])?")
 _ELEMENT = re.compile(r"[A-Z][a-z]?")
-_CODE = Pattern(r"[A-Z]{1,4}|(?=.*\d)[A-Z0-9][A-Z0-9._/-]{0,15}")
-_EMOJI = Pattern("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u200d\ufe0f\\s]+")
 MIN_REPEATS = 5
 """Cells of one value that make a column constant."""
-_ENDING = Pattern(r"[.!?…][\"'”’)]?$")
 
 
 def is_html(value: str) -> bool:
@@ -37,7 +140,7 @@ def is_html(value: str) -> bool:
 
 
 def is_xml(value: str) -> bool:
-    match = _XML.fullmatch(value)
+    match = PATTERNS["xml"].fullmatch(value)
     return bool(match) and not _TAG.match(value.lstrip())
 
 
@@ -61,7 +164,7 @@ def is_json_array(value: str) -> bool:
 
 def is_markdown(value: str) -> bool:
     """Return whether a value has a heading, bold text, a link, a block of code or a task in Markdown."""
-    return any(mark in value for mark in "#*[`") and bool(_MARKDOWN.search(value))
+    return any(mark in value for mark in "#*[`") and bool(PATTERNS["markdown"].search(value))
 
 
 def is_formula(value: str) -> bool:
@@ -69,7 +172,7 @@ def is_formula(value: str) -> bool:
     elements = _ELEMENT.findall(value)
     return (
         len(elements) > 1
-        and bool(_FORMULA.fullmatch(value))
+        and bool(PATTERNS["formula"].fullmatch(value))
         and any(c.isdigit() for c in value)
         and all(element in _ELEMENTS for element in elements)
     )
@@ -91,7 +194,7 @@ def is_prose(value: str) -> bool:
     if ". " in value and value.count(", ") * 4 <= spaces:
         return True
     few_commas = value.count(",") * 6 <= spaces
-    return few_commas and (len(value) > 80 or bool(_ENDING.search(value)))
+    return few_commas and (len(value) > 80 or bool(PATTERNS["ending"].search(value)))
 
 
 def share_of_constant(summary: ColumnSummary) -> float:
@@ -130,7 +233,7 @@ def share_of_category_codes(summary: ColumnSummary) -> float:
     """Return the share of short upper-case codes where each occurs twice on average."""
     if not summary.repeats or len(summary.values) * 2 > summary.total:
         return 0.0
-    return summary.share_of(_CODE.fullmatch)
+    return summary.share_of(PATTERNS["code"].fullmatch)
 
 
-RULES = read_rules("text", globals())
+TEXT_RULES = read_rules("text", globals())

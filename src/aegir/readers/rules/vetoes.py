@@ -23,7 +23,6 @@ come from five sources:
     a key or code, a link) veto nothing. On 3,213 labelled web columns no column loses its type by these vetoes.
 """
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -37,7 +36,7 @@ from aegir.readers.rules.column_summary import (
     SPACE,
     ColumnSummary,
 )
-from aegir.readers.rules.gazetteers import words
+from aegir.readers.rules.gazetteers import word_set, words
 from aegir.readers.rules.headers import (
     HEADER_DEPENDENT,
     TELEPHONES,
@@ -45,74 +44,32 @@ from aegir.readers.rules.headers import (
     named_types,
     possible_types,
 )
-from aegir.readers.rules.rule import Pattern, read_rows
+from aegir.readers.rules.rule import PATTERNS, read_rows
 from aegir.vocabulary.terms import FINE_TYPES, TYPE_NAMES
 
-_PROSE = words(
-    "Event/description Hotel/description JobPosting/description Movie/description Product/description Recipe/description"
-)
-_LONG_NAMES = words(
-    "Event/name Hotel/name LocalBusiness/name Museum/name Product/name Recipe/name Restaurant/name SportsEvent/name TVEpisode/name"
-)
-_ENUMERATIONS = words(
-    "BookFormatType DayOfWeek DeliveryMethod EventAttendanceModeEnumeration EventStatusType GenderType ItemAvailability"
-    " OfferItemCondition RestrictedDiet paymentAccepted"
-)
+_PROSE = word_set("prose")
+_LONG_NAMES = word_set("long_names")
+_ENUMERATIONS = word_set("enumerations")
 _MEASURES = words("CoordinateAT DateTime Duration Energy Mass QuantitativeValue faxNumber")
 _NEED_DIGITS = words("IdentifierAT Number Time postalCode price telephone")
 """Of 1,084 labelled columns of these types 11 hold no digit; those hold no value of the type either."""
-_NEED_LETTERS = (
-    _PROSE
-    | _LONG_NAMES
-    | _ENUMERATIONS
-    | words(
-        "Review ItemList Language LocationFeatureSpecification JobPosting/name Person/name Photograph PostalAddress"
-        " SportsTeam URL addressRegion streetAddress unitCode unitText MusicRecording/name CreativeWork/name"
-    )
-)
+_NEED_LETTERS = _PROSE | _LONG_NAMES | _ENUMERATIONS | word_set("need_letters")
 _NEVER_SHORT = (
     _PROSE
     | _LONG_NAMES
     | words("DateTime ItemList Photograph PostalAddress RestrictedDiet faxNumber")
 )
-_NEVER_LONG = words(
-    "CoordinateAT Country GenderType Number Rating addressRegion faxNumber postalCode telephone unitCode unitText Mass"
-    " QuantitativeValue BookFormatType"
-)
-_NEVER_VERY_LONG = _NEVER_LONG | words(
-    "Date Distance Energy Time addressLocality email price priceRange weight SportsTeam"
-)
-_NEVER_LINKS = (
-    _PROSE
-    | _LONG_NAMES
-    | words(
-        "Book/description Book/name Boolean CoordinateAT Country Date DateTime Distance Duration Energy JobPosting/name Language"
-        " Mass MonetaryAmount Movie/name MusicAlbum/name MusicRecording/name Number QuantitativeValue Rating Review Time"
-        " addressLocality addressRegion currency email postalCode price priceRange streetAddress telephone unitCode unitText"
-        " weight workHours"
-    )
-)
-_NOT_MEASURED = words(
-    "postalCode telephone faxNumber CoordinateAT IdentifierAT Date DateTime Time price CategoryCode"
-)
+_NEVER_LONG = word_set("never_long")
+_NEVER_VERY_LONG = _NEVER_LONG | word_set("never_very_long")
+_NEVER_LINKS = _PROSE | _LONG_NAMES | word_set("never_links")
+_NOT_MEASURED = word_set("not_measured")
 _NAMES = frozenset(name for name in TYPE_NAMES if name.endswith("/name"))
 _NOT_A_KEY = _NAMES | words("telephone faxNumber postalCode price CoordinateAT Time")
-_NOT_A_NUMBERED_KEY = _NOT_A_KEY | words(
-    "Country addressRegion addressLocality Language Organization Brand"
-)
-_NOT_A_FLAG = _NAMES | words(
-    "addressRegion addressLocality Country Organization Brand MusicArtistAT SportsTeam Language unitText IdentifierAT"
-)
-_IN_WORDS = words(
-    "Country Language currency addressLocality addressRegion Brand Organization MusicArtistAT SportsTeam DayOfWeek GenderType unitText"
-)
+_NOT_A_NUMBERED_KEY = _NOT_A_KEY | word_set("not_a_numbered_key")
+_NOT_A_FLAG = _NAMES | word_set("not_a_flag")
+_IN_WORDS = word_set("in_words")
 """Types whose values are words, never plain numbers."""
-NARROW = words(
-    "telephone faxNumber email postalCode CoordinateAT Country addressRegion addressLocality streetAddress PostalAddress"
-    " Date DateTime Time Duration openingHours workHours DayOfWeek price priceRange MonetaryAmount Distance Mass weight"
-    " Energy QuantitativeValue currency Language GenderType unitCode unitText Boolean Rating paymentAccepted Person/name"
-    " IdentifierAT Number"
-)
+NARROW = word_set("narrow")
 """Types that a fine type of another kind vetoes."""
 _ALLOWED = {
     (scope, name): words(types)
@@ -120,29 +77,19 @@ _ALLOWED = {
 }
 """Narrow types that are not vetoed: those whose values look like those of a column type, and those that a fine type
 without a parent, or narrower than it, allows."""
-_VAGUE = words(
-    "primary_key foreign_key category_code sku user_name account_number social_handle ticker region city url"
-)
+_VAGUE = word_set("vague")
 """Recognised by the header more than by the values: `country_id` may hold countries, a `city` states; and a link
 may be any kind of thing."""
 
-_WRITTEN_FOR_MACHINES = words(
-    "http_method user_agent mime_type time_zone colour_code month_name ip_network semantic_version jwt base64_data uuid"
-    " ipv4_address ipv6_address mac_address md5_hash sha1_hash sha256_hash git_commit ulid"
-)
+_WRITTEN_FOR_MACHINES = word_set("written_for_machines")
 """Fine types that veto names as well: `GET` is no brand and `Mozilla/5.0` no product."""
-_NAMES_OF_THINGS = _NAMES | words(
-    "Brand Organization MusicArtistAT SportsTeam CreativeWork BookFormatType"
-)
+_NAMES_OF_THINGS = _NAMES | word_set("names_of_things")
 
 _MIN_PHONE_DIGITS, _MAX_PHONE_LENGTH = 5, 40
 """Digits of a telephone number, and characters of a cell that may hold one."""
 _POSTAL_CODE_DIGITS = range(3, 11)
 """Iceland writes three digits, Iran ten; plain integers outside are no postal codes."""
 _MAX_DEGREES = 180.0
-_WHOLE = Pattern(r"[-+−]?\d+(?:\.0)?", re.ASCII)
-_DECIMAL = Pattern(r"[-+−]?\d*[.,]\d+(?:e[-+]?\d+)?", re.I | re.ASCII)
-_ONE_DECIMAL_AT_MOST = Pattern(r"[-+−]?\d+(?:[.,]\d?)?", re.ASCII)
 _ZERO_OR_ONE = frozenset(("0", "1", "0.0", "1.0"))
 _NONE: frozenset[str] = frozenset()
 
@@ -182,7 +129,10 @@ def is_plain_number(summary: ColumnSummary) -> bool:
         bool(summary.traits & NUMERIC)
         and is_informative(summary.header)
         and not named_types(summary.header)
-        and (_mostly(summary, _WHOLE.fullmatch) or _mostly(summary, _DECIMAL.fullmatch))
+        and (
+            _mostly(summary, PATTERNS["whole_number"].fullmatch)
+            or _mostly(summary, PATTERNS["decimal_number"].fullmatch)
+        )
     )
 
 
@@ -240,8 +190,8 @@ def _vetoes_by_header(summary: ColumnSummary) -> frozenset[str]:
     """Return what the header excludes; numbers in a format of their own are left to the rules."""
     if not is_informative(summary.header):
         return _NONE
-    whole = _mostly(summary, _WHOLE.fullmatch)
-    if not whole and not _mostly(summary, _DECIMAL.fullmatch):
+    whole = _mostly(summary, PATTERNS["whole_number"].fullmatch)
+    if not whole and not _mostly(summary, PATTERNS["decimal_number"].fullmatch):
         return _NONE
     vetoes = HEADER_DEPENDENT - possible_types(summary.header)
     if whole and summary.shortest > _MIN_PHONE_DIGITS and summary.values[-1][0] == "+":
@@ -272,7 +222,7 @@ def _cannot_be_coordinate(summary: ColumnSummary) -> bool:
     """Return whether a value is beyond 180 degrees, or most are given to a tenth (11 km) at best."""
     if any(abs(number) > _MAX_DEGREES for number in summary.numbers):
         return True
-    return _mostly(summary, _ONE_DECIMAL_AT_MOST.fullmatch)
+    return _mostly(summary, PATTERNS["one_decimal_at_most"].fullmatch)
 
 
 def _has_few_digits(value: str) -> bool:
@@ -280,7 +230,7 @@ def _has_few_digits(value: str) -> bool:
 
 
 def _is_fraction(value: str) -> bool:
-    return bool(_DECIMAL.fullmatch(value)) and not value.endswith(".0")
+    return bool(PATTERNS["decimal_number"].fullmatch(value)) and not value.endswith(".0")
 
 
 def _mostly(summary: ColumnSummary, accepts: Callable[[str], object]) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegir.readers.llm.annotator import LlmAnnotator
-from aegir.readers.llm.prompt import read_answer, system_text, user_text
+from aegir.readers.llm.annotator import LlmAnnotator, read_answer, system_text, user_text
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.errors import UsageError

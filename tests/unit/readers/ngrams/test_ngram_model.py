@@ -11,7 +11,6 @@ from safetensors.numpy import save_file
 
 from aegir.readers.ngrams.annotator import NgramsAnnotator
 from aegir.readers.ngrams.features import BUCKETS, SparseRows, hashed_features
-from aegir.readers.ngrams.layers import HashedLinear, weigh
 from aegir.readers.ngrams.model import (
     FORMAT,
     SCORES,
@@ -19,6 +18,7 @@ from aegir.readers.ngrams.model import (
     context_features,
     mean_over_views,
 )
+from aegir.readers.ngrams.network import HashedLinear, weigh
 from aegir.tables.table import Column
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import read_safetensors

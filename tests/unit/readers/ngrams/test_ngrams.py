@@ -10,8 +10,8 @@ import pytest
 import aegir.readers
 from aegir.readers.ngrams.annotator import NgramsAnnotator, load_ngrams, pick_subject
 from aegir.readers.ngrams.column_inputs import read_columns
-from aegir.readers.ngrams.layers import Dense
 from aegir.readers.ngrams.model import SCORES
+from aegir.readers.ngrams.network import Dense
 from aegir.readers.rules.judge import judge_columns
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES

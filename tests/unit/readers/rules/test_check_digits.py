@@ -4,7 +4,7 @@ import random
 
 from stdnum import ean, isbn
 
-from aegir.readers.rules.identifiers import has_isbn_digit, is_gtin
+from aegir.readers.rules.codes import has_isbn_digit, is_gtin
 
 
 def test_check_digits_of_books_and_goods_are_those_of_stdnum():

@@ -7,7 +7,7 @@ import pytest
 from aegir.readers.rules import rule
 from aegir.readers.rules.column_summary import DIGIT, LETTER, SPACE, ColumnSummary
 from aegir.readers.rules.judge import RULES
-from aegir.readers.rules.rule import COLUMNS, TABLES, Pattern, ValueRule, read_rules
+from aegir.readers.rules.rule import COLUMNS, PATTERNS, TABLES, Pattern, ValueRule, read_rules
 
 
 def is_even(value: str) -> bool:
@@ -68,6 +68,13 @@ def test_a_test_may_be_a_method_of_a_pattern(
     assert not made.accepts("12")
 
 
+def test_a_pattern_may_name_another_and_all_compile() -> None:
+    assert PATTERNS["md5"].fullmatch("d41d8cd98f00b204e9800998ecf8427e")
+    assert PATTERNS["percentage"].fullmatch("12.5 %")  # it names `number`
+    for each in PATTERNS.values():
+        each.search("")
+
+
 @pytest.mark.parametrize(
     ("column", "cell"),
     [(2, "is_prime"), (3, "DIGITS"), (5, "9"), (6, "high"), (9, "Number"), (10, "loud")],
@@ -85,7 +92,7 @@ def test_every_line_of_every_table_is_a_rule() -> None:
     lines = [
         line.split("\t")
         for path in TABLES.glob("*.tsv")
-        if path.name != "allowed_types.tsv"
+        if path.name not in ("allowed_types.tsv", "patterns.tsv")
         for line in path.read_text(encoding="utf-8").splitlines()[1:]
     ]
     named = {(made.name, made.noun) for made in RULES}
