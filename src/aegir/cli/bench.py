@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import POLICY_FILE, PathName, annotation_options
+from aegir.cli.options import POLICY_FILE, verb_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.bench_tables import read_bench_tables
 from aegir.evaluation.comparing import WAYS, PolicyComparison
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
-from aegir.pipeline.settings import DEFAULTS
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
 
@@ -22,36 +21,7 @@ HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
 @click.command(
     epilog="Example: aegir bench --compare-policy --policy cql.safetensors --run-pack-dir packs/first"
 )
-@click.option(
-    "--compare-policy", is_flag=True, help="Route the tables with the policy off, then on."
-)
-@click.option(
-    "--verify",
-    type=PathName(file_okay=False),
-    metavar="PACK",
-    help="Compare again what a run pack compared, and say whether it is the same (exit code 3 if not).",
-)
-@click.option(
-    "--tables",
-    type=PathName(),
-    help="A folder of tables, labelled (JSON lines) or plain, or a file [default: those that come with Aegir].",
-)
-@annotation_options("routing")
-@click.option("--out", type=PathName(dir_okay=False), help="Write the metrics here, as JSON.")
-@click.option(
-    "--run-pack-dir",
-    type=PathName(file_okay=False),
-    help="Write metrics, decisions, policy, routing table and a manifest of hashes into this new folder.",
-)
-@click.option(
-    "--rows",
-    type=click.IntRange(1),
-    default=DEFAULTS.rows,
-    show_default=True,
-    help="Rows sampled of a table.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Which rows are sampled.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@verb_options("bench", "routing")
 def bench(
     compare_policy: bool,
     verify: Path | None,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aegir.answers.writers import quoted_json
-from aegir.cli.options import PathName, annotation_options
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.examples import ReviewedExamples, reviewed_examples
 from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
@@ -49,47 +49,13 @@ class _TakesLists(click.Command):
     epilog="Example: aegir types learn Ward/bed --examples wards.csv:bed visits.csv:bed_no --not bills.csv:room",
 )
 @click.argument("name")
-@click.option(
-    "--examples",
-    metavar="FILE:COLUMN...",
-    multiple=True,
-    help="Columns of the type: by header or number, or labelled tables (.jsonl).",
-)
-@click.option(
-    "--not",
-    "against",
-    metavar="FILE:COLUMN...",
-    multiple=True,
-    help="Columns that look alike and are not of the type.",
-)
-@click.option(
-    "--validate",
-    type=PathName(dir_okay=False),
-    help="Labelled tables (.jsonl) to measure the effect on other types with.",
-)
-@click.option("--about", default="", help="What the type means, for `types list` and `types show`.")
-@click.option(
-    "--kind",
-    metavar="KIND",
-    default=DEFAULT_KIND,
-    show_default=True,
-    help="What sort of column it is: a name of `types list --kinds`.",
-)
-@click.option("--personal", is_flag=True, help="Columns of this type hold personal data.")
-@click.option(
-    "--reviewed",
-    is_flag=True,
-    help="Take the columns that were reviewed as this type as examples, and those that were taken for it wrongly as --not.",
-)
-@annotation_options("memory")
-@click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
-@click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
+@verb_options("types learn", "memory", kind=DEFAULT_KIND)
 def learn(
     name: str,
     examples: tuple[str, ...],
     against: tuple[str, ...],
     validate: Path | None,
-    about: str,
+    about: str | None,
     kind: str,
     personal: bool,
     reviewed: bool,
@@ -113,7 +79,7 @@ def learn(
         load_reader(),
         load_annotator(),
         personal=personal,
-        about=about,
+        about=about or "",
         kind=kind,
     )
     validation = None if validate is None else _validate(learnt, validate)

@@ -26,7 +26,7 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.cli.options import annotation_options, settings_from
+from aegir.cli.options import settings_from, verb_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import default_location
 from aegir.memory.questions import columns_to_review
@@ -50,12 +50,7 @@ class _Quit(Exception):
 
 @click.command("table", epilog="Example: aegir review table customers.csv --by ada")
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--all", "everything", is_flag=True, help="Ask about every column, reviewed ones too."
-)
-@click.option("--by", help="Who says so [default: the name you are logged in with].")
-@annotation_options("rows", "annotator", "effort", "routing", "memory")
-@click.option("--json", "as_json", is_flag=True, help="Print every review as a JSON object.")
+@verb_options("review table", "rows", "annotator", "effort", "routing", "memory")
 def review_table(
     sources: tuple[str, ...],
     everything: bool,

@@ -13,18 +13,18 @@ import json
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.progress import ProgressLine
 from aegir.cli.terminal import tell
 from aegir.lab.calibrate import calibrate_folds
-from aegir.lab.cli.train import data_option, training_packages
+from aegir.lab.cli.train import training_packages
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
@@ -37,35 +37,9 @@ STEPS_SHOWN = 20
 """Figures are means over this many steps."""
 
 
-def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What `pretrain` and `supervised` have in common."""
-    for option in reversed(
-        (
-            click.argument("config", type=PathName(dir_okay=False)),
-            click.option(
-                "--out",
-                type=PathName(file_okay=False),
-                help="The run folder [default: runs/NAME of the configuration-PHASE].",
-            ),
-            click.option(
-                "--from",
-                "start",
-                type=PathName(),
-                help="A run folder or checkpoint whose weights to begin with.",
-            ),
-            data_option,
-            click.option("--resume", is_flag=True, help="Go on with the run in --out."),
-            click.option("--fold", type=int, help="The fold kept out, -1 for none."),
-            click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
-            click.option("--json", "as_json", is_flag=True, help="Final figures as one object."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @click.command("pretrain", epilog="Example: aegir train pretrain configs/tiny.toml")
-@_byte_options
+@click.argument("config", type=PathName(dir_okay=False))
+@verb_options("byte training", "training data")
 def pretrain(**asked: Any) -> None:
     """Teach the byte network to read: next bytes and headers of unlabelled tables."""
     _train_bytes("pretrain", **asked)
@@ -75,7 +49,8 @@ def pretrain(**asked: Any) -> None:
     "supervised",
     epilog="Example: aegir train supervised configs/tiny.toml --from runs/tiny-pretrain",
 )
-@_byte_options
+@click.argument("config", type=PathName(dir_okay=False))
+@verb_options("byte training", "training data")
 def supervised(**asked: Any) -> None:
     """Teach the byte network what columns are: types, fine types, relations, personal data."""
     _train_bytes("supervised", **asked)
@@ -129,17 +104,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
 )
 @click.argument("run", type=PathName(file_okay=False))
 @click.argument("config", type=PathName(dir_okay=False), required=False)
-@click.option(
-    "--calibration",
-    type=PathName(dir_okay=False),
-    help="What `aegir train calibrate` found; without it confidence is not calibrated.",
-)
-@data_option
-@click.option(
-    "--out",
-    type=PathName(),
-    help="Where the weights go: a file, or a new folder for a swarm [default: runs/bytes.safetensors or runs/swarm].",
-)
+@verb_options("train export", "training data")
 def export(
     run: Path,
     config: Path | None,
@@ -188,32 +153,7 @@ def _export_swarm(run: Path, out: Path) -> None:
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/ngrams-parts",
 )
 @click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="Folders of the tables that were held out; may be repeated.",
-)
-@click.option(
-    "--ngrams",
-    type=PathName(file_okay=False),
-    required=True,
-    help="The folder of intermediate results of `aegir train ngrams`.",
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    default=Path("runs/calibration.json"),
-    show_default=True,
-    help="Where temperatures, weights and figures go.",
-)
-@click.option(
-    "--into",
-    type=PathName(),
-    help="Exported weights, or the folder of a swarm, that get this calibration instead of theirs; the network stays "
-    "as it is.",
-)
+@verb_options("train calibrate")
 def calibrate(
     folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
 ) -> None:

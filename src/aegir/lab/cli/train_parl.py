@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import PathName
-from aegir.lab.cli.train import data_option, training_packages
+from aegir.cli.options import PathName, verb_options
+from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
 
 if TYPE_CHECKING:
@@ -25,41 +25,12 @@ VARIANTS = (
     epilog="Example: aegir train parl configs/parl-tiny.toml --specialists specialists --out runs/parl",
 )
 @click.argument("config", type=PathName(dir_okay=False))
-@data_option
-@click.option(
-    "--from",
-    "start",
-    type=PathName(),
-    help="The primary: a run of `train supervised`, or an exported network [default: new weights].",
-)
-@click.option(
-    "--specialists",
-    metavar="PATH",
-    multiple=True,
-    help="Specialists, or folders of them, instead of the file's; may be repeated. `ngrams` are the n-gram networks "
-    "that ship, `ngrams=PARTS` those of the fold in the folder of parts that `train ngrams` left.",
-)
-@click.option("--fold", type=int, help="The fold kept out, -1 for none.")
-@click.option("--seed", type=int, help="Instead of the file's.")
+@verb_options("training data", "train parl")
 @click.option(
     "--variant",
     type=click.Choice(VARIANTS),
     help="A baseline with the same number of steps, instead of the file's [routing].",
 )
-@click.option("--rate", type=float, help="Activation rate of `--variant random`.")
-@click.option(
-    "--out",
-    type=PathName(file_okay=False),
-    help="The run folder [default: runs/NAME of the configuration].",
-)
-@click.option(
-    "--warm-start",
-    "warm",
-    type=PathName(file_okay=False),
-    help="A run of `--variant warm-start` with the same configuration and seed: begin where it ended.",
-)
-@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
-@click.option("--json", "as_json", is_flag=True, help="Final figures as one object.")
 def parl(
     config: Path,
     data: tuple[Path, ...],
