@@ -81,7 +81,7 @@ def evaluate(
             ask = asking(ray, annotating_job(settings))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
-            name, metric = "the share of right types", result.type.right
+            name, metric = "the share of right types", result.type["right"]
         else:
             task_name: Task = "cta" if wanted == "cta" else "cpa"
             result = evaluate_task(chosen, tables, task_name, thresholds, ask)

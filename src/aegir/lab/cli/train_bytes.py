@@ -169,7 +169,7 @@ def calibrate(
     for name, judgement in figures.items():
         tell(f"{name}: {judgement}")
     tell(
-        f"combined on everyday tables: type right {everyday.type.right}, label right {everyday.label.right}"
+        f"combined on everyday tables: type right {everyday.type['right']}, label right {everyday.label['right']}"
     )
 
 
