@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aegir.cli.terminal import tell
-from aegir.pipeline.registry import ROUTED
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds, parse_spawn
 from aegir_rl.base.errors import UsageError
 
@@ -141,6 +140,8 @@ def _range(limits: str) -> dict[str, Any]:
 
 def settings_from(options: Mapping[str, Any]) -> AnnotationSettings:
     """Return the settings that the options of a verb and the environment ask for."""
+    from aegir.pipeline.registry import ROUTED  # loads numpy, which few verbs need for --help
+
     values = dict(options)
     if values.pop("no_custom", False):
         values["custom_types"] = False
