@@ -30,7 +30,7 @@ from aegir.cli.options import settings_from, verb_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import default_location
 from aegir.memory.questions import columns_to_review
-from aegir.memory.review import Review, check_label
+from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
 from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
@@ -129,22 +129,18 @@ class _Dialogue:
             if not logged and routed is not None:
                 _log(self.store, routed, answer)
                 logged = True
-            self._keep(
-                self.store.record(
-                    table,
-                    column.index,
-                    label,
-                    answer=column,
-                    by=self.by,
-                    personal=personal,
-                    own_types=self.own,
-                )
+            review = self.store.record(
+                table,
+                column.index,
+                label,
+                answer=column,
+                by=self.by,
+                personal=personal,
+                own_types=self.own,
             )
-
-    def _keep(self, review: Review) -> None:
-        self.recorded += 1
-        if self.as_json:
-            say(review.to_json())
+            self.recorded += 1
+            if self.as_json:
+                say(review.to_json())
 
     def _ask(self, column: ColumnAnnotation) -> tuple[str | None, bool | None]:
         """Return label and personal flag, or `_SKIPPED`; ask again after what cannot be understood."""

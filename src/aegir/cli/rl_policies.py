@@ -119,12 +119,9 @@ def _train(
     policy = _save(chosen.policy, out, log, held_out)
     write_plots(plots, trial_plots(chosen))
     if as_json:
+        record = {"version": policy.version, "chosen": chosen.best.as_dict()}
         trials = [trial.as_dict() for trial in chosen.trials]
-        click.echo(
-            json.dumps(
-                {"version": policy.version, "chosen": chosen.best.as_dict(), "trials": trials}
-            )
-        )
+        click.echo(json.dumps({**record, "trials": trials}))
         return
     _show_trials(chosen)
     say(
@@ -228,8 +225,7 @@ def _show_trials(chosen: Chosen) -> None:
     for alpha in dict.fromkeys(trial.alpha for trial in chosen.trials):
         best = chosen.best_of(candidate_name(alpha))
         mark = "*" if best == chosen.best else " "
-        point = best.point
-        found = point.difference
+        point, found = best.point, best.point.difference
         say(
             f"{mark} {best.name:<18} {found.value:+.4f} ({found.show_interval('+.4f')})  lower bound "
             f"{point.lower_bound:+.4f}  floor {point.floor:.3f}  own decisions {point.coverage:.0%}"
@@ -239,14 +235,10 @@ def _show_trials(chosen: Chosen) -> None:
 def _show(evaluation: PolicyEvaluation) -> None:
     compared, support = evaluation.compared, evaluation.compared.support
     say(f"{'':<8} {'policy':>8} {'95 % interval':>18}   {'static':>8} {'95 % interval':>18}")
-    rows: list[tuple[str, Any, Any]] = [
-        (name, compared.policy[name], compared.static[name]) for name in compared.policy
-    ]
-    for name, own, static in rows:
-        cells = "   ".join(
-            f"{found.value:8.4f} {found.show_interval():>18}" for found in (own, static)
-        )
-        say(f"{name:<8} {cells}")
+    for name, own in compared.policy.items():
+        both = (own, compared.static[name])
+        cells = (f"{found.value:8.4f} {found.show_interval():>18}" for found in both)
+        say(f"{name:<8} {'   '.join(cells)}")
     say(
         f"{amount(support.episodes, 'episode')} in {amount(support.groups, 'group')}, effective {support.effective:.0f}, largest "
         f"weight {support.largest_weight:.1f}, mean weight {support.mean_weight:.2f}, unsupported {support.unsupported:.1%}; "

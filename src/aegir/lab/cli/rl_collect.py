@@ -71,32 +71,26 @@ def collect_decisions(
     policy = policy or policy_of_environment()
     if (tables is None) == (not runs):
         raise UsageError("say what to route: either --tables DIR, or --held-out RUN twice or more")
-    pairs = (
-        [
-            (
-                load_pipeline(AnnotationSettings(routing=routing, policy=policy), say=tell),
-                _read(tables),
-            )
-        ]
-        if tables is not None
-        else _read_held_out(runs, data, ngrams, swarms, routing, policy)
-    )
+    if tables is not None:
+        settings = AnnotationSettings(routing=routing, policy=policy)
+        pairs = [(load_pipeline(settings, say=tell), _read(tables))]
+    else:
+        pairs = _read_held_out(runs, data, ngrams, swarms, routing, policy)
     batches: list[tuple[Pipeline, list[LabelledTable]]] = []
     for pipeline, labelled in pairs:
-        exploring = pipeline
         if explore is not None:
-            exploring = pipeline.with_plan(Explore(pipeline.plan, explore))
+            pipeline = pipeline.with_plan(Explore(pipeline.plan, explore))
         few = labelled[:most]
         batches += [
-            (exploring, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
+            (pipeline, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
         ]
     run = new_id()
     logged: list[Episode] = []
     with DecisionStore.open(store) as opened:
         for number, (pipeline, batch) in enumerate(track(batches, "routing")):
-            for episodes in collect(pipeline, batch, f"{run}/{number}"):
-                opened.append(episodes)
-                logged += episodes
+            episodes = collect(pipeline, batch, f"{run}/{number}")
+            opened.append(episodes)
+            logged += episodes
     _report(logged, run, store, as_json)
 
 
@@ -152,18 +146,8 @@ def _report(logged: list[Episode], run: str, store: str, as_json: bool) -> None:
     }
     cost = sum(decision.cost for episode in logged for decision in episode.decisions)
     if as_json:
-        figures = {name: round(value, 4) for name, value in means.items()}
-        say(
-            json.dumps(
-                {
-                    "run": run,
-                    "store": store,
-                    "decisions": len(logged),
-                    "cost": round(cost, 3),
-                    **figures,
-                }
-            )
-        )
+        record = {"run": run, "store": store, "decisions": len(logged), "cost": round(cost, 3)}
+        say(json.dumps({**record, **{name: round(value, 4) for name, value in means.items()}}))
         return
     say(f"{amount(len(logged), 'decision')} logged in {store} as run {run}")
     say(f"  as routed: {means['accuracy']:.3f} right, cost {cost / len(logged):.3f} per column")

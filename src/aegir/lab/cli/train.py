@@ -5,9 +5,11 @@ without it.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,6 +32,16 @@ def training_packages() -> Iterator[None]:
         raise AegirError(
             f"training needs {missing.name}; install it with: pip install 'aegir-tables[train]'"
         ) from None
+
+
+def adjusted(settings: Any, data: Sequence[Path], fold: int | None = None, **changes: Any) -> Any:
+    """Settings of a training with these folders, held-out fold and other fields, where they are given."""
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if data:
+        changes["data"] = replace(settings.data, folders=tuple(map(str, data)))
+    if fold is not None:
+        changes["held_out"] = replace(settings.held_out, fold=fold)
+    return replace(settings, **changes)
 
 
 @click.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")

@@ -13,7 +13,8 @@ import json
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from aegir.cli.options import PathName, verb_options
 from aegir.cli.progress import ProgressLine
 from aegir.cli.terminal import tell
 from aegir.lab.calibrate import calibrate_folds
-from aegir.lab.cli.train import training_packages
+from aegir.lab.cli.train import adjusted, training_packages
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
@@ -71,31 +72,20 @@ def _train_bytes(
         from aegir.lab.byte_network.config import read_byte_training
         from aegir.lab.byte_network.supervised import train as run
 
-    settings = _with_data(read_byte_training(config), data)
-    if fold is not None:
-        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
+    settings: ByteTraining = adjusted(read_byte_training(config), data, fold)
     if steps is not None:
         settings = settings.with_steps(phase, steps)
     folder = out or Path("runs") / f"{config.stem}-{phase}"
     silent = os.environ.get("RANK", "0") != "0"
-    progress = TrainingProgress(settings.phase(phase).steps, silent)
-    try:
-        with training_packages():  # some are loaded when they are needed
-            done = run(settings, phase, folder, progress, start, resume)
-    finally:
-        progress.close()
-    progress.say(f"{phase} run in {folder}: {_sentence(done.metrics)}")
+    with training_progress(settings.phase(phase).steps, silent) as progress:
+        done = run(settings, phase, folder, progress, start, resume)
+    progress.say(f"{phase} run in {folder}: {metrics_sentence(done.metrics)}")
     if as_json and not silent:
         click.echo(json.dumps(done.metrics))
 
 
-def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
-    if not data:
-        return settings
-    return replace(settings, data=replace(settings.data, folders=tuple(map(str, data))))
-
-
-def _sentence(figures: Mapping[str, float]) -> str:
+def metrics_sentence(figures: Mapping[str, float]) -> str:
+    """The metrics of a run, for people."""
     return ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
 
 
@@ -129,13 +119,13 @@ def export(
         from aegir.lab.byte_network.export import export_run, read_calibration
 
     out = out or Path("runs/bytes.safetensors")
-    settings = _with_data(read_byte_training(config), data)
+    settings = adjusted(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
     with training_packages():  # some are loaded when they are needed
         corpus = build_corpus(settings.data, settings.held_out, settings.seed)
         figures = export_run(run, settings, corpus, out, facts)
-    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {metrics_sentence(figures)}")
     return None
 
 
@@ -219,3 +209,14 @@ class TrainingProgress(ProgressLine):
             return "?"
         seconds = int((now - then) / (step - first) * (self.total - step))
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+@contextmanager
+def training_progress(steps: int, silent: bool = False) -> Iterator[TrainingProgress]:
+    """Show the progress of a training; packages that it loads when they are needed may be missing."""
+    progress = TrainingProgress(steps, silent)
+    try:
+        with training_packages():
+            yield progress
+    finally:
+        progress.close()

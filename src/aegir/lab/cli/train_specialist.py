@@ -21,7 +21,7 @@ from aegir.engines.job import FOR_TRAINING
 from aegir.engines.local import LocalEngine
 from aegir.engines.mapping import Engine
 from aegir.lab.cli.train import training_packages
-from aegir.lab.cli.train_bytes import TrainingProgress
+from aegir.lab.cli.train_bytes import training_progress
 from aegir.pipeline.worker_pool import count_cores
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
@@ -67,12 +67,8 @@ def specialist(
     if len(trainings) == 1 and engine == LOCAL:
         (training,) = trainings
         settings, file = training.settings(), Path(training.out)
-        progress = TrainingProgress(settings.supervised.steps)
-        try:
-            with training_packages():  # some are loaded when they are needed
-                done = train_specialist(settings, file, progress, start, resume, scores_from)
-        finally:
-            progress.close()
+        with training_progress(settings.supervised.steps) as progress:
+            done = train_specialist(settings, file, progress, start, resume, scores_from)
         _tell(training.out, asdict(done.manifest))
         if as_json:
             click.echo(json.dumps({**asdict(done.manifest), "figures": done.metrics}))
