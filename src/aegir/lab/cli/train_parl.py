@@ -13,11 +13,6 @@ from aegir.lab.cli.train_bytes import metrics_sentence, training_progress
 if TYPE_CHECKING:
     from aegir.lab.parl.config import ParlTraining
 
-VARIANTS = (
-    *("parl", "phase1", "longer", "always", "random", "average"),
-    *("warm-start", "warm-start-longer"),
-)
-
 
 @click.command(
     "parl",
@@ -25,11 +20,6 @@ VARIANTS = (
 )
 @click.argument("config", type=PathName(dir_okay=False))
 @verb_options("training data", "train parl")
-@click.option(
-    "--variant",
-    type=click.Choice(VARIANTS),
-    help="A baseline with the same number of steps, instead of the file's [routing].",
-)
 def parl(
     config: Path,
     data: tuple[Path, ...],
