@@ -15,9 +15,8 @@ from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
     PathName,
-    annotation_options,
     settings_from,
-    threshold_options,
+    verb_options,
 )
 from aegir.cli.output import write_annotations
 from aegir.cli.terminal import tell, track
@@ -60,9 +59,9 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
     is_flag=True,
     help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
 )
-@annotation_options("rows", "tables", "seed")
-@threshold_options()
-@annotation_options(
+@verb_options("rows", "tables", "seed")
+@verb_options("threshold")
+@verb_options(
     *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
 )
 @click.option(

@@ -2,17 +2,18 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from aegir.cli.options import POLICY_FILE, PathName, annotation_options
+from aegir.cli.options import POLICY_FILE, verb_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.bench_tables import read_bench_tables
-from aegir.evaluation.comparing import WAYS, RoutingComparison
+from aegir.evaluation.comparing import WAYS
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
-from aegir.pipeline.settings import DEFAULTS
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
 
@@ -22,36 +23,7 @@ HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
 @click.command(
     epilog="Example: aegir bench --compare-policy --policy cql.safetensors --run-pack-dir packs/first"
 )
-@click.option(
-    "--compare-policy", is_flag=True, help="Route the tables with the policy off, then on."
-)
-@click.option(
-    "--verify",
-    type=PathName(file_okay=False),
-    metavar="PACK",
-    help="Compare again what a run pack compared, and say whether it is the same (exit code 3 if not).",
-)
-@click.option(
-    "--tables",
-    type=PathName(),
-    help="A folder of tables, labelled (JSON lines) or plain, or a file [default: those that come with Aegir].",
-)
-@annotation_options("routing")
-@click.option("--out", type=PathName(dir_okay=False), help="Write the metrics here, as JSON.")
-@click.option(
-    "--run-pack-dir",
-    type=PathName(file_okay=False),
-    help="Write metrics, decisions, policy, routing table and a manifest of hashes into this new folder.",
-)
-@click.option(
-    "--rows",
-    type=click.IntRange(1),
-    default=DEFAULTS.rows,
-    show_default=True,
-    help="Rows sampled of a table.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Which rows are sampled.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@verb_options("bench", "routing")
 def bench(
     compare_policy: bool,
     verify: Path | None,
@@ -71,14 +43,12 @@ def bench(
     if compare_policy == (verify is not None):
         raise UsageError("say what to do: either --compare-policy or --verify PACK")
     if verify is not None:
-        unused = {
-            "--policy": policy,
-            "--routing": routing,
-            "--out": out,
-            "--run-pack-dir": run_pack_dir,
-        }
-        if given := [name for name, value in unused.items() if value is not None]:
-            raise UsageError(f"{given[0]} does not go with --verify: the pack holds what was used")
+        unused = {"policy": policy, "routing": routing, "out": out, "run-pack-dir": run_pack_dir}
+        for name, value in unused.items():
+            if value is not None:
+                raise UsageError(
+                    f"--{name} does not go with --verify: the pack holds what was used"
+                )
         _verify(verify, tables, as_json)
         return
     suite = read_bench_tables(tables, rows=rows, seed=seed)
@@ -111,16 +81,9 @@ def _policy_file(option: Path | None) -> Path:
 def _verify(pack: Path, tables: Path | None, as_json: bool) -> None:
     verified = verify_pack(pack, tables, track)
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "reproduces": not verified.differences,
-                    "columns": verified.columns,
-                    "differences": verified.differences,
-                    "notes": verified.notes,
-                }
-            )
-        )
+        record = {"reproduces": not verified.differences, "columns": verified.columns}
+        facts = {"differences": verified.differences, "notes": verified.notes}
+        click.echo(json.dumps({**record, **facts}))
     for note in verified.notes:
         tell(note)
     if verified.differences:
@@ -131,51 +94,45 @@ def _verify(pack: Path, tables: Path | None, as_json: bool) -> None:
         )
 
 
+LINES = {
+    "accuracy": "{metrics.accuracy:.4f}",
+    "agreement (proxy)": "{metrics.agreement:.4f}",
+    "cost per column": "{metrics.cost:.4f}",
+    "columns read further": "{metrics.woken:.1%}",
+    "decided by the policy": "{metrics.by_policy:.1%}",
+    "escalations": "{metrics.escalations:,}",
+    "failures": "{metrics.failures:,}",
+    "ms per table, p50": "{times[table_ms][p50]:.1f}",
+    "ms per table, p95": "{times[table_ms][p95]:.1f}",
+    "CPU seconds": "{times[cpu_seconds]:.2f}",
+}
+
+
 def _show(found: Bench) -> None:
-    compared = found.compared
+    compared, times = found.compared, found.compared.measured()
     say(
         f"{amount(len(found.tables.tables), 'table')}, {amount(found.tables.columns, 'column')}; {found.compared_by}",
         f"{'':<24}" + "".join(f"{HEADINGS[way]:>14}" for way in WAYS),
     )
     metrics = {way: compared.metrics(way) for way in WAYS}
-    lines: dict[str, list[str]] = {}
-    if found.labelled:
-        lines["accuracy"] = [f"{metrics[way].accuracy:.4f}" for way in WAYS]
-    lines |= {
-        "agreement (proxy)": [f"{metrics[way].agreement:.4f}" for way in WAYS],
-        "cost per column": [f"{metrics[way].cost:.4f}" for way in WAYS],
-        "columns read further": [f"{metrics[way].woken:.1%}" for way in WAYS],
-        "decided by the policy": [f"{metrics[way].by_policy:.1%}" for way in WAYS],
-        "escalations": [f"{metrics[way].escalations:,}" for way in WAYS],
-        "failures": [f"{metrics[way].failures:,}" for way in WAYS],
-        **_times(compared),
-    }
-    for name, cells in lines.items():
-        say(f"{name:<24}" + "".join(f"{cell:>14}" for cell in cells))
-    _show_kinds(found)
+    for name, form in LINES.items():
+        if name != "accuracy" or found.labelled:
+            cells = (form.format(metrics=metrics[way], times=times[way]) for way in WAYS)
+            say(f"{name:<24}" + "".join(f"{cell:>14}" for cell in cells))
+    _show_kinds(found, times["column_ms_by_kind"])
     for name, each in compared.difference().items():
         say(f"on - off, {name:<11} {each.value:+.4f} (95 % interval {each.show_interval('+.4f')})")
 
 
-def _times(compared: RoutingComparison) -> dict[str, list[str]]:
-    times = compared.measured()
-    cells: dict[str, list[str]] = {}
-    for name in ("p50", "p95"):
-        cells[f"ms per table, {name}"] = [f"{times[way]['table_ms'][name]:.1f}" for way in WAYS]
-    cells["CPU seconds"] = [f"{times[way]['cpu_seconds']:.2f}" for way in WAYS]
-    return cells
-
-
-def _show_kinds(found: Bench) -> None:
+def _show_kinds(found: Bench, times: Mapping[str, Any]) -> None:
     """A line per kind of column: off, then on."""
     what = "accuracy" if found.labelled else "agreement"
-    times = found.compared.measured()["column_ms_by_kind"]
     say(
         f"{'by kind, off / on':<18}{'columns':>8}{what:>16}{'cost':>16}{'escalations':>13}{'ms p50':>14}{'ms p95':>16}"
     )
-    for kind, ways in found.compared.by_kind().items():
-        off, on = ways["off"], ways["on"]
-        right = [getattr(each, what) for each in (off, on)]
+    for kind in found.compared.kinds():
+        off, on = ways = [found.compared.metrics(way, kind) for way in ("off", "on")]
+        right = [getattr(each, what) for each in ways]
         shown = " / ".join("–" if value is None else f"{value:.3f}" for value in right)
         p50, p95 = (
             " / ".join(f"{times[kind][way][name]:.1f}" for way in ("off", "on"))

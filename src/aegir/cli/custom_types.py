@@ -1,16 +1,16 @@
 """`aegir types learn` and `aegir types forget`: types of the user's own."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
 from aegir.answers.writers import quoted_json
-from aegir.cli.options import PathName, annotation_options
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.examples import ReviewedExamples, reviewed_examples
-from aegir.pipeline.custom_types.learning import Learnt, Report, learn_type
+from aegir.pipeline.custom_types.learning import Report, learn_type
 from aegir.pipeline.custom_types.reader import load_reader
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, forget_type, save_type, types_folder
 from aegir.pipeline.custom_types.validating import TypeValidation, validate_type
@@ -49,47 +49,13 @@ class _TakesLists(click.Command):
     epilog="Example: aegir types learn Ward/bed --examples wards.csv:bed visits.csv:bed_no --not bills.csv:room",
 )
 @click.argument("name")
-@click.option(
-    "--examples",
-    metavar="FILE:COLUMN...",
-    multiple=True,
-    help="Columns of the type: by header or number, or labelled tables (.jsonl).",
-)
-@click.option(
-    "--not",
-    "against",
-    metavar="FILE:COLUMN...",
-    multiple=True,
-    help="Columns that look alike and are not of the type.",
-)
-@click.option(
-    "--validate",
-    type=PathName(dir_okay=False),
-    help="Labelled tables (.jsonl) to measure the effect on other types with.",
-)
-@click.option("--about", default="", help="What the type means, for `types list` and `types show`.")
-@click.option(
-    "--kind",
-    metavar="KIND",
-    default=DEFAULT_KIND,
-    show_default=True,
-    help="What sort of column it is: a name of `types list --kinds`.",
-)
-@click.option("--personal", is_flag=True, help="Columns of this type hold personal data.")
-@click.option(
-    "--reviewed",
-    is_flag=True,
-    help="Take the columns that were reviewed as this type as examples, and those that were taken for it wrongly as --not.",
-)
-@annotation_options("memory")
-@click.option("--force", is_flag=True, help="Keep the type even if it cannot be told from others.")
-@click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
+@verb_options("types learn", "memory", kind=DEFAULT_KIND)
 def learn(
     name: str,
     examples: tuple[str, ...],
     against: tuple[str, ...],
     validate: Path | None,
-    about: str,
+    about: str | None,
     kind: str,
     personal: bool,
     reviewed: bool,
@@ -106,21 +72,26 @@ def learn(
         examples, against = _with_reviewed(name, examples, against, memory)
     elif not examples:
         raise UsageError("--examples names no column; give FILE:COLUMN, or --reviewed")
+    reader, annotator = load_reader(), load_annotator()
     learnt = learn_type(
         name,
         examples,
         against,
-        load_reader(),
-        load_annotator(),
+        reader,
+        annotator,
         personal=personal,
-        about=about,
+        about=about or "",
         kind=kind,
     )
-    validation = None if validate is None else _validate(learnt, validate)
+    validation = None
+    if validate is not None:
+        tables = list(read_labelled_tables(validate))
+        validation = validate_type(learnt.type, tables, annotator, reader)
     complaint = learnt.report.complaint()
     keep = force or complaint is None
     if as_json:
-        click.echo(quoted_json(_as_dict(learnt, validation, keep)))
+        effect = None if validation is None else validation.as_dict()
+        click.echo(quoted_json({**learnt.as_dict(kept=keep), "validation": effect}))
     else:
         say(*_report_lines(name, learnt.report, validation))
     if complaint is not None and not keep:
@@ -154,47 +125,38 @@ def _with_reviewed(
     return (*examples, *found.examples), (*against, *found.against)
 
 
-def _validate(learnt: Learnt, path: Path) -> TypeValidation:
-    tables = list(read_labelled_tables(path))
-    return validate_type(learnt.type, tables, load_annotator(), load_reader())
-
-
-def _report_lines(name: str, report: Report, validation: TypeValidation | None) -> list[str]:
+def _report_lines(name: str, report: Report, validation: TypeValidation | None) -> Iterator[str]:
     """The report for a person."""
     columns, files = amount(report.columns, "column"), amount(report.files, "file")
     cut = f", cut into {report.parts} examples" if report.parts != report.columns else ""
     so_far = ", ".join(f"{label} ({count})" for label, count in list(report.so_far.items())[:3])
-    lines = [
-        f"{name}: learnt from {columns} of {files}{cut}",
-        f"  answered so far  {so_far or 'nothing'}",
-    ]
     held_out = "held out by column" if report.columns > 1 else "held out, but all from one column"
-    lines += [
+    yield f"{name}: learnt from {columns} of {files}{cut}"
+    yield f"  answered so far  {so_far or 'nothing'}"
+    yield (
         f"  recognised       {report.recognised} of {report.parts} examples, {held_out}; "
-        f"{report.recognised_without_header} with the header hidden",
-        f"  false alarms     {_share(report.taken, report.known)} made-up columns"
-        + _listed(report.taken_of),
-    ]
+        f"{report.recognised_without_header} with the header hidden"
+    )
+    alarms = "  false alarms    "
+    yield f"{alarms} {_share(report.taken, report.known)} made-up columns{_listed(report.taken_of)}"
     if report.disguised:
         taken = f"{report.disguised_taken} of {report.disguised}"
-        lines.append(f"  false alarms     {taken} made-up columns under the examples' headers")
+        yield f"{alarms} {taken} made-up columns under the examples' headers"
     if report.neighbours:
         taken = f"{report.neighbours_taken} of {amount(report.neighbours, 'column')}"
-        lines.append(f"  false alarms     {taken} beside the examples or given with --not")
+        yield f"{alarms} {taken} beside the examples or given with --not"
     if validation is not None:
         before, after = (
             f"{100 * right / validation.columns:.1f} %"
             for right in (validation.right_before, validation.right_after)
         )
-        lines.append(
+        yield (
             f"  on your tables   {_share(validation.taken, validation.columns)} columns of other types"
             f"{_listed(validation.taken_of)}; right answers {before} -> {after}"
         )
         if validation.of_type:
-            lines.append(
-                f"                   {validation.recognised} of {validation.of_type} columns of the type"
-            )
-    return lines
+            found = f"{validation.recognised} of {validation.of_type}"
+            yield f"                   {found} columns of the type"
 
 
 def _share(part: int, whole: int) -> str:
@@ -205,10 +167,3 @@ def _listed(taken_of: Mapping[str, int]) -> str:
     """Which types would lose columns; known columns without a type are not named."""
     named = ", ".join(f"{count} {label}" for label, count in list(taken_of.items())[:4])
     return f" ({named})" if named else ""
-
-
-def _as_dict(learnt: Learnt, validation: TypeValidation | None, kept: bool) -> dict[str, object]:
-    return {
-        **learnt.as_dict(kept=kept),
-        "validation": None if validation is None else validation.as_dict(),
-    }

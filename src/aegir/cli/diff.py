@@ -21,11 +21,8 @@ from aegir.answers.differences import (
 )
 from aegir.cli.options import (
     NO_DATABASE,
-    NumberRange,
-    PathName,
-    annotation_options,
     settings_from,
-    threshold_options,
+    verb_options,
 )
 from aegir.cli.terminal import tell, track
 from aegir.pipeline.compared import (
@@ -56,11 +53,18 @@ ANY = "any"
     show_default=True,
     help="How to write the changes.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Short for --format jsonl: one object per change."
-)
-@click.option(
-    "--out", "-o", type=PathName(dir_okay=False), help="Write to this file, not to stdout."
+@verb_options(
+    "diff",
+    "rows",
+    "tables",
+    "threshold",
+    "annotator",
+    "effort",
+    "routing",
+    "custom",
+    "memory",
+    "no_memory",
+    confidence_drop=CONFIDENCE_DROP,
 )
 @click.option(
     "--fail-on",
@@ -68,16 +72,6 @@ ANY = "any"
     default="",
     help=f"Exit with 3 if one of these happened: {', '.join(CHANGES)}, or any.",
 )
-@click.option(
-    "--confidence-drop",
-    type=NumberRange(0, 1, min_open=True),
-    default=CONFIDENCE_DROP,
-    show_default=True,
-    help="How far confidence must fall to be listed.",
-)
-@annotation_options("rows", "tables")
-@threshold_options()
-@annotation_options("annotator", "effort", "routing", "custom", "memory", "no_memory")
 def diff(
     old: str,
     new: str,

@@ -18,11 +18,9 @@ from rich.text import Text
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
 from aegir.cli.evaluate_open import show_open
 from aegir.cli.options import (
-    NumberRange,
     PathName,
-    annotation_options,
     settings_from,
-    threshold_options,
+    verb_options,
 )
 from aegir.cli.terminal import say, tell
 from aegir.engines.annotating import annotate_all_over
@@ -41,20 +39,7 @@ NAMES_LISTED = 5
 
 @click.command("eval", epilog="Example: aegir eval tables.jsonl.gz --at-least 0.8")
 @click.argument("file", type=PathName(), required=False)
-@click.option(
-    "--task",
-    metavar="cta|cpa|open",
-    help="Column types, relations, or all parts of the answer [default: by the file's labels].",
-)
-@click.option("--data", type=PathName(), help="The same as FILE.")
-@annotation_options("annotator", "effort", "routing", "spawn")
-@threshold_options(default=0.0)
-@click.option(
-    "--at-least",
-    type=NumberRange(0, 1),
-    help="Exit with 3 when micro F1 (cta, cpa) or the share of right types (open) is below this.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@verb_options("eval", "annotator", "effort", "routing", "spawn", "threshold", min_confidence=0.0)
 @engine_options
 def evaluate(
     file: Path | None,
@@ -96,7 +81,7 @@ def evaluate(
             ask = annotate_all_over(ray, annotating_job(settings))
         if wanted == "open":
             result = evaluate_open(chosen, tables, thresholds, ask)
-            name, metric = "the share of right types", result.type.right
+            name, metric = "the share of right types", result.type["right"]
         else:
             task_name: Task = "cta" if wanted == "cta" else "cpa"
             result = evaluate_task(chosen, tables, task_name, thresholds, ask)

@@ -8,8 +8,7 @@ from rich.text import Text
 
 from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.cli.terminal import say
-from aegir.evaluation.open_evaluation import OpenEvaluation
-from aegir.evaluation.open_metrics import PartFigures, Share
+from aegir.evaluation.open_evaluation import MEASURES, OpenEvaluation, PartMetrics, Share
 from aegir.pipeline.judged_columns import SAID
 from aegir_rl.base.printable import escape_controls
 from aegir_rl.base.wording import amount
@@ -31,7 +30,7 @@ def show_open(result: OpenEvaluation) -> None:
         say(sentence)
 
 
-def _parts_table(name: str, parts: Sequence[PartFigures]) -> Table:
+def _parts_table(name: str, parts: Sequence[PartMetrics]) -> Table:
     table = Table(name, "columns", "type right", "label right", "misleading", box=None)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -45,37 +44,44 @@ def _points_table(result: OpenEvaluation) -> Table:
     table = Table("abstain below", "types: coverage", "precision", box=None)
     table.add_column("labels: coverage")
     table.add_column("precision")
-    both = (part.confidence.operating_points for part in (result.type, result.label))
-    for of_type, of_label in zip(*both, strict=True):
+    both = (part["confidence"]["operating_points"] for part in (result.type, result.label))
+    for points in zip(*both, strict=True):
         shares = [
             _shown(share)
-            for point in (of_type, of_label)
-            for share in (point.coverage, point.precision if point.coverage else None)
+            for point in points
+            for share in (point["coverage"], point["precision"] if point["coverage"] else None)
         ]
-        table.add_row(f"{of_type.threshold}", *shares)
+        table.add_row(f"{points[0]['threshold']}", *shares)
     return table
 
 
+SUMMARY = """\
+type        right {type[right]}   ECE {ece[type]}   none of them: precision {type[none_precision]}, recall {type[none_recall]}
+fine name   given {fine[given]}   of these right {fine[precision]}
+label       right {label[right]}   ECE {ece[label]}   as fine name {label[right_as_fine]}, type {label[right_as_type]}, \
+kind {label[right_as_kind]}
+misleading  {misleading[share]}   wrong at confidence {said} or more: label {misleading[label]}, type {misleading[type]}, \
+relation {misleading[relation]}; label or type {misleading[without_relations]}
+relation    at {said}: precision {relation[precision]}, recall {relation[recall]}; given to {relation[false_given]} of columns \
+without any
+personal    precision {personal[precision]}, recall {personal[recall]}
+subject     plausible {subject[plausible]}   first that can name the rows {subject[first]}"""
+
+
 def _summary(result: OpenEvaluation) -> list[str]:
-    kind, fine, label, relation = result.type, result.fine, result.label, result.relation
-    personal, subject, misleading = result.personal, result.subject, result.misleading
+    columns, tables = amount(result.columns, "labelled column"), amount(result.tables, "table")
+    parts = {
+        part: {
+            name: _shown(value)
+            for name, value in getattr(result, part).items()
+            if name != "confidence"
+        }
+        for part in (*MEASURES, "subject")
+    }
+    ece = {part: _shown(getattr(result, part)["confidence"]["ece"]) for part in ("type", "label")}
     lines = [
-        f"open with {result.annotator}: {amount(result.columns, 'labelled column')} "
-        f"in {amount(result.tables, 'table')}",
-        f"type        right {_shown(kind.right)}   ECE {kind.confidence.ece:.3f}   none of them: "
-        f"precision {_shown(kind.none_precision)}, recall {_shown(kind.none_recall)}",
-        f"fine name   given {_shown(fine.given)}   of these right {_shown(fine.precision)}",
-        f"label       right {_shown(label.right)}   ECE {label.confidence.ece:.3f}   as fine name "
-        f"{_shown(label.right_as_fine)}, type {_shown(label.right_as_type)}, "
-        f"kind {_shown(label.right_as_kind)}",
-        f"misleading  {_shown(misleading.share)}   wrong at confidence {SAID} or more: label "
-        f"{_shown(misleading.label)}, type {_shown(misleading.type)}, relation "
-        f"{_shown(misleading.relation)}; label or type {_shown(misleading.without_relations)}",
-        f"relation    at {SAID}: precision {_shown(relation.precision)}, recall "
-        f"{_shown(relation.recall)}; given to {_shown(relation.false_given)} of columns without any",
-        f"personal    precision {_shown(personal.precision)}, recall {_shown(personal.recall)}",
-        f"subject     plausible {_shown(subject.plausible)}   first that can name the rows "
-        f"{_shown(subject.first)}",
+        f"open with {result.annotator}: {columns} in {tables}",
+        *SUMMARY.format(**parts, ece=ece, said=SAID).splitlines(),
     ]
     if result.columns_per_cpu_second is not None:
         lines.append(f"speed       {result.columns_per_cpu_second:.0f} columns per CPU second")

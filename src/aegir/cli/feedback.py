@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName
-from aegir.cli.rl_data import store_option
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say
 from aegir.pipeline.custom_types.store import type_files, types_folder
 from aegir.routing.corrections import read_corrections, record_corrections
@@ -17,10 +16,7 @@ from aegir_rl.offline.store import DecisionStore
 
 @click.command(epilog="Example: aegir feedback corrections.csv --store decisions.db")
 @click.argument("file", type=PathName(dir_okay=False))
-@store_option
-@click.option("--run", help="The run that is corrected [default: the last one with the table].")
-@click.option("--by", default="user", show_default=True, help="Who says so.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per correction.")
+@verb_options("store", "feedback")
 def feedback(file: Path, store: str, run: str | None, by: str, as_json: bool) -> None:
     """Record what columns of a past run really are.
 

@@ -2,7 +2,7 @@
 
 0 done · 1 failed at work · 2 asked wrongly · 3 worked, and the verdict is no · 130 interrupted · 143 terminated
 
-`VERBS` names every verb with its module, which is imported when the verb is run: `aegir --help` imports none, and the
+verbs.tsv names every verb with its module, which is imported when the verb is run: `aegir --help` imports none, and the
 modules can import what they need at the top. A verb's help line is the first line of its docstring.
 """
 
@@ -32,50 +32,9 @@ GROUPS = {
     "sim": "Try solvers on software tasks in a sandbox, and learn which to ask.",
     "runs": "Look at training runs.",
 }
-VERBS = {
-    "annotate": "cli.annotate:annotate",
-    "diff": "cli.diff:diff",
-    "eval": "cli.evaluate:evaluate",
-    "review export": "cli.review_files:export",
-    "review history": "cli.review_files:history",
-    "review import": "cli.review_files:import_reviews",
-    "review table": "cli.review:review_table",
-    "types forget": "cli.custom_types:forget",
-    "types learn": "cli.custom_types:learn",
-    "types list": "cli.types:list_types",
-    "types show": "cli.types:show_type",
-    "serve": "cli.serve:serve",
-    "feedback": "cli.feedback:feedback",
-    "doctor": "cli.doctor:doctor",
-    "swarm add": "cli.swarm:add",
-    "swarm grow": "lab.cli.swarm_grow:grow",
-    "swarm list": "cli.swarm:list_specialists",
-    "swarm remove": "cli.swarm:remove",
-    "train calibrate": "lab.cli.train_bytes:calibrate",
-    "train export": "lab.cli.train_bytes:export",
-    "train ngrams": "lab.cli.train:ngrams",
-    "train parl": "lab.cli.train_parl:parl",
-    "train pretrain": "lab.cli.train_bytes:pretrain",
-    "train spawning": "lab.cli.train_spawning:spawning",
-    "train specialist": "lab.cli.train_specialist:specialist",
-    "train supervised": "lab.cli.train_bytes:supervised",
-    "rl analyze-rewards": "cli.rl_data:analyze",
-    "rl choose": "cli.rl_policies:choose",
-    "rl collect": "lab.cli.rl_collect:collect_decisions",
-    "rl collect-synth": "cli.rl_data:collect_synth",
-    "rl eval-offline": "cli.rl_policies:eval_offline",
-    "rl export": "cli.rl_data:export",
-    "rl train-bc": "cli.rl_policies:train_bc",
-    "rl train-cql": "cli.rl_policies:train_cql",
-    "rewards validate": "lab.cli.rewards:validate",
-    "sim collect": "cli.sim_train:collect",
-    "sim generate": "cli.sim:generate",
-    "sim log": "cli.sim_train:log",
-    "sim run": "cli.sim:run",
-    "sim train-ppo": "cli.sim_train:train",
-    "runs health": "cli.runs:health",
-    "bench": "cli.bench:bench",
-}
+PACKAGE = Path(__file__).parents[1]
+_LINES = Path(__file__).with_name("verbs.tsv").read_text(encoding="utf-8").splitlines()
+VERBS = dict(line.split("\t", 1) for line in _LINES[1:])
 """Every verb, and where its command is defined: module of `aegir`:function."""
 HEADINGS = {
     "Tables": ("annotate", "diff", "eval", "review", "types", "serve"),
@@ -84,7 +43,6 @@ HEADINGS = {
     "Research": ("rl", "rewards", "sim", "runs", "bench"),
 }
 """The sections of `aegir --help`."""
-PACKAGE = Path(__file__).parents[1]
 
 
 def find_help_line(home: str) -> str:
@@ -247,13 +205,11 @@ def _exit_on_signals() -> Iterator[None]:
     def stop(number: int, _frame: object) -> None:
         raise _Terminated(number)
 
-    names = [
-        name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
-    ]  # Windows has no SIGHUP
     changed = {}
     with suppress(ValueError):  # signals can be set in the main thread only
-        for number in (getattr(signal, name) for name in names):
-            if signal.getsignal(number) is signal.SIG_DFL:
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
                 changed[number] = signal.signal(number, stop)
     try:
         yield

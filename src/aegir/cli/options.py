@@ -1,7 +1,11 @@
 """Options that several verbs share, so that they are spelt and explained alike; from options to settings.
 
-    @annotation_options("rows", "annotator", "effort")
+    @verb_options("rows", "annotator", "effort")
     def verb(**options): settings = settings_from(options)
+
+options.tsv has every option in a line: the verb, or the group that several verbs share; flags; what it takes (`KINDS`; with
+limits such as 0..1, or >0..1 without 0; `*` may be repeated, `!` is required); its default, where =rows is that setting of
+annotating. An option whose choices or help come from the code is declared at its verb.
 
 The environment is read here and nowhere below: AEGIR_RL_POLICY=1 switches the policy of AEGIR_RL_CHECKPOINT on, and
 AEGIR_LLM_KEY is the key for the endpoint that --llm-endpoint names.
@@ -10,13 +14,13 @@ AEGIR_LLM_KEY is the key for the endpoint that --llm-endpoint names.
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from aegir.cli.terminal import tell
-from aegir.pipeline.registry import ROUTED
 from aegir.pipeline.settings import DEFAULTS, AnnotationSettings, parse_seconds, parse_spawn
 from aegir_rl.base.errors import UsageError
 
@@ -72,156 +76,72 @@ class SpawnCount(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), param, ctx)
 
 
-OPTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
-    "rows": (
-        click.option(
-            "--rows",
-            default=DEFAULTS.rows,
-            type=click.IntRange(1),
-            show_default=True,
-            help="Values sampled per column, spread over the whole table.",
-        ),
-    ),
-    "seed": (click.option("--seed", default=0, show_default=True, help="Which rows are sampled."),),
-    "tables": (
-        click.option(
-            "--tables",
-            metavar="PATTERN",
-            multiple=True,
-            help="Only these tables of databases given by address: a name or pattern, such as sales.*; may be repeated.",
-        ),
-    ),
-    "annotator": (
-        click.option(
-            "--annotator",
-            metavar="NAME",
-            default=DEFAULTS.annotator,
-            help="dispatch (default), combined, search (or search@low, search@0.75, …), swarm, byte_model, ngrams or rules.",
-        ),
-        click.option(
-            "--model",
-            type=PathName(),
-            help="Weights made by `aegir train export` for byte_model, the folder of a swarm for swarm, "
-            "else weights made by `aegir train ngrams`, instead of those that ship.",
-        ),
-    ),
-    "effort": (
-        click.option(
-            "--effort",
-            metavar="NAME|NUMBER",
-            help="How far unsure columns are searched: low, normal (default; high for --annotator search), high, or a number from 0 to 1.",
-        ),
-        click.option(
-            "--within",
-            metavar="TIME",
-            help="Search each table for at most this long, such as 200ms: the best answer that is there by then.",
-        ),
-    ),
-    "routing": (
-        click.option(
-            "--routing",
-            type=PathName(dir_okay=False),
-            help="Route by this table (YAML) instead of the one that ships.",
-        ),
-        click.option(
-            "--policy",
-            type=PathName(dir_okay=False),
-            help="Route by this learnt policy; below its floor, or if it fails, the routing table decides.",
-        ),
-    ),
-    "llm": (
-        click.option(
-            "--llm-endpoint",
-            metavar="URL",
-            help="Send columns that stay unsure, five cells of each, to this OpenAI-compatible endpoint; "
-            f"the key, if it needs one, is read from {LLM_KEY}.",
-        ),
-        click.option("--llm-model", metavar="NAME", help="The model to call at --llm-endpoint."),
-        click.option(
-            "--llm-price",
-            nargs=2,
-            type=NumberRange(0),
-            default=(0.0, 0.0),
-            metavar="IN OUT",
-            help="What a million tokens cost, sent and received, for the account at the end.",
-        ),
-    ),
-    "spawn": (
-        click.option(
-            "--spawn",
-            metavar="auto|all|N",
-            type=SpawnCount(),
-            help="Specialists that a table may activate (annotator swarm): as its complexity asks for, all that the router "
-            "chooses, or at most N [default: auto, if the swarm has an estimate].",
-        ),
-    ),
-    "timing": (
-        click.option(
-            "--timing",
-            is_flag=True,
-            help="Measure how long each table takes (annotator swarm); such output differs from run to run.",
-        ),
-    ),
-    "custom": (
-        click.option(
-            "--no-custom",
-            is_flag=True,
-            help="Leave out the types that you taught (`aegir types learn`).",
-        ),
-    ),
-    "memory": (
-        click.option(
-            "--memory",
-            metavar="FILE|URL",
-            help="Where reviews are kept: a SQLite file, or postgresql://user@host/database "
-            "[default: AEGIR_MEMORY, else memory.db in AEGIR_HOME].",
-        ),
-    ),
-    "no_memory": (
-        click.option(
-            "--no-memory", is_flag=True, help="Leave out what was reviewed (`aegir review`)."
-        ),
-    ),
+KINDS: dict[str, Callable[..., dict[str, Any]]] = {
+    "flag": lambda: {"is_flag": True},
+    "text": dict,
+    "path": lambda: {"type": PathName()},
+    "file": lambda: {"type": PathName(dir_okay=False)},
+    "folder": lambda: {"type": PathName(file_okay=False)},
+    "int": lambda limits="": {"type": click.IntRange(**_range(limits)) if limits else int},
+    "number": lambda limits="": {"type": NumberRange(**_range(limits)) if limits else float},
+    "choice": lambda *names: {"type": click.Choice(names)},
+    "prices": lambda: {"type": NumberRange(0), "nargs": 2, "default": (0.0, 0.0)},
+    "spawn": lambda: {"type": SpawnCount()},
+    "store": lambda: {"envvar": "AEGIR_STORE"},
 }
-"""Groups of options that are settings of annotating."""
+"""What an option takes, by the first word of its `value` in options.tsv."""
 
 
-def annotation_options(*names: str) -> Callable[[Verb], Verb]:
-    """Give a verb these groups of options, in this order."""
-    return _all_of([option for name in names for option in OPTIONS[name]])
+def verb_options(*groups: str, **defaults: Any) -> Callable[[Verb], Verb]:
+    """Give a verb the options of these groups of options.tsv, in this order; some with defaults from the code."""
+    rows = [row for group in groups for row in _options_by_group()[group]]
 
-
-def threshold_options(default: float = DEFAULTS.min_confidence) -> Callable[[Verb], Verb]:
-    """--min-confidence, with this default, and --precision."""
-    return _all_of(
-        [
-            click.option(
-                "--min-confidence",
-                type=NumberRange(0, 1),
-                default=default,
-                show_default=True,
-                help="Abstain below this confidence.",
-            ),
-            click.option(
-                "--precision",
-                type=float,
-                help="Abstain so that this share of answers was right on validation tables.",
-            ),
-        ]
-    )
-
-
-def _all_of(options: Sequence[Callable[[Any], Any]]) -> Callable[[Verb], Verb]:
     def decorate(verb: Verb) -> Verb:
-        for option in reversed(options):
-            verb = option(verb)
+        for row in reversed(rows):
+            verb = _option(row, defaults)(verb)
         return verb
 
     return decorate
 
 
+@cache
+def _options_by_group() -> dict[str, list[list[str]]]:
+    groups: dict[str, list[list[str]]] = {}
+    lines = Path(__file__).with_name("options.tsv").read_text(encoding="utf-8").splitlines()
+    for line in lines[1:]:
+        group, *cells = line.split("\t")
+        groups.setdefault(group, []).append(cells)
+    return groups
+
+
+def _option(row: Sequence[str], defaults: Mapping[str, Any]) -> Callable[[Verb], Verb]:
+    flags, value, metavar, default, text = row
+    names, (kind, *details) = flags.split(), value.split()
+    attributes = KINDS[kind.rstrip("*!")](*details)
+    if "*" in kind or "!" in kind:
+        attributes |= {"multiple": "*" in kind, "required": "!" in kind}
+    name = next((each for each in names if each[0] != "-"), names[0][2:].replace("-", "_"))
+    if name in defaults:
+        attributes["default"] = defaults[name]
+    elif default:
+        attributes["default"] = getattr(DEFAULTS, default[1:]) if default[0] == "=" else default
+    shown = "default" in attributes and kind != "prices" and "(default)" not in text
+    return click.option(
+        *names, metavar=metavar or None, show_default=shown, help=text, **attributes
+    )
+
+
+def _range(limits: str) -> dict[str, Any]:
+    """The limits of a range: `1..`, `0..1`, or `>0..1` without 0 itself."""
+    ends = limits.removeprefix(">").split("..")
+    low, high = (float(end) if "." in end else int(end or 0) for end in ends)
+    return {"min": low, "max": high or None, "min_open": limits[0] == ">"}
+
+
 def settings_from(options: Mapping[str, Any]) -> AnnotationSettings:
-    """Return the settings that the options of `annotation_options` and the environment ask for."""
+    """Return the settings that the options of a verb and the environment ask for."""
+    from aegir.pipeline.registry import ROUTED  # loads numpy, which few verbs need for --help
+
     values = dict(options)
     if values.pop("no_custom", False):
         values["custom_types"] = False
@@ -270,12 +190,3 @@ def llm_from(
 
 
 NO_DATABASE = "--tables chooses tables of a database given by its address, such as sqlite:///shop.db; no source is one"
-
-
-def source_option(verb: Verb) -> Verb:
-    """--data-source."""
-    return click.option(
-        "--data-source",
-        type=click.Choice(["real", "synthetic", "proxy", "all"]),
-        help="Only episodes whose outcome comes from there. Needed where a log mixes sources.",
-    )(verb)

@@ -1,28 +1,16 @@
 """Where a verb that draws an HTML page puts it: a file, or stdout if that is no terminal."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
-
-
-def page_option(verb: Verb) -> Verb:
-    """--out."""
-    return click.option(
-        "--out",
-        "-o",
-        type=PathName(dir_okay=False),
-        help="Write the page to this file, not to stdout.",
-    )(verb)
+page_option = verb_options("page")
 
 
 def page_target(out: Path | None, as_json: bool, example: str) -> Path | None:

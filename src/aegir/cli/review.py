@@ -26,11 +26,11 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir.cli.options import annotation_options, settings_from
+from aegir.cli.options import settings_from, verb_options
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import default_location
 from aegir.memory.questions import columns_to_review
-from aegir.memory.review import Review, check_label
+from aegir.memory.review import check_label
 from aegir.memory.store import ReviewStore
 from aegir.pipeline.custom_types.store import DEFAULT_KIND, check_name, load_types, types_folder
 from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
@@ -50,12 +50,7 @@ class _Quit(Exception):
 
 @click.command("table", epilog="Example: aegir review table customers.csv --by ada")
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--all", "everything", is_flag=True, help="Ask about every column, reviewed ones too."
-)
-@click.option("--by", help="Who says so [default: the name you are logged in with].")
-@annotation_options("rows", "annotator", "effort", "routing", "memory")
-@click.option("--json", "as_json", is_flag=True, help="Print every review as a JSON object.")
+@verb_options("review table", "rows", "annotator", "effort", "routing", "memory")
 def review_table(
     sources: tuple[str, ...],
     everything: bool,
@@ -134,22 +129,18 @@ class _Dialogue:
             if not logged and routed is not None:
                 _log(self.store, routed, answer)
                 logged = True
-            self._keep(
-                self.store.record(
-                    table,
-                    column.index,
-                    label,
-                    answer=column,
-                    by=self.by,
-                    personal=personal,
-                    own_types=self.own,
-                )
+            review = self.store.record(
+                table,
+                column.index,
+                label,
+                answer=column,
+                by=self.by,
+                personal=personal,
+                own_types=self.own,
             )
-
-    def _keep(self, review: Review) -> None:
-        self.recorded += 1
-        if self.as_json:
-            say(review.to_json())
+            self.recorded += 1
+            if self.as_json:
+                say(review.to_json())
 
     def _ask(self, column: ColumnAnnotation) -> tuple[str | None, bool | None]:
         """Return label and personal flag, or `_SKIPPED`; ask again after what cannot be understood."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName, annotation_options
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.review import open_location
 from aegir.cli.terminal import say, tell
 from aegir.memory.location import memory_exists
@@ -17,10 +17,7 @@ from aegir_rl.base.wording import amount
 
 
 @click.command("export", epilog="Example: aegir review export --out reviews.jsonl")
-@annotation_options("memory")
-@click.option(
-    "--out", "-o", type=PathName(dir_okay=False), help="Write to this file, not to stdout."
-)
+@verb_options("memory", "review export")
 def export(memory: str | None, out: Path | None) -> None:
     """Write all reviews as JSON lines, oldest first.
 
@@ -37,7 +34,7 @@ def export(memory: str | None, out: Path | None) -> None:
 
 @click.command("import", epilog="Example: aegir review import reviews.jsonl")
 @click.argument("file", type=PathName(dir_okay=False))
-@annotation_options("memory")
+@verb_options("memory")
 def import_reviews(file: Path, memory: str | None) -> None:
     """Add the reviews of a file of JSON lines to those that are kept here.
 
@@ -53,8 +50,7 @@ def import_reviews(file: Path, memory: str | None) -> None:
 @click.command("history", epilog="Example: aegir review history customers.csv email")
 @click.argument("table", required=False)
 @click.argument("column", required=False)
-@annotation_options("memory")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per review.")
+@verb_options("memory", "review history")
 def history(table: str | None, column: str | None, memory: str | None, as_json: bool) -> None:
     """List what was said about columns, by whom and when.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import NumberRange, PathName, source_option
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
@@ -20,37 +20,9 @@ from aegir_rl.offline.reward_report import analyze_rewards
 from aegir_rl.offline.store import DecisionStore
 from aegir_rl.offline.synthetic import explore, simulate
 
-STORE = "decisions.db"
-store_option = click.option(
-    "--store",
-    metavar="FILE|URL",
-    envvar="AEGIR_STORE",
-    default=STORE,
-    show_default=True,
-    help="SQLite file, or postgresql://user@host/database; also from AEGIR_STORE.",
-)
-plots_option = click.option(
-    "--plots", type=PathName(file_okay=False), help="Write the plots as SVG files into this folder."
-)
-
 
 @click.command("collect-synth", epilog="Example: aegir rl collect-synth --rows 650")
-@click.option(
-    "--rows", type=click.IntRange(1), default=650, show_default=True, help="Episodes to make up."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same episodes.")
-@click.option(
-    "--explore",
-    "epsilon",
-    type=NumberRange(0, 1, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="Share of decisions drawn uniformly instead of by the static table.",
-)
-@store_option
-@click.option(
-    "--output", type=PathName(dir_okay=False), help="Write a .jsonl or .parquet file instead."
-)
+@verb_options("rl collect-synth", "store")
 def collect_synth(rows: int, seed: int, epsilon: float, store: str, output: Path | None) -> None:
     """Make up logged decisions in a synthetic world of columns and workers.
 
@@ -69,14 +41,7 @@ def collect_synth(rows: int, seed: int, epsilon: float, store: str, output: Path
 
 
 @click.command("export", epilog="Example: aegir rl export --output routing.jsonl")
-@store_option
-@click.option(
-    "--output",
-    type=PathName(dir_okay=False),
-    required=True,
-    help="File to write: JSON lines, or Parquet if its name ends in .parquet.",
-)
-@source_option
+@verb_options("store", "rl export", "data source")
 def export(store: str, output: Path, data_source: LogSource | None) -> None:
     """Write the logged decisions of a store, with the outcomes known by now, to a file."""
     if "://" not in store and not Path(store).exists():
@@ -93,14 +58,7 @@ def export(store: str, output: Path, data_source: LogSource | None) -> None:
     "analyze-rewards",
     epilog="Example: aegir rl analyze-rewards --data routing.jsonl --out reward_report.json",
 )
-@click.option(
-    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
-)
-@click.option("--out", type=PathName(dir_okay=False), help="Write the report here, as JSON.")
-@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
-@plots_option
-@source_option
-@click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
+@verb_options("rl analyze-rewards", "plots", "data source")
 def analyze(
     data: Path,
     out: Path | None,

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from aegir.cli.options import NumberRange, PathName, Verb, source_option
-from aegir.cli.rl_data import make_folder, plots_option, write_plots, write_text
+from aegir.cli.options import verb_options
+from aegir.cli.rl_data import make_folder, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
@@ -37,50 +37,16 @@ from aegir_rl.offline.policy import RoutingPolicy
 HELD_OUT = 0.3
 
 
-def training_options(verb: Verb) -> Verb:
-    """--data, --out, --held-out, --data-source, --steps, --seed, --json."""
-    options: list[Callable[[Verb], Verb]] = [
-        click.option(
-            "--data",
-            type=PathName(dir_okay=False),
-            required=True,
-            help="A log: .jsonl or .parquet.",
-        ),
-        click.option(
-            "--out",
-            type=PathName(dir_okay=False),
-            required=True,
-            help="The policy, a .safetensors file.",
-        ),
-        click.option(
-            "--held-out",
-            type=NumberRange(0, 0.9),
-            default=HELD_OUT,
-            show_default=True,
-            help="Share of groups (tables) kept from training, for eval-offline.",
-        ),
-        source_option,
-        click.option(
-            "--steps",
-            type=click.IntRange(1),
-            default=LearningSettings().steps,
-            show_default=True,
-            help="Gradient steps.",
-        ),
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Same log and seed, same policy."
-        ),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object."),
-    ]
-    for option in reversed(options):
-        verb = option(verb)
-    return verb
+VALUE_LEARNING = ("policy training", "data source", "value learning", "plots")
+TRAINED = {"held_out": HELD_OUT, "steps": LearningSettings().steps}
+VALUED = {**TRAINED, "gamma": LearningSettings().gamma}
+"""Defaults of training a policy, and of training one by values."""
 
 
 @click.command(
     "train-bc", epilog="Example: aegir rl train-bc --data routing.jsonl --out bc.safetensors"
 )
-@training_options
+@verb_options("policy training", "data source", **TRAINED)
 def train_bc(
     data: Path,
     out: Path,
@@ -105,43 +71,10 @@ def train_bc(
         )
 
 
-def value_options(verb: Verb) -> Verb:
-    """--gamma, --hidden, --all-outcomes, --plots."""
-    options: list[Callable[[Verb], Verb]] = [
-        click.option(
-            "--gamma",
-            type=NumberRange(0, 1),
-            default=LearningSettings().gamma,
-            show_default=True,
-            help="Discount between the decisions of a chain.",
-        ),
-        click.option(
-            "--hidden", default="64,64", show_default=True, metavar="SIZES", help="Hidden layers."
-        ),
-        click.option(
-            "--all-outcomes",
-            is_flag=True,
-            help="Learn from what every worker would have earned, where the log holds that (`aegir rl collect`).",
-        ),
-        plots_option,
-    ]
-    for option in reversed(options):
-        verb = option(verb)
-    return verb
-
-
 @click.command(
     "train-cql", epilog="Example: aegir rl train-cql --data routing.jsonl --out cql.safetensors"
 )
-@training_options
-@click.option(
-    "--alpha",
-    type=NumberRange(0, min_open=True),
-    default=ALPHA,
-    show_default=True,
-    help="Weight of the conservative term.",
-)
-@value_options
+@verb_options(*VALUE_LEARNING, "rl train-cql", alpha=ALPHA, **VALUED)
 def train_cql(alpha: float, **options: Any) -> None:
     """Train conservative Q-learning, and compare it with the static table.
 
@@ -154,15 +87,7 @@ def train_cql(alpha: float, **options: Any) -> None:
 @click.command(
     "choose", epilog="Example: aegir rl choose --data routing.jsonl --out policy.safetensors"
 )
-@training_options
-@click.option(
-    "--alpha",
-    "alphas",
-    type=NumberRange(0),
-    multiple=True,
-    help="Weight of the conservative term; several may be given. Default: 0, 0.1, 0.5 and 2.",
-)
-@value_options
+@verb_options(*VALUE_LEARNING, "rl choose", **VALUED)
 def choose(alphas: tuple[float, ...], **options: Any) -> None:
     """Train behaviour cloning, a reward model and conservative Q-learning, and write the best.
 
@@ -194,12 +119,9 @@ def _train(
     policy = _save(chosen.policy, out, log, held_out)
     write_plots(plots, trial_plots(chosen))
     if as_json:
+        record = {"version": policy.version, "chosen": chosen.best.as_dict()}
         trials = [trial.as_dict() for trial in chosen.trials]
-        click.echo(
-            json.dumps(
-                {"version": policy.version, "chosen": chosen.best.as_dict(), "trials": trials}
-            )
-        )
+        click.echo(json.dumps({**record, "trials": trials}))
         return
     _show_trials(chosen)
     say(
@@ -211,29 +133,7 @@ def _train(
     "eval-offline",
     epilog="Example: aegir rl eval-offline --data routing.jsonl --checkpoint cql.safetensors --out evaluation.json",
 )
-@click.option(
-    "--data", type=PathName(dir_okay=False), required=True, help="A log: .jsonl or .parquet."
-)
-@click.option(
-    "--checkpoint", type=PathName(dir_okay=False), required=True, help="The policy to evaluate."
-)
-@click.option("--out", type=PathName(dir_okay=False), help="Write the evaluation here, as JSON.")
-@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
-@plots_option
-@click.option(
-    "--baseline", metavar="WORKER", help="Compare with always choosing this worker instead."
-)
-@click.option(
-    "--groups",
-    type=click.Choice(["auto", "held-out", "all"]),
-    default="auto",
-    show_default=True,
-    help="Episodes to evaluate on; auto: held-out ones if the policy was trained on this log, else all.",
-)
-@source_option
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the whole evaluation as one JSON object."
-)
+@verb_options("rl eval-offline", "plots", "data source")
 def eval_offline(
     data: Path,
     checkpoint: Path,
@@ -325,8 +225,7 @@ def _show_trials(chosen: Chosen) -> None:
     for alpha in dict.fromkeys(trial.alpha for trial in chosen.trials):
         best = chosen.best_of(candidate_name(alpha))
         mark = "*" if best == chosen.best else " "
-        point = best.point
-        found = point.difference
+        point, found = best.point, best.point.difference
         say(
             f"{mark} {best.name:<18} {found.value:+.4f} ({found.show_interval('+.4f')})  lower bound "
             f"{point.lower_bound:+.4f}  floor {point.floor:.3f}  own decisions {point.coverage:.0%}"
@@ -336,14 +235,10 @@ def _show_trials(chosen: Chosen) -> None:
 def _show(evaluation: PolicyEvaluation) -> None:
     compared, support = evaluation.compared, evaluation.compared.support
     say(f"{'':<8} {'policy':>8} {'95 % interval':>18}   {'static':>8} {'95 % interval':>18}")
-    rows: list[tuple[str, Any, Any]] = [
-        (name, compared.policy[name], compared.static[name]) for name in compared.policy
-    ]
-    for name, own, static in rows:
-        cells = "   ".join(
-            f"{found.value:8.4f} {found.show_interval():>18}" for found in (own, static)
-        )
-        say(f"{name:<8} {cells}")
+    for name, own in compared.policy.items():
+        both = (own, compared.static[name])
+        cells = (f"{found.value:8.4f} {found.show_interval():>18}" for found in both)
+        say(f"{name:<8} {'   '.join(cells)}")
     say(
         f"{amount(support.episodes, 'episode')} in {amount(support.groups, 'group')}, effective {support.effective:.0f}, largest "
         f"weight {support.largest_weight:.1f}, mean weight {support.mean_weight:.2f}, unsupported {support.unsupported:.1%}; "

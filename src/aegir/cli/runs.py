@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import NumberRange, PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.health.report import Unwell
@@ -14,15 +14,7 @@ from aegir_rl.health.run_health import check_run
 
 @click.command("health", epilog="Example: aegir runs health runs/tiny --json")
 @click.argument("run", type=PathName())
-@click.option(
-    "--false-alarm-every",
-    type=NumberRange(min=1, min_open=True),
-    default=100_000,
-    show_default=True,
-    metavar="STEPS",
-    help="Steps between false alarms, at least, on average.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@verb_options("runs health")
 def health(run: Path, false_alarm_every: float, as_json: bool) -> None:
     """Say whether a run is well, from the metrics in its folder.
 

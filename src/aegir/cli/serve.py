@@ -11,8 +11,8 @@ import click
 from aegir.cli.options import (
     NumberRange,
     PathName,
-    annotation_options,
     settings_from,
+    verb_options,
 )
 from aegir.cli.terminal import tell
 from aegir.memory.location import default_location
@@ -94,13 +94,13 @@ DEFAULTS = RequestLimits()
     show_default=True,
     help="Longest time at work for a request.",
 )
-@annotation_options("annotator", "effort", "routing")
+@verb_options("annotator", "effort", "routing")
 @click.option(
     "--log-decisions",
     metavar="FILE|URL",
     help="Route columns by the dispatcher, and store its decisions in this SQLite file or PostgreSQL database.",
 )
-@annotation_options("memory")
+@verb_options("memory")
 @click.option(
     "--runs", type=PathName(file_okay=False), help="A folder of training runs to show on the page."
 )

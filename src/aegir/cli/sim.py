@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
-from aegir.cli.options import PathName, annotation_options, llm_from
+from aegir.cli.options import PathName, llm_from, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.engines.solving import results_over
 from aegir_rl.base.errors import UsageError
@@ -118,7 +118,7 @@ def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> 
     help="Append a JSON line per task; tasks that have one are skipped.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
-@annotation_options("llm")
+@verb_options("llm")
 @engine_options
 def run(
     path: Path,

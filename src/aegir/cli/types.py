@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from aegir.answers.writers import quoted_json
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir.pipeline.custom_types.store import CustomType, load_types, types_folder
 from aegir.pipeline.type_catalogue import Entry, entry_as_dict, list_entries, place_of
@@ -25,16 +26,7 @@ from aegir.vocabulary.terms import (
 
 
 @click.command("list", epilog="Example: aegir types list --under money")
-@click.option("--kinds", is_flag=True, help="Only kinds.")
-@click.option("--types", is_flag=True, help="Only column types.")
-@click.option("--fine", is_flag=True, help="Only fine types.")
-@click.option("--relations", is_flag=True, help="Only relations, which are outside the tree.")
-@click.option("--custom", is_flag=True, help="Only types that you taught.")
-@click.option("--personal", is_flag=True, help="Only what is likely to be personal data.")
-@click.option(
-    "--under", metavar="NAME", help="Only what lies under this kind, type or Schema.org class."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@verb_options("types list")
 def list_types(
     kinds: bool,
     types: bool,
@@ -70,7 +62,7 @@ def list_types(
 
 @click.command("show", epilog="Example: aegir types show openingHours")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@verb_options("types show")
 def show_type(name: str, as_json: bool) -> None:
     """Explain one name: what it means, an example, its place in the tree."""
     taught = load_types(types_folder(), tell)

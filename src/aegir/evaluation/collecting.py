@@ -1,16 +1,14 @@
 """Log decisions about labelled tables: with exploration, and with the true outcome of every worker.
 
-    for episodes in collect(pipeline, tables, run="…"):     # one per labelled column, some hundred at a time
-        store.append(episodes)
+    store.append(collect(pipeline, tables, run="…"))     # an episode per labelled column
 
 An episode's `accuracy` is 1 if the type that was answered is acceptable (docs/labelled-tables.md), else 0. Beside it,
 `accuracy_of.WORKER` says the same of every worker, asked about all columns: with it the value of any policy is known
 exactly, which is what off-policy estimates are judged by. No reward counts these parts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from aegir.pipeline.decide import decide
 from aegir.pipeline.judged_columns import JudgedColumn
@@ -27,30 +25,24 @@ Right = Sequence[bool | None]
 
 
 def collect(
-    pipeline: Pipeline,
-    tables: Iterable[LabelledTable],
-    run: str,
-    source: Source = "real",
-) -> Iterator[list[Episode]]:
-    """Yield the episodes of labelled columns, those of some tables at a time."""
-    waiting, number = iter(tables), 0
-    while batch := list(islice(waiting, TABLES_AT_ONCE)):
-        plain = [labelled.table for labelled in batch]
-        scored = pipeline.score(plain)
-        by_worker = {
-            worker: [_judge(*each)[1] for each in zip(batch, answers, strict=True)]
-            for worker in pipeline.plan.workers
-            for answers in [pipeline.answers_of(worker, plain)]
-        }
-        episodes: list[Episode] = []
-        for index, (labelled, scores) in enumerate(zip(batch, scored, strict=True)):
-            labels, right = _judge(labelled, scores)
-            assert scores.routed is not None, "a pipeline says how it routed a table"
-            decided = scores.routed.episodes(labels, source, f"{run}/{number + index}")
-            workers = {worker: of_tables[index] for worker, of_tables in by_worker.items()}
-            episodes += _with_outcomes(decided, labelled, right, workers)
-        number += len(batch)
-        yield episodes
+    pipeline: Pipeline, tables: Sequence[LabelledTable], run: str, source: Source = "real"
+) -> list[Episode]:
+    """Return the episodes of the labelled columns of tables, of not many more than `TABLES_AT_ONCE` of them."""
+    plain = [labelled.table for labelled in tables]
+    scored = pipeline.score(plain)
+    by_worker = {
+        worker: [_judge(*each)[1] for each in zip(tables, answers, strict=True)]
+        for worker in pipeline.plan.workers
+        for answers in [pipeline.answers_of(worker, plain)]
+    }
+    episodes: list[Episode] = []
+    for index, (labelled, scores) in enumerate(zip(tables, scored, strict=True)):
+        labels, right = _judge(labelled, scores)
+        assert scores.routed is not None, "a pipeline says how it routed a table"
+        decided = scores.routed.episodes(labels, source, f"{run}/{index}")
+        workers = {worker: of_tables[index] for worker, of_tables in by_worker.items()}
+        episodes += _with_outcomes(decided, labelled, right, workers)
+    return episodes
 
 
 def _judge(labelled: LabelledTable, scores: TableScores) -> tuple[list[str], Right]:
@@ -68,14 +60,14 @@ def _with_outcomes(
     by_worker: dict[str, Right],
 ) -> Iterator[Episode]:
     """Yield the episodes of labelled columns with what came of them."""
-    for place, (episode, is_right) in enumerate(zip(episodes, right, strict=True)):
+    for index, (episode, is_right) in enumerate(zip(episodes, right, strict=True)):
         if is_right is None:
             continue
         outcomes = {
-            f"{OF_WORKER}{worker}": float(bool(of_worker[place]))
+            f"{OF_WORKER}{worker}": float(bool(of_worker[index]))
             for worker, of_worker in by_worker.items()
         }
-        last = replace(episode.decisions[-1], gold=labelled.labels[place].types or (NO_TYPE,))
+        last = replace(episode.decisions[-1], gold=labelled.labels[index].types or (NO_TYPE,))
         assert LABEL in last.action
         yield replace(
             episode,

@@ -1,7 +1,7 @@
 """The same tables three times: routed by the static table, routed by a learnt policy, and read in full.
 
     compared = compare_policy(pipeline, policy, tables)
-    compared.metrics("on").accuracy, compared.metrics("off").cost, compared.by_kind()
+    compared.metrics("on").accuracy, compared.metrics("off", "date").cost
 
     off     the static table decides
     on      the policy decides where it is sure, else the static table; what would be deployed
@@ -19,7 +19,8 @@ runs out of time.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -34,7 +35,6 @@ from aegir.pipeline.plan import COMBINED, WHOLE_TABLES, PolicyPlan, TablePlan
 from aegir.routing.decisions import FREE, RoutedTable
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.tables.labelled import LabelledTable
-from aegir_rl.base.arrays import Floats
 from aegir_rl.episode import Episode
 from aegir_rl.offline.intervals import Estimate, estimate_mean
 from aegir_rl.offline.logged_decisions import WORKER
@@ -96,15 +96,15 @@ class ColumnMetrics:
         """The metrics of these columns, at least one."""
         known = [row.right for row in rows if row.right is not None]
         return cls(
-            len(rows),
-            len(known),
-            _mean(known) if known else None,
-            _mean([row.agrees for row in rows]),
-            _mean([row.cost for row in rows]),
-            _mean([row.workers != (FREE,) for row in rows]),
-            _mean([row.decided_by == "policy" for row in rows]),
-            sum(len(row.workers) > 1 for row in rows),
-            sum(row.failures for row in rows),
+            columns=len(rows),
+            labelled=len(known),
+            accuracy=_mean(known) if known else None,
+            agreement=_mean([row.agrees for row in rows]),
+            cost=_mean([row.cost for row in rows]),
+            woken=_mean([row.workers != (FREE,) for row in rows]),
+            by_policy=_mean([row.decided_by == "policy" for row in rows]),
+            escalations=sum(len(row.workers) > 1 for row in rows),
+            failures=sum(row.failures for row in rows),
         )
 
 
@@ -114,24 +114,18 @@ class RoutingComparison:
 
     rows: Mapping[Way, tuple[RoutedColumn, ...]]
     """The same columns in the same order."""
-    seconds: Mapping[Way, Floats]
+    seconds: Mapping[Way, Sequence[float]]
     """(tables,) wall time of each table."""
     cpu_seconds: Mapping[Way, float]
 
-    def metrics(self, way: Way) -> ColumnMetrics:
-        """The metrics of all columns."""
-        return ColumnMetrics.of(self.rows[way])
+    def metrics(self, way: Way, kind: str | None = None) -> ColumnMetrics:
+        """The metrics of all columns, or of those of one kind."""
+        return ColumnMetrics.of([row for row in self.rows[way] if kind in (None, row.kind)])
 
-    def by_kind(self) -> dict[str, dict[Way, ColumnMetrics]]:
-        """The same for every kind of column, the most frequent kind first."""
-        kinds = [row.kind for row in self.rows["full"]]
-        return {
-            kind: {
-                way: ColumnMetrics.of([row for row in self.rows[way] if row.kind == kind])
-                for way in WAYS
-            }
-            for kind in sorted(set(kinds), key=lambda kind: (-kinds.count(kind), kind))
-        }
+    def kinds(self) -> list[str]:
+        """Every kind of column, the most frequent first."""
+        counts = Counter(row.kind for row in self.rows["full"])
+        return sorted(counts, key=lambda kind: (-counts[kind], kind))
 
     def difference(self) -> dict[str, Estimate]:
         """Paired differences, on minus off, with 95 % intervals over groups of tables.
@@ -157,28 +151,23 @@ class RoutingComparison:
             **{way: asdict(self.metrics(way)) for way in WAYS},
             "difference": {name: each.as_dict() for name, each in self.difference().items()},
             "by_kind": {
-                kind: {way: asdict(metrics) for way, metrics in ways.items()}
-                for kind, ways in self.by_kind().items()
+                kind: {way: asdict(self.metrics(way, kind)) for way in WAYS}
+                for kind in self.kinds()
             },
         }
 
     def measured(self) -> dict[str, Any]:
         """JSON-ready: times, which differ between runs."""
         record: dict[str, Any] = {
-            way: {
-                "table_ms": _percentiles(self.seconds[way]),
-                "cpu_seconds": self.cpu_seconds[way],
-            }
+            way: {"table_ms": _percentiles(self.seconds[way]), "cpu_seconds": self.cpu_seconds[way]}
             for way in WAYS
         }
         record["column_ms_by_kind"] = {
             kind: {
-                way: _percentiles(
-                    np.array([row.seconds for row in self.rows[way] if row.kind == kind])
-                )
+                way: _percentiles([row.seconds for row in self.rows[way] if row.kind == kind])
                 for way in WAYS
             }
-            for kind in self.by_kind()
+            for kind in self.kinds()
         }
         return record
 
@@ -213,87 +202,64 @@ def compare_policy(
             assert scores.routed is not None, "a pipeline says how it routed a table"
             answers[way] = decide(labelled.table, scores, DISPATCH), scores.routed
         full, routed = answers["full"]
-        rows["full"] += _full_rows(pipeline, labelled, full, routed, seconds["full"][-1])
+        each_column = seconds["full"][-1] / len(full.columns)
+        in_full = _read_in_full(pipeline, routed.steps[0][0].worker, each_column)
+        rows["full"] += _rows(labelled, full, full, [in_full] * len(full.columns))
         for way in ("off", "on"):
             answer, routed = answers[way]
-            rows[way] += _rows(labelled, full, answer, routed.episodes())
+            rows[way] += _rows(labelled, full, answer, [*map(_routed, routed.episodes())])
     return RoutingComparison(
         {way: tuple(found) for way, found in rows.items()},
-        {way: np.array(found) for way, found in seconds.items()},
+        seconds,
         cpu,
     )
+
+
+def _routed(episode: Episode) -> dict[str, Any]:
+    """How a column was routed."""
+    first = episode.decisions[0]
+    return {
+        "workers": tuple(str(decision.action[WORKER]) for decision in episode.decisions),
+        "decided_by": first.decided_by,
+        "reason": first.reason,
+        "cost": sum(decision.cost for decision in episode.decisions),
+        "failures": int(episode.rewards.get("failures", 0)),
+        "seconds": sum(decision.seconds for decision in episode.decisions),
+    }
+
+
+def _read_in_full(pipeline: Pipeline, worker: str, seconds: float) -> dict[str, Any]:
+    """The same of a column of a table that one worker read in full."""
+    return {
+        "workers": (worker,),
+        "decided_by": COMBINED,
+        "reason": f"{'no' if worker == FREE else 'a'} column of the table is unsure",
+        "cost": pipeline.plan.table.cost(worker),
+        "failures": 0,
+        "seconds": seconds,
+    }
 
 
 def _rows(
     labelled: LabelledTable,
     full: TableAnnotation,
     answer: TableAnnotation,
-    episodes: Sequence[Episode],
-) -> list[RoutedColumn]:
-    return [
-        _row(
-            labelled,
-            full,
-            answer,
-            place,
-            workers=tuple(str(decision.action[WORKER]) for decision in episode.decisions),
-            decided_by=episode.decisions[0].decided_by,
-            reason=episode.decisions[0].reason,
-            cost=sum(decision.cost for decision in episode.decisions),
-            failures=int(episode.rewards.get("failures", 0)),
-            seconds=sum(decision.seconds for decision in episode.decisions),
+    routed: Sequence[Mapping[str, Any]],
+) -> Iterator[RoutedColumn]:
+    columns = zip(labelled.labels, full.columns, answer.columns, routed, strict=True)
+    for index, (labels, in_full, given, how) in enumerate(columns):
+        yield RoutedColumn(
+            table=labelled.table.name,
+            place=index,
+            name=given.name or f"column {index}",
+            group=labelled.group or labelled.table.name,
+            kind=kind_of_labels(labels) or in_full.kind or NO_KIND,
+            label=given.label,
+            type=given.type,
+            right=JudgedColumn(labels, given).type_right,
+            agrees=given.label == in_full.label,
+            **how,
         )
-        for place, episode in enumerate(episodes)
-    ]
-
-
-def _full_rows(
-    pipeline: Pipeline,
-    labelled: LabelledTable,
-    answer: TableAnnotation,
-    routed: RoutedTable,
-    seconds: float,
-) -> list[RoutedColumn]:
-    columns = range(len(labelled.table.columns))
-    worker = routed.steps[0][0].worker
-    return [
-        _row(
-            labelled,
-            answer,
-            answer,
-            place,
-            workers=(worker,),
-            decided_by=COMBINED,
-            reason=f"{'no' if worker == FREE else 'a'} column of the table is unsure",
-            cost=pipeline.plan.table.cost(worker),
-            failures=0,
-            seconds=seconds / len(columns),
-        )
-        for place in columns
-    ]
-
-
-def _row(
-    labelled: LabelledTable,
-    full: TableAnnotation,
-    answer: TableAnnotation,
-    place: int,
-    **routed: Any,
-) -> RoutedColumn:
-    labels, given = labelled.labels[place], answer.columns[place]
-    kind = kind_of_labels(labels) or full.columns[place].kind or NO_KIND
-    return RoutedColumn(
-        table=labelled.table.name,
-        place=place,
-        name=given.name or f"column {place}",
-        group=labelled.group or labelled.table.name,
-        kind=kind,
-        label=given.label,
-        type=given.type,
-        right=JudgedColumn(labels, given).type_right,
-        agrees=given.label == full.columns[place].label,
-        **routed,
-    )
 
 
 def _value(row: RoutedColumn, right: bool) -> float:
@@ -311,8 +277,8 @@ def _paired(
     return estimate_mean(np.array([metric(on) - metric(off) for on, off in pairs]), groups)
 
 
-def _percentiles(seconds: Floats) -> dict[str, float]:
-    found = np.percentile(1000 * seconds, PERCENTILES)
+def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    found = np.percentile(1000 * np.asarray(seconds), PERCENTILES)
     return {f"p{p}": float(value) for p, value in zip(PERCENTILES, found, strict=True)}
 
 

@@ -8,6 +8,7 @@ the file or loading the model.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from aegir_rl.base.metrics import (
 )
 
 TABLES_AT_ONCE = 128
+DECIMALS = 6
 AnnotateAll = Callable[
     [Annotator, Sequence[Table], Thresholds | None], tuple[list[TableAnnotation], float | None]
 ]
@@ -53,21 +55,17 @@ class TaskEvaluation:
 
     def as_dict(self) -> dict[str, object]:
         """Return a JSON-ready object, with rates rounded to six digits."""
-        return {
-            "task": self.task,
-            "annotator": self.annotator,
-            "tables": self.tables,
-            "columns": self.columns,
-            "micro_f1": round(self.f1.micro_f1, 6),
-            "macro_f1": round(self.f1.macro_f1, 6),
-            "abstained": self.f1.abstained,
-            "ece": round(self.ece, 6),
-            "columns_per_cpu_second": self.columns_per_cpu_second
-            and round(self.columns_per_cpu_second, 1),
-            "unknown_labels": list(self.unknown_labels),
-            "operating_points": [_rounded(asdict(point)) for point in self.operating_points],
-            "classes": [_rounded(asdict(score)) for score in self.f1.classes],
+        f1, speed = self.f1, self.columns_per_cpu_second
+        record = {
+            **{name: getattr(self, name) for name in ("task", "annotator", "tables", "columns")},
+            **{name: getattr(f1, name) for name in ("micro_f1", "macro_f1", "abstained")},
+            "ece": self.ece,
+            "columns_per_cpu_second": speed and round(speed, 1),
+            "unknown_labels": self.unknown_labels,
+            "operating_points": [asdict(point) for point in self.operating_points],
+            "classes": [asdict(score) for score in f1.classes],
         }
+        return {name: rounded(value) for name, value in record.items()}
 
 
 def evaluate(
@@ -79,7 +77,7 @@ def evaluate(
 ) -> TaskEvaluation:
     """Score an annotator; for relations, column 0 is the subject of a table that names none.
 
-    `annotate` gives its answers and their speed; by default it is asked in this process.
+    `annotate` gives its answers and their speed; by default it is called in this process.
     """
     if task == "cpa":
         tables = [
@@ -149,7 +147,10 @@ def _answer(column: ColumnAnnotation, task: Task) -> tuple[str | None, float]:
     return (column.relation.label, column.relation.confidence) if column.relation else (None, 0.0)
 
 
-def _rounded(record: dict[str, object]) -> dict[str, object]:
-    return {
-        key: round(value, 6) if isinstance(value, float) else value for key, value in record.items()
-    }
+def rounded(value: Any) -> Any:
+    """The value with all numbers inside it rounded to six digits."""
+    if isinstance(value, float):
+        return round(value, DECIMALS)
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    return [rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

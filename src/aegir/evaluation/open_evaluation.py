@@ -1,63 +1,170 @@
 """Scores of an annotator on tables labelled in the open form: several acceptable names, or none of them.
 
-    evaluate_open(annotator, tables).type.right
+    evaluate_open(annotator, tables).type["right"]       each part over the columns that are labelled for it
 
-What makes an answer right is in judged_columns.py, the metrics are in open_metrics.py; docs/labelled-tables.md explains
-them. Names outside the vocabulary are left out and listed.
+What makes an answer right is in judged_columns.py; docs/labelled-tables.md explains the metrics. A share is None where
+there is nothing to take a share of. Names outside the vocabulary are left out and listed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from aegir.answers.annotation import TableAnnotation
 from aegir.answers.gold_labels import count_unknown_names, within_vocabulary
-from aegir.evaluation.evaluation import AnnotateAll, annotate_timed
-from aegir.evaluation.open_metrics import (
-    FineFigures,
-    LabelFigures,
-    MisleadingFigures,
-    PartFigures,
-    PersonalFigures,
-    RelationFigures,
-    Share,
-    TypeFigures,
-    share,
+from aegir.evaluation.evaluation import (
+    ABSTENTION_THRESHOLDS,
+    AnnotateAll,
+    annotate_timed,
+    rounded,
 )
 from aegir.pipeline.judged_columns import JudgedColumn, possible_subjects
 from aegir.readers.calibration import Thresholds
 from aegir.readers.scores import Annotator
 from aegir.tables.labelled import LabelledTable
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.metrics import expected_calibration_error, operating_point
 
-DECIMALS = 6
+Share = float | None
+Metrics = Mapping[str, Any]
+"""`columns`, how many were judged; shares by name; for `type` and `label`, `confidence` as well."""
+Test = Callable[[JudgedColumn], object]
+
+
+def _any(_: JudgedColumn) -> bool:
+    return True
+
+
+def _misleads(*parts: str) -> Test:
+    return lambda column: not column.misleading_parts.isdisjoint(parts)
+
+
+def _right_as(level: str) -> Test:
+    return lambda column: column.label_right and column.label_level == level
+
+
+_type_right, _fine_right = attrgetter("type_right"), attrgetter("fine_right")
+MEASURES: Mapping[str, tuple[Test, Mapping[str, tuple[Test, Test]]]] = {
+    "type": (
+        lambda column: column.type_right is not None,
+        {
+            "right": (_any, _type_right),
+            "none_precision": (lambda column: column.answer.type is None, _type_right),
+            "none_recall": (lambda column: not column.labels.types, _type_right),
+        },
+    ),
+    "fine": (
+        lambda column: column.labels.fine is not None,
+        {
+            "given": (_any, lambda column: column.fine_right is not None),
+            "precision": (lambda column: column.fine_right is not None, _fine_right),
+            "right": (_any, _fine_right),
+        },
+    ),
+    "label": (  # right as fine, type and kind and right abstentions add up to right
+        lambda column: column.label_right is not None,
+        {
+            "given": (_any, lambda column: column.answer.label is not None),
+            "right": (_any, attrgetter("label_right")),
+            **{f"right_as_{level}": (_any, _right_as(level)) for level in ("fine", "type", "kind")},
+        },
+    ),
+    "misleading": (
+        _any,
+        {
+            "share": (_any, attrgetter("misleading_parts")),
+            "without_relations": (_any, _misleads("label", "type")),
+            **{part: (_any, _misleads(part)) for part in ("label", "type", "relation")},
+        },
+    ),
+    "relation": (
+        lambda column: column.labels.relations is not None,
+        {
+            "precision": (attrgetter("relation_said"), attrgetter("relation_right")),
+            "recall": (
+                attrgetter("labels.relations"),
+                lambda column: column.relation_right and column.relation_said,
+            ),
+            "false_given": (
+                lambda column: not column.labels.relations,
+                attrgetter("relation_said"),
+            ),
+        },
+    ),
+    "personal": (
+        lambda column: column.labels.personal is not None,
+        {
+            "precision": (attrgetter("answer.personal"), attrgetter("labels.personal")),
+            "recall": (attrgetter("labels.personal"), attrgetter("answer.personal")),
+        },
+    ),
+}
+"""Part of the answer -> which columns are judged, and by name the shares: of which of these columns, what is counted."""
+
+
+def measure(part: str, columns: Sequence[JudgedColumn]) -> dict[str, Any]:
+    """The metrics of one part of the answer, over the columns that are labelled for it."""
+    is_judged, shares = MEASURES[part]
+    judged = [column for column in columns if is_judged(column)]
+    return {
+        "columns": len(judged),
+        **{
+            name: share(counts(column) for column in judged if of(column))
+            for name, (of, counts) in shares.items()
+        },
+    }
+
+
+def _with_confidence(
+    metrics: dict[str, Any], answers: Sequence[tuple[float, bool | None]]
+) -> Metrics:
+    """Add whether confidence means what it says, and what abstaining below it costs.
+
+    The answers are (confidence, right); the other judged columns got none.
+    """
+    unanswered = [(-1.0, False)] * (metrics["columns"] - len(answers))
+    pairs = np.array([*answers, *unanswered], float).reshape(-1, 2)
+    confidence, right = pairs[:, 0], pairs[:, 1].astype(bool)
+    metrics["confidence"] = {
+        "ece": expected_calibration_error(confidence[: len(answers)], right[: len(answers)]),
+        "operating_points": [
+            asdict(operating_point(confidence, right, limit)) for limit in ABSTENTION_THRESHOLDS
+        ],
+    }
+    return metrics
+
+
+def _measure_subjects(
+    tables: Sequence[LabelledTable], annotations: Sequence[TableAnnotation]
+) -> Metrics:
+    """The subject column, judged by what the values allow, because it is seldom labelled.
+
+    `plausible`: a column that can name a row was chosen, or none where there is no such column; `first`: the first such.
+    """
+    judged: list[tuple[int | None, Sequence[int | None]]] = [
+        (annotation.subject, possible_subjects(labelled) or [None])
+        for labelled, annotation in zip(tables, annotations, strict=True)
+        if labelled.table.columns
+    ]
+    return {
+        "tables": len(judged),
+        "plausible": share(subject in possible for subject, possible in judged),
+        "first": share(subject == possible[0] for subject, possible in judged),
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class SubjectFigures:
-    """The subject column, judged by what the values allow, because it is seldom labelled."""
+class PartMetrics:
+    """The main metrics of some columns, such as those of one domain or kind."""
 
-    tables: int
-    plausible: Share
-    """A column that can name a row was chosen, or none where there is no such column."""
-    first: Share
-    """The first such column was chosen, or none where there is none."""
-
-    @classmethod
-    def of(
-        cls, tables: Sequence[LabelledTable], annotations: Sequence[TableAnnotation]
-    ) -> "SubjectFigures":
-        """Measure all tables that have columns."""
-        judged: list[tuple[int | None, Sequence[int | None]]] = [
-            (annotation.subject, possible_subjects(labelled) or [None])
-            for labelled, annotation in zip(tables, annotations, strict=True)
-            if labelled.table.columns
-        ]
-        return cls(
-            tables=len(judged),
-            plausible=share(subject in possible for subject, possible in judged),
-            first=share(subject == possible[0] for subject, possible in judged),
-        )
+    name: str | None
+    columns: int
+    type_right: Share
+    label_right: Share
+    misleading: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +174,22 @@ class OpenEvaluation:
     annotator: str
     tables: int
     columns: int
-    type: TypeFigures
-    fine: FineFigures
-    label: LabelFigures
-    misleading: MisleadingFigures
-    relation: RelationFigures
-    personal: PersonalFigures
-    subject: SubjectFigures
-    domains: tuple[PartFigures, ...]
-    kinds: tuple[PartFigures, ...]
+    type: Metrics
+    fine: Metrics
+    label: Metrics
+    misleading: Metrics
+    relation: Metrics
+    personal: Metrics
+    subject: Metrics
+    domains: tuple[PartMetrics, ...]
+    kinds: tuple[PartMetrics, ...]
     columns_per_cpu_second: float | None
     unknown_labels: dict[str, int]
     """Names outside the vocabulary, which were left out, with their number of columns."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready object, with rates rounded to six digits."""
-        return {"task": "open", **_rounded(asdict(self))}
+        return {"task": "open", **rounded(asdict(self))}
 
 
 def evaluate_open(
@@ -93,7 +200,7 @@ def evaluate_open(
 ) -> OpenEvaluation:
     """Score an annotator; a subject that a table states is hidden from it.
 
-    `annotate` gives its answers and their speed; by default it is asked in this process.
+    `annotate` gives its answers and their speed; by default it is called in this process.
     """
     bare = [replace(labelled.table, subject=None) for labelled in tables]
     annotations, speed = (annotate or annotate_timed)(annotator, bare, thresholds)
@@ -113,17 +220,21 @@ def score_answers(
     ]
     if not columns:
         raise UsageError("no column has types or fine names, so there is nothing to score")
+    measured = {part: measure(part, columns) for part in MEASURES}
+    types = [(c.answer.type_confidence, c.type_right) for c in columns if c.type_right is not None]
+    labels = [
+        (column.answer.confidence, column.label_right)
+        for column in columns
+        if column.label_right is not None and column.answer.label is not None
+    ]
     return OpenEvaluation(
         annotator=", ".join(sorted({annotation.annotator for annotation in annotations})),
         tables=len(tables),
         columns=len(columns),
-        type=TypeFigures.of(columns),
-        fine=FineFigures.of(columns),
-        label=LabelFigures.of(columns),
-        misleading=MisleadingFigures.of(columns),
-        relation=RelationFigures.of(columns),
-        personal=PersonalFigures.of(columns),
-        subject=SubjectFigures.of(gold, annotations),
+        type=_with_confidence(measured.pop("type"), types),
+        label=_with_confidence(measured.pop("label"), labels),
+        **measured,
+        subject=_measure_subjects(gold, annotations),
         domains=_parts(columns, lambda column: column.domain),
         kinds=_parts(columns, lambda column: column.kind),
         columns_per_cpu_second=None,
@@ -133,18 +244,24 @@ def score_answers(
 
 def _parts(
     columns: Sequence[JudgedColumn], name_of: Callable[[JudgedColumn], str | None]
-) -> tuple[PartFigures, ...]:
+) -> tuple[PartMetrics, ...]:
     """Return the metrics by name, the names with the most columns first."""
     parts: dict[str | None, list[JudgedColumn]] = {}
     for column in columns:
         parts.setdefault(name_of(column), []).append(column)
-    ordered = sorted(parts.items(), key=lambda item: (-len(item[1]), item[0] or ""))
-    return tuple(PartFigures.of(name, part) for name, part in ordered)
+    return tuple(
+        PartMetrics(
+            name=name,
+            columns=len(part),
+            type_right=measure("type", part)["right"],
+            label_right=measure("label", part)["right"],
+            misleading=measure("misleading", part)["share"],
+        )
+        for name, part in sorted(parts.items(), key=lambda item: (-len(item[1]), item[0] or ""))
+    )
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, DECIMALS)
-    if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value
+def share(outcomes: Iterable[object]) -> Share:
+    """Return the share of outcomes that are true; None without any."""
+    listed = list(outcomes)
+    return sum(map(bool, listed)) / len(listed) if listed else None

@@ -32,14 +32,9 @@ from aegir_rl.base.files import replace_file
 from aegir_rl.base.run_folder import describe_environment
 
 FORMAT = 1
-BENCH, DECISIONS, POLICY, ROUTING = (
-    "bench.json",
-    "decisions.jsonl",
-    "policy.safetensors",
-    "routing.yaml",
-)
+FILES = ("bench.json", "decisions.jsonl", "policy.safetensors", "routing.yaml")
+BENCH, DECISIONS, POLICY, ROUTING = FILES
 MANIFEST = "manifest.json"
-FILES = (BENCH, DECISIONS, POLICY, ROUTING)
 SHOWN = 3
 """Differences of one kind that are shown."""
 
@@ -120,7 +115,7 @@ def write_pack(folder: Path, bench: Bench) -> None:
             BENCH: _json(bench.as_dict()),
             DECISIONS: _decisions(bench.compared),
             POLICY: bench.policy.read_bytes(),
-            ROUTING: _routing(bench.routing),
+            ROUTING: (bench.routing or files("aegir.routing") / SHIPPED).read_bytes(),
         }
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror or error}") from None
@@ -169,7 +164,7 @@ def verify_pack(
         raise UsageError(f"there is no {place}, where the tables were; say where with --tables")
     rows, seed = int(manifest["settings"]["rows"]), int(manifest["seeds"]["rows"])
     suite = read_bench_tables(place, rows=rows, seed=seed)
-    if changed := _changed_tables(manifest["tables"]["files"], suite):
+    if changed := _changed_tables(manifest["tables"]["files"], suite.hashes):
         return Verified(changed, (), 0)
     bench = run_bench(folder / POLICY, suite, folder / ROUTING, track)
     differences = [
@@ -183,12 +178,6 @@ def model_hashes() -> dict[str, str]:
     """The SHA-256 of every file of weights that ships."""
     weights = Path(str(files("aegir.readers") / "weights"))
     return {path.name: hash_file(path) for path in sorted(weights.glob("*.safetensors"))}
-
-
-def _routing(path: Path | None) -> bytes:
-    if path is not None:
-        return path.read_bytes()
-    return (files("aegir.routing") / SHIPPED).read_bytes()
 
 
 def _decisions(compared: RoutingComparison) -> bytes:
@@ -237,43 +226,37 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _changed_tables(recorded: Mapping[str, str], found: BenchTables) -> tuple[str, ...]:
-    missing = [f"{name} is not there any more" for name in recorded if name not in found.hashes]
-    other = [
-        f"{name} is not the file it was"
-        for name, digest in found.hashes.items()
-        if name in recorded and digest != recorded[name]
-    ]
-    more = [f"{name} was not there" for name in found.hashes if name not in recorded]
-    return (*_few(missing), *_few(other), *_few(more))
+def _changed_tables(recorded: Mapping[str, str], hashes: Mapping[str, str]) -> tuple[str, ...]:
+    both = [name for name in hashes if name in recorded]
+    changes = {
+        "is not there any more": [name for name in recorded if name not in hashes],
+        "is not the file it was": [name for name in both if hashes[name] != recorded[name]],
+        "was not there": [name for name in hashes if name not in recorded],
+    }
+    return tuple(
+        each
+        for what, names in changes.items()
+        for each in _few([f"{name} {what}" for name in names])
+    )
 
 
 def _changed_results(before: Any, now: Any, path: str = "") -> list[str]:
     """What differs between two JSON values, by the path to it."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        keys = dict.fromkeys((*before, *now))
-        return _few(
-            [
-                sentence
-                for key in keys
-                for sentence in _changed_results(
-                    before.get(key), now.get(key), f"{path}.{key}" if path else str(key)
-                )
-            ]
-        )
-    return [] if before == now else [f"{path} was {before} and is {now}"]
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return [] if before == now else [f"{path} was {before} and is {now}"]
+    changes = (
+        _changed_results(before.get(key), now.get(key), f"{path}.{key}" if path else str(key))
+        for key in dict.fromkeys((*before, *now))
+    )
+    return _few([sentence for sentences in changes for sentence in sentences])
 
 
 def _changed_lines(before: bytes, now: bytes) -> list[str]:
     pairs = zip(before.splitlines(), now.splitlines(), strict=False)
     other = [number for number, (old, new) in enumerate(pairs, 1) if old != new]
-    if not other and before != now:
-        return [f"{DECISIONS} has another number of lines"]
-    return (
-        [f"{DECISIONS}: {len(other)} decisions differ, the first in line {other[0]}"]
-        if other
-        else []
-    )
+    if other:
+        return [f"{DECISIONS}: {len(other)} decisions differ, the first in line {other[0]}"]
+    return [] if before == now else [f"{DECISIONS} has another number of lines"]
 
 
 def _notes(manifest: Mapping[str, Any]) -> tuple[str, ...]:

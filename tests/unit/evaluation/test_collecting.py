@@ -30,7 +30,7 @@ def test_labelled_columns_are_logged_with_the_outcome_of_every_worker(tmp_path: 
     plain = load_pipeline(AnnotationSettings())
     pipeline = plain.with_plan(Explore(plain.plan, Exploration("epsilon", 0.5)))
     tables = [labelled(("email",), None), labelled(("Book/name",), ("Date",))]
-    (episodes,) = collect(pipeline, tables, "run")
+    episodes = collect(pipeline, tables, "run")
     assert [episode.id for episode in episodes] == [
         "run/0/books.csv/0",
         "run/1/books.csv/0",
@@ -50,7 +50,7 @@ def test_labelled_columns_are_logged_with_the_outcome_of_every_worker(tmp_path: 
 
 
 def test_a_column_that_has_no_type_is_right_without_one():
-    (episodes,) = collect(load_pipeline(AnnotationSettings()), [labelled((), None)], "run")
+    episodes = collect(load_pipeline(AnnotationSettings()), [labelled((), None)], "run")
     assert episodes[0].decisions[-1].gold == ("none of these",)
     assert episodes[0].rewards["accuracy"] == 0.0
 

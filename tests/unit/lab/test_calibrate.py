@@ -486,7 +486,7 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert figures["combined/cpa"].columns == 80
     assert figures["combined/cta"].micro_f1 > 0.95
     assert figures["combined/cta@open"].micro_f1 > 0.95
-    assert everyday.type.right > 0.9
+    assert everyday.type["right"] > 0.9
     assert figures["byte_model/cta"].columns == 120
     assert figures["byte_model/cta"].micro_f1 < figures["combined/cta"].micro_f1
     assert set(written["held_out"]["combined/cta"]["classes"]) == set(MAKERS)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aegir.cli.options import PathName
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import tell
 from aegir.lab.reward_validation.config import ValidationConfig, read_validation_config
 from aegir.lab.reward_validation.report import ValidationReport
@@ -21,18 +21,7 @@ from aegir_rl.base.printable import escape_controls, escape_surrogates
 
 
 @click.command("validate", epilog="Example: aegir rewards validate --out runs/rewards")
-@click.option(
-    "--config",
-    type=PathName(),
-    metavar="FILE.toml",
-    help="Weights, lambdas and limits; defaults for what it leaves out.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
-@click.option(
-    "--out",
-    type=PathName(file_okay=False),
-    help="Also write report.json and report.html into this folder.",
-)
+@verb_options("rewards validate")
 def validate(config: Path | None, as_json: bool, out: Path | None) -> None:
     """Check gradient, polarity, independence and scale of each reward.
 

@@ -8,8 +8,7 @@ from typing import Literal
 import click
 
 from aegir.answers.gold_labels import within_vocabulary
-from aegir.cli.options import PathName, annotation_options, policy_of_environment
-from aegir.cli.rl_data import store_option
+from aegir.cli.options import policy_of_environment, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.collecting import TABLES_AT_ONCE, collect
 from aegir.lab.cli.train import training_packages
@@ -29,13 +28,7 @@ from aegir_rl.offline.store import DecisionStore, new_id
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 AMOUNTS = {"epsilon": 0.3, "softmax": 1.0}
-fold_swarms_option = click.option(
-    "--swarm",
-    "swarms",
-    multiple=True,
-    metavar="RUN=FOLDER",
-    help="A calibrated swarm that has not seen the tables of this run, by the run's name; may be repeated.",
-)
+fold_swarms_option = verb_options("fold swarms")
 
 
 def load_fold_swarms(options: Sequence[str], runs: Sequence[Path]) -> dict[str, SwarmAnnotator]:
@@ -54,45 +47,7 @@ def load_fold_swarms(options: Sequence[str], runs: Sequence[Path]) -> dict[str, 
 @click.command(
     epilog="Example: aegir rl collect --tables labelled/ --store decisions.db --exploration epsilon"
 )
-@click.option(
-    "--tables", type=PathName(), help="A folder of labelled tables (JSON lines), or a file."
-)
-@click.option(
-    "--held-out",
-    "runs",
-    type=PathName(file_okay=False),
-    multiple=True,
-    metavar="RUN",
-    help="Instead of --tables: the tables that this fold run of `aegir train supervised` held out, routed with models "
-    "that have not seen them; at least two runs.",
-)
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    help="With --held-out: folders of the tables; may be repeated.",
-)
-@click.option(
-    "--ngrams",
-    type=PathName(file_okay=False),
-    help="With --held-out: the folder of intermediate results of `aegir train ngrams`.",
-)
-@fold_swarms_option
-@store_option
-@click.option(
-    "--exploration",
-    type=click.Choice(["epsilon", "softmax", "none"]),
-    default="epsilon",
-    show_default=True,
-    help="How other workers than the chosen one are tried; propensities are stored.",
-)
-@click.option(
-    "--amount", "how_much", type=float, help="Epsilon [0.3], or the temperature of softmax [1]."
-)
-@click.option("--seed", default=0, show_default=True, help="Which workers are drawn.")
-@click.option("--most", type=click.IntRange(1), help="At most so many tables.")
-@annotation_options("routing")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@verb_options("rl collect", "fold swarms", "store", "routing")
 def collect_decisions(
     tables: Path | None,
     runs: tuple[Path, ...],
@@ -116,32 +71,26 @@ def collect_decisions(
     policy = policy or policy_of_environment()
     if (tables is None) == (not runs):
         raise UsageError("say what to route: either --tables DIR, or --held-out RUN twice or more")
-    pairs = (
-        [
-            (
-                load_pipeline(AnnotationSettings(routing=routing, policy=policy), say=tell),
-                _read(tables),
-            )
-        ]
-        if tables is not None
-        else _read_held_out(runs, data, ngrams, swarms, routing, policy)
-    )
+    if tables is not None:
+        settings = AnnotationSettings(routing=routing, policy=policy)
+        pairs = [(load_pipeline(settings, say=tell), _read(tables))]
+    else:
+        pairs = _read_held_out(runs, data, ngrams, swarms, routing, policy)
     batches: list[tuple[Pipeline, list[LabelledTable]]] = []
     for pipeline, labelled in pairs:
-        exploring = pipeline
         if explore is not None:
-            exploring = pipeline.with_plan(Explore(pipeline.plan, explore))
+            pipeline = pipeline.with_plan(Explore(pipeline.plan, explore))
         few = labelled[:most]
         batches += [
-            (exploring, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
+            (pipeline, few[at : at + TABLES_AT_ONCE]) for at in range(0, len(few), TABLES_AT_ONCE)
         ]
     run = new_id()
     logged: list[Episode] = []
     with DecisionStore.open(store) as opened:
         for number, (pipeline, batch) in enumerate(track(batches, "routing")):
-            for episodes in collect(pipeline, batch, f"{run}/{number}"):
-                opened.append(episodes)
-                logged += episodes
+            episodes = collect(pipeline, batch, f"{run}/{number}")
+            opened.append(episodes)
+            logged += episodes
     _report(logged, run, store, as_json)
 
 
@@ -197,18 +146,8 @@ def _report(logged: list[Episode], run: str, store: str, as_json: bool) -> None:
     }
     cost = sum(decision.cost for episode in logged for decision in episode.decisions)
     if as_json:
-        figures = {name: round(value, 4) for name, value in means.items()}
-        say(
-            json.dumps(
-                {
-                    "run": run,
-                    "store": store,
-                    "decisions": len(logged),
-                    "cost": round(cost, 3),
-                    **figures,
-                }
-            )
-        )
+        record = {"run": run, "store": store, "decisions": len(logged), "cost": round(cost, 3)}
+        say(json.dumps({**record, **{name: round(value, 4) for name, value in means.items()}}))
         return
     say(f"{amount(len(logged), 'decision')} logged in {store} as run {run}")
     say(f"  as routed: {means['accuracy']:.3f} right, cost {cost / len(logged):.3f} per column")

@@ -5,33 +5,22 @@ without it.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import verb_options
 from aegir.cli.terminal import say
 from aegir.lab.data.sources import raw_files, read_training_tables
 from aegir_rl.base.errors import AegirError
 from aegir_rl.base.run_folder import hold_lock
 
-data_option = click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    help="Folders of tables, instead of the file's; may be repeated.",
-)
-"""Where a training configuration finds its tables."""
-run_data_option = click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="The folders of tables that the run had; may be repeated.",
-)
-"""Where a verb about a finished run finds the tables that it kept out."""
+data_option, run_data_option = verb_options("training data"), verb_options("run data")
+"""Where a training configuration, and a verb about a finished run, find their tables."""
 
 
 @contextmanager
@@ -45,50 +34,18 @@ def training_packages() -> Iterator[None]:
         ) from None
 
 
+def adjusted(settings: Any, data: Sequence[Path], fold: int | None = None, **changes: Any) -> Any:
+    """Settings of a training with these folders, held-out fold and other fields, where they are given."""
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if data:
+        changes["data"] = replace(settings.data, folders=tuple(map(str, data)))
+    if fold is not None:
+        changes["held_out"] = replace(settings.held_out, fold=fold)
+    return replace(settings, **changes)
+
+
 @click.command("ngrams", epilog="Example: aegir train ngrams --data data/ --out ngrams.safetensors")
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="A folder of known files, or labelled .jsonl files; may be repeated.",
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    default=Path("runs/ngrams.safetensors"),
-    show_default=True,
-    help="Where the weights go.",
-)
-@click.option(
-    "--raw",
-    type=PathName(),
-    multiple=True,
-    help="Unlabelled tables for self-training [default: raw/ below --data].",
-)
-@click.option(
-    "--folds",
-    default=5,
-    type=click.IntRange(2),
-    show_default=True,
-    help="Folds over the *_val tables and the everyday ones.",
-)
-@click.option("--seed", default=0, show_default=True, help="Which tables go into which fold.")
-@click.option(
-    "--jobs", default=2, type=click.IntRange(1), show_default=True, help="Folds trained at once."
-)
-@click.option(
-    "--work",
-    type=PathName(file_okay=False),
-    help="Folder of intermediate results, for `aegir train calibrate` and to go on [default: beside --out].",
-)
-@click.option(
-    "--encoder/--no-encoder",
-    default=True,
-    show_default=True,
-    help="Initialise word embeddings from a sentence encoder (needs the extra `distil`).",
-)
-@click.option("--json", "as_json", is_flag=True, help="The held-out figures as one JSON object.")
+@verb_options("train ngrams")
 def ngrams(
     data: tuple[Path, ...],
     out: Path,

@@ -13,18 +13,19 @@ import json
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.progress import ProgressLine
 from aegir.cli.terminal import tell
 from aegir.lab.calibrate import calibrate_folds
-from aegir.lab.cli.train import data_option, training_packages
+from aegir.lab.cli.train import adjusted, training_packages
 from aegir.readers.bytes.checkpoint import load_checkpoint, save_checkpoint
 from aegir.readers.bytes.heads import OUTPUTS
 from aegir.readers.swarm.network import PRIMARY_NAME
@@ -37,35 +38,9 @@ STEPS_SHOWN = 20
 """Figures are means over this many steps."""
 
 
-def _byte_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What `pretrain` and `supervised` have in common."""
-    for option in reversed(
-        (
-            click.argument("config", type=PathName(dir_okay=False)),
-            click.option(
-                "--out",
-                type=PathName(file_okay=False),
-                help="The run folder [default: runs/NAME of the configuration-PHASE].",
-            ),
-            click.option(
-                "--from",
-                "start",
-                type=PathName(),
-                help="A run folder or checkpoint whose weights to begin with.",
-            ),
-            data_option,
-            click.option("--resume", is_flag=True, help="Go on with the run in --out."),
-            click.option("--fold", type=int, help="The fold kept out, -1 for none."),
-            click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's."),
-            click.option("--json", "as_json", is_flag=True, help="Final figures as one object."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @click.command("pretrain", epilog="Example: aegir train pretrain configs/tiny.toml")
-@_byte_options
+@click.argument("config", type=PathName(dir_okay=False))
+@verb_options("byte training", "training data")
 def pretrain(**asked: Any) -> None:
     """Teach the byte network to read: next bytes and headers of unlabelled tables."""
     _train_bytes("pretrain", **asked)
@@ -75,7 +50,8 @@ def pretrain(**asked: Any) -> None:
     "supervised",
     epilog="Example: aegir train supervised configs/tiny.toml --from runs/tiny-pretrain",
 )
-@_byte_options
+@click.argument("config", type=PathName(dir_okay=False))
+@verb_options("byte training", "training data")
 def supervised(**asked: Any) -> None:
     """Teach the byte network what columns are: types, fine types, relations, personal data."""
     _train_bytes("supervised", **asked)
@@ -96,31 +72,20 @@ def _train_bytes(
         from aegir.lab.byte_network.config import read_byte_training
         from aegir.lab.byte_network.supervised import train as run
 
-    settings = _with_data(read_byte_training(config), data)
-    if fold is not None:
-        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
+    settings: ByteTraining = adjusted(read_byte_training(config), data, fold)
     if steps is not None:
         settings = settings.with_steps(phase, steps)
     folder = out or Path("runs") / f"{config.stem}-{phase}"
     silent = os.environ.get("RANK", "0") != "0"
-    progress = TrainingProgress(settings.phase(phase).steps, silent)
-    try:
-        with training_packages():  # some are loaded when they are needed
-            done = run(settings, phase, folder, progress, start, resume)
-    finally:
-        progress.close()
-    progress.say(f"{phase} run in {folder}: {_sentence(done.metrics)}")
+    with training_progress(settings.phase(phase).steps, silent) as progress:
+        done = run(settings, phase, folder, progress, start, resume)
+    progress.say(f"{phase} run in {folder}: {metrics_sentence(done.metrics)}")
     if as_json and not silent:
         click.echo(json.dumps(done.metrics))
 
 
-def _with_data(settings: "ByteTraining", data: tuple[Path, ...]) -> "ByteTraining":
-    if not data:
-        return settings
-    return replace(settings, data=replace(settings.data, folders=tuple(map(str, data))))
-
-
-def _sentence(figures: Mapping[str, float]) -> str:
+def metrics_sentence(figures: Mapping[str, float]) -> str:
+    """The metrics of a run, for people."""
     return ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
 
 
@@ -129,17 +94,7 @@ def _sentence(figures: Mapping[str, float]) -> str:
 )
 @click.argument("run", type=PathName(file_okay=False))
 @click.argument("config", type=PathName(dir_okay=False), required=False)
-@click.option(
-    "--calibration",
-    type=PathName(dir_okay=False),
-    help="What `aegir train calibrate` found; without it confidence is not calibrated.",
-)
-@data_option
-@click.option(
-    "--out",
-    type=PathName(),
-    help="Where the weights go: a file, or a new folder for a swarm [default: runs/bytes.safetensors or runs/swarm].",
-)
+@verb_options("train export", "training data")
 def export(
     run: Path,
     config: Path | None,
@@ -164,13 +119,13 @@ def export(
         from aegir.lab.byte_network.export import export_run, read_calibration
 
     out = out or Path("runs/bytes.safetensors")
-    settings = _with_data(read_byte_training(config), data)
+    settings = adjusted(read_byte_training(config), data)
     out.parent.mkdir(parents=True, exist_ok=True)
     facts = read_calibration(calibration)
     with training_packages():  # some are loaded when they are needed
         corpus = build_corpus(settings.data, settings.held_out, settings.seed)
         figures = export_run(run, settings, corpus, out, facts)
-    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {_sentence(figures)}")
+    tell(f"saved {out} ({out.stat().st_size / 1e6:.1f} MB): {metrics_sentence(figures)}")
     return None
 
 
@@ -188,32 +143,7 @@ def _export_swarm(run: Path, out: Path) -> None:
     epilog="Example: aegir train calibrate runs/bytes-fold-* --data data --ngrams runs/ngrams-parts",
 )
 @click.argument("folds", nargs=-1, required=True, type=PathName(file_okay=False))
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="Folders of the tables that were held out; may be repeated.",
-)
-@click.option(
-    "--ngrams",
-    type=PathName(file_okay=False),
-    required=True,
-    help="The folder of intermediate results of `aegir train ngrams`.",
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    default=Path("runs/calibration.json"),
-    show_default=True,
-    help="Where temperatures, weights and figures go.",
-)
-@click.option(
-    "--into",
-    type=PathName(),
-    help="Exported weights, or the folder of a swarm, that get this calibration instead of theirs; the network stays "
-    "as it is.",
-)
+@verb_options("train calibrate")
 def calibrate(
     folds: tuple[Path, ...], data: tuple[Path, ...], ngrams: Path, out: Path, into: Path | None
 ) -> None:
@@ -229,7 +159,7 @@ def calibrate(
     for name, judgement in figures.items():
         tell(f"{name}: {judgement}")
     tell(
-        f"combined on everyday tables: type right {everyday.type.right}, label right {everyday.label.right}"
+        f"combined on everyday tables: type right {everyday.type['right']}, label right {everyday.label['right']}"
     )
 
 
@@ -279,3 +209,14 @@ class TrainingProgress(ProgressLine):
             return "?"
         seconds = int((now - then) / (step - first) * (self.total - step))
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+@contextmanager
+def training_progress(steps: int, silent: bool = False) -> Iterator[TrainingProgress]:
+    """Show the progress of a training; packages that it loads when they are needed may be missing."""
+    progress = TrainingProgress(steps, silent)
+    try:
+        with training_packages():
+            yield progress
+    finally:
+        progress.close()

@@ -1,23 +1,17 @@
 """`aegir train parl`: train a swarm by reinforcement learning."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aegir.cli.options import PathName
-from aegir.lab.cli.train import data_option, training_packages
-from aegir.lab.cli.train_bytes import TrainingProgress
+from aegir.cli.options import PathName, verb_options
+from aegir.lab.cli.train import adjusted, training_packages
+from aegir.lab.cli.train_bytes import metrics_sentence, training_progress
 
 if TYPE_CHECKING:
     from aegir.lab.parl.config import ParlTraining
-
-VARIANTS = (
-    *("parl", "phase1", "longer", "always", "random", "average"),
-    *("warm-start", "warm-start-longer"),
-)
 
 
 @click.command(
@@ -25,41 +19,7 @@ VARIANTS = (
     epilog="Example: aegir train parl configs/parl-tiny.toml --specialists specialists --out runs/parl",
 )
 @click.argument("config", type=PathName(dir_okay=False))
-@data_option
-@click.option(
-    "--from",
-    "start",
-    type=PathName(),
-    help="The primary: a run of `train supervised`, or an exported network [default: new weights].",
-)
-@click.option(
-    "--specialists",
-    metavar="PATH",
-    multiple=True,
-    help="Specialists, or folders of them, instead of the file's; may be repeated. `ngrams` are the n-gram networks "
-    "that ship, `ngrams=PARTS` those of the fold in the folder of parts that `train ngrams` left.",
-)
-@click.option("--fold", type=int, help="The fold kept out, -1 for none.")
-@click.option("--seed", type=int, help="Instead of the file's.")
-@click.option(
-    "--variant",
-    type=click.Choice(VARIANTS),
-    help="A baseline with the same number of steps, instead of the file's [routing].",
-)
-@click.option("--rate", type=float, help="Activation rate of `--variant random`.")
-@click.option(
-    "--out",
-    type=PathName(file_okay=False),
-    help="The run folder [default: runs/NAME of the configuration].",
-)
-@click.option(
-    "--warm-start",
-    "warm",
-    type=PathName(file_okay=False),
-    help="A run of `--variant warm-start` with the same configuration and seed: begin where it ended.",
-)
-@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
-@click.option("--json", "as_json", is_flag=True, help="Final figures as one object.")
+@verb_options("training data", "train parl")
 def parl(
     config: Path,
     data: tuple[Path, ...],
@@ -80,39 +40,18 @@ def parl(
         from aegir.lab.parl.config import read_parl_training
         from aegir.lab.parl.loop import train_parl
 
-    settings = _adjusted(read_parl_training(config), data, fold, seed, variant, rate)
+    settings: ParlTraining = adjusted(read_parl_training(config), data, fold, seed=seed)
+    if variant is not None:
+        settings = settings.variant(variant, rate)
     folder = out or Path("runs") / (config.stem if variant is None else f"{config.stem}-{variant}")
-    progress = TrainingProgress(settings.steps)
-    try:
-        with training_packages():  # some are loaded when they are needed
-            begin = read_start(start) if start and not resume else None
-            given, kept_out = specialists or settings.specialists, settings.held_out
-            frozen = load_specialists(given, kept_out.fold)
-            others = load_out_of_fold(given, kept_out.folds, kept_out.fold)
-            done = train_parl(settings, folder, progress, frozen, begin, resume, others, warm)
-    finally:
-        progress.close()
+    with training_progress(settings.steps) as progress:
+        begin = read_start(start) if start and not resume else None
+        names, kept_out = specialists or settings.specialists, settings.held_out
+        frozen = load_specialists(names, kept_out.fold)
+        others = load_out_of_fold(names, kept_out.folds, kept_out.fold)
+        done = train_parl(settings, folder, progress, frozen, begin, resume, others, warm)
     shown = {name: value for name, value in done.metrics.items() if name.endswith("micro_f1")}
     shown |= {n: v for n, v in done.metrics.items() if n == "activation/rate"}
-    scores = ", ".join(f"{name} {value:.3f}" for name, value in shown.items())
-    progress.say(f"{settings.name} run in {folder}: {scores}")
+    progress.say(f"{settings.name} run in {folder}: {metrics_sentence(shown)}")
     if as_json:
         click.echo(json.dumps(done.metrics))
-
-
-def _adjusted(
-    settings: "ParlTraining",
-    data: tuple[Path, ...],
-    fold: int | None,
-    seed: int | None,
-    variant: str | None,
-    rate: float | None,
-) -> "ParlTraining":
-    if data:
-        folders = tuple(map(str, data))
-        settings = replace(settings, data=replace(settings.data, folders=folders))
-    if fold is not None:
-        settings = replace(settings, held_out=replace(settings.held_out, fold=fold))
-    if seed is not None:
-        settings = replace(settings, seed=seed)
-    return settings if variant is None else settings.variant(variant, rate)

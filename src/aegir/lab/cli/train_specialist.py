@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aegir.cli.engines import LOCAL, check_engine, engine_options, make_job, open_ray
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import tell
 from aegir.engines.engine import Engine
 from aegir.engines.job import FOR_TRAINING
 from aegir.engines.local import LocalEngine
-from aegir.lab.cli.train import data_option, training_packages
-from aegir.lab.cli.train_bytes import TrainingProgress
+from aegir.lab.cli.train import training_packages
+from aegir.lab.cli.train_bytes import training_progress
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.wording import amount
 from aegir_rl.processes import count_cores
@@ -37,35 +37,7 @@ if TYPE_CHECKING:
 @click.argument(
     "configs", metavar="CONFIG...", type=PathName(dir_okay=False), nargs=-1, required=True
 )
-@data_option
-@click.option("--fold", type=int, help="The fold kept out, -1 for none.")
-@click.option("--steps", type=click.IntRange(1), help="Steps, instead of the file's.")
-@click.option(
-    "--from",
-    "start",
-    type=PathName(),
-    help="A run folder or checkpoint whose weights to begin with.",
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    help="The specialist's file [default: runs/specialists/NAME.safetensors]; its run folder stands beside it.",
-)
-@click.option(
-    "--scores-from",
-    type=PathName(dir_okay=False),
-    multiple=True,
-    help="The same specialist trained on a fold, whose scores to take over; may be repeated.",
-)
-@click.option("--resume", is_flag=True, help="Go on with the run beside --out.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Manifest and final figures as one object per CONFIG."
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    help="Trainings side by side, on each node of a cluster [default: as many as there are cores].",
-)
+@verb_options("training data", "train specialist")
 @engine_options
 def specialist(
     configs: tuple[Path, ...],
@@ -95,12 +67,8 @@ def specialist(
     if len(trainings) == 1 and engine == LOCAL:
         (training,) = trainings
         settings, file = training.settings(), Path(training.out)
-        progress = TrainingProgress(settings.supervised.steps)
-        try:
-            with training_packages():  # some are loaded when they are needed
-                done = train_specialist(settings, file, progress, start, resume, scores_from)
-        finally:
-            progress.close()
+        with training_progress(settings.supervised.steps) as progress:
+            done = train_specialist(settings, file, progress, start, resume, scores_from)
         _tell(training.out, asdict(done.manifest))
         if as_json:
             click.echo(json.dumps({**asdict(done.manifest), "figures": done.metrics}))

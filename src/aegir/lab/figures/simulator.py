@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.options import PathName, annotation_options, llm_from
+from aegir.cli.options import PathName, llm_from, verb_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.sim_train import load_tasks, read_policy
 from aegir.cli.terminal import say, tell, track
@@ -56,7 +56,7 @@ def verify(tasks: Path) -> None:
 
 @click.command("sim-solvers", epilog="Example: python -m aegir.lab.figures sim-solvers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per solver.")
-@annotation_options("llm")
+@verb_options("llm")
 def list_solvers(
     as_json: bool, llm_endpoint: str | None, llm_model: str | None, llm_price: tuple[float, float]
 ) -> None:
@@ -91,7 +91,7 @@ def list_solvers(
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per solver and effort."
 )
-@annotation_options("llm")
+@verb_options("llm")
 def table(
     tasks: Path,
     limit: int | None,

@@ -44,9 +44,10 @@ def test_variants_differ_in_routing_and_share_the_number_of_steps(
 
 
 def test_the_verb_offers_every_variant():
-    from aegir.lab.cli.train_parl import VARIANTS as OFFERED
+    from aegir.lab.cli.train_parl import parl
 
-    assert sorted(OFFERED) == sorted(VARIANTS)
+    (offered,) = (option.type.choices for option in parl.params if option.name == "variant")
+    assert sorted(offered) == sorted(VARIANTS)
 
 
 def test_the_rate_of_random_routing_can_be_given():
