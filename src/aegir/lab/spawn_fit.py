@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,15 +33,16 @@ from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.spawn_estimate import (
     ALL,
-    FURTHEST,
     Count,
     SpawnEstimate,
     column_features,
     feature_names,
+    standardise,
 )
 from aegir_rl.base.arrays import I64, Bools, Floats, Ints
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.offline.intervals import Estimate, estimate_mean
+from aegir_rl.raters.agreement import mid_ranks
 from aegir_rl.raters.ensemble import RewardEnsemble
 from aegir_rl.rewards.parallelism import ParallelWeights, compute_r_parallel
 from aegir_rl.rewards.routing import group_rows
@@ -226,15 +228,15 @@ def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0)
         inner = _cross_fit(outcomes, loss, folds, others)
         lines = _fit_lines(inner, reward) - path_cost * _fit_lines(inner, path)
         choice[mine] = (lines @ np.stack([np.ones(mine.sum()), complexity[mine]])).argmax(axis=0)
-    chosen = _judge("chosen", choice, outcomes, path, work)
-    names = ["always all" if count is ALL else f"always {count}" for count in COUNTS]
-    every = _fit_ridge(outcomes, loss, np.ones(len(folds), bool))
+    answered = [mean_known(outcomes.right[index]) for index in outcomes.indices]
+
+    def judge(name: str, choice: Ints) -> JudgedCounts:
+        return _judge(name, choice, np.stack(answered), outcomes, path, work)
+
+    chosen, everyone = judge("chosen", choice), np.ones(len(folds), np.int64)
     estimate = SpawnEstimate(
+        **_fit_ridge(outcomes, loss, np.ones(len(folds), bool)),
         features=feature_names(outcomes.swarm),
-        mean=every.mean,
-        scale=every.scale,
-        weights=every.weights,
-        bias=every.bias,
         counts=COUNTS,
         value=_fit_lines(complexity, reward),
         path=_fit_lines(complexity, path),
@@ -248,54 +250,32 @@ def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0)
             "figures": chosen.as_dict(),
         },
     )
-    return FittedSpawning(
-        estimate=estimate,
-        chosen=chosen,
-        constants=tuple(
-            _judge(name, np.full(len(folds), index), outcomes, path, work)
-            for index, name in enumerate(names)
-        ),
-        spearman_loss=spearman(complexity, outcomes.table_means(loss)),
+    constants = tuple(
+        judge("always all" if count is ALL else f"always {count}", index * everyone)
+        for index, count in enumerate(COUNTS)
     )
+    correlation = spearman(complexity, outcomes.table_means(loss))
+    return FittedSpawning(estimate, chosen, constants, correlation)
 
 
 def spearman(x: Floats, y: Floats) -> float:
     """Return the rank correlation of what is known of both, equal values sharing their mean rank; nan if one is constant."""
     known = np.isfinite(x) & np.isfinite(y)
-    first, second = _ranks(x[known]), _ranks(y[known])
-    spread = first.std() * second.std() if known.any() else 0.0
-    if spread == 0:
+    first, second = mid_ranks(x[known]), mid_ranks(y[known])
+    if not known.any() or first.std() == 0 or second.std() == 0:
         return math.nan
-    return float(((first - first.mean()) * (second - second.mean())).mean() / spread)
+    return float(np.corrcoef(first, second)[0, 1])
 
 
-def _ranks(values: Floats) -> Floats:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
-    return ranks
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ridge:
-    mean: Floats
-    scale: Floats
-    weights: Floats
-    bias: float
-
-    def __call__(self, features: Floats) -> Floats:
-        x = np.clip((features - self.mean) / self.scale, -FURTHEST, FURTHEST)
-        predicted: Floats = x @ self.weights + self.bias
-        return predicted
-
-
-def _fit_ridge(outcomes: SpawnOutcomes, loss: Floats, tables: Bools) -> _Ridge:
-    """Return the complexity of a column, from these tables (T,)."""
+def _fit_ridge(outcomes: SpawnOutcomes, loss: Floats, tables: Bools) -> dict[str, Any]:
+    """Return mean, scale, weights and bias of the complexity of a column, from these tables (T,)."""
     rows = tables[outcomes.table] & np.isfinite(loss)
     features, bias = outcomes.features[rows], float(loss[rows].mean())
     mean, scale = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-6)
-    x = np.clip((features - mean) / scale, -FURTHEST, FURTHEST)
+    x = standardise(features, mean, scale)
     inner = x.T @ x + RIDGE * np.eye(x.shape[1])
-    return _Ridge(mean, scale, np.linalg.solve(inner, x.T @ (loss[rows] - bias)), bias)
+    weights = np.linalg.solve(inner, x.T @ (loss[rows] - bias))
+    return {"mean": mean, "scale": scale, "weights": weights, "bias": bias}
 
 
 def _cross_fit(outcomes: SpawnOutcomes, loss: Floats, folds: Ints, tables: Bools) -> Floats:
@@ -303,8 +283,9 @@ def _cross_fit(outcomes: SpawnOutcomes, loss: Floats, folds: Ints, tables: Bools
     complexity = np.full(len(folds), np.nan)
     for fold in range(FOLDS):
         mine = tables & (folds == fold)
-        model = _fit_ridge(outcomes, loss, tables & (folds != fold))
-        complexity[mine] = outcomes.table_means(model(outcomes.features))[mine]
+        fit = _fit_ridge(outcomes, loss, tables & (folds != fold))
+        x = standardise(outcomes.features, fit["mean"], fit["scale"])
+        complexity[mine] = outcomes.table_means(x @ fit["weights"] + fit["bias"])[mine]
     return complexity
 
 
@@ -317,10 +298,9 @@ def _fit_lines(complexity: Floats, values: Floats) -> Floats:
 
 
 def _judge(
-    name: str, choice: Ints, outcomes: SpawnOutcomes, path: Floats, work: Floats
+    name: str, choice: Ints, right: Floats, outcomes: SpawnOutcomes, path: Floats, work: Floats
 ) -> JudgedCounts:
-    """Return the metrics of choosing these counts (T,), indices of COUNTS."""
-    right = np.stack([mean_known(outcomes.right[index]) for index in outcomes.indices])
+    """Return the metrics of choosing these counts (T,), indices of COUNTS; `right` (A, C) is how right columns are."""
     chosen = right[choice[outcomes.table], np.arange(right.shape[1])]
     known, rows = np.isfinite(chosen), np.arange(len(choice))
     groups = np.unique(outcomes.group[outcomes.table[known]], return_inverse=True)[1]
