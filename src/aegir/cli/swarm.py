@@ -88,14 +88,14 @@ def list_specialists(as_json: bool) -> None:
     """
     pool = open_pool()
     if as_json:
-        for entry in pool.entries:
+        for entry in pool.entries.values():
             state = file_state(entry)
             asked = entry.asked and state == "unchanged"
             click.echo(json.dumps({**entry.as_dict(), "asked": asked, "file_state": state}))
         return
-    width = max((len(name) for name in pool.names), default=4)
+    width = max((len(name) for name in pool.entries), default=4)
     say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
-    for entry in pool.entries:
+    for entry in pool.entries.values():
         say(
             f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
             f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"

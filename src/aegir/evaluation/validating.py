@@ -29,12 +29,12 @@ from aegir.readers.scores import TableScores
 from aegir.readers.swarm.added_answer import (
     fit_weight,
     measure_gain,
-    specialist_types,
     type_indices,
 )
 from aegir.readers.swarm.confusions import TYPES, JudgedColumns, judge
 from aegir.readers.swarm.pool.entry import LEAST_TABLES, PoolEntry, SpecialistValidation
 from aegir.readers.swarm.pool.loading import LoadedWeights
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir.readers.swarm.specialists import SpecialistModel
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.table import Table

@@ -23,10 +23,11 @@ import numpy as np
 
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
-from aegir.readers.swarm.added_answer import add_answer, specialist_types, type_indices
+from aegir.readers.swarm.added_answer import add_answer, type_indices
 from aegir.readers.swarm.pool.entry import PoolEntry
 from aegir.readers.swarm.pool.loading import file_state
 from aegir.readers.swarm.pool.location import swarm_folder
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir.readers.swarm.pool.specialist_pool import Spawning, SpecialistPool
 from aegir.tables.table import Column
 from aegir_rl.base.arrays import I64, Bools
@@ -57,7 +58,7 @@ class AddedSpecialists:
         for sentence in pool.refused.values():
             say(sentence)
         entries = []
-        for entry in sorted(pool.entries, key=lambda entry: (entry.added, entry.name)):
+        for entry in sorted(pool.entries.values(), key=lambda entry: (entry.added, entry.name)):
             if entry.origin == "user" and entry.asked:
                 state = file_state(entry)
                 if state == "unchanged":

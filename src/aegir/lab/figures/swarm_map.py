@@ -126,7 +126,9 @@ def map_swarm(pool: SpecialistPool, answers: Iterable[TableAnnotation]) -> Swarm
         for kind in (*KINDS, NO_KIND)
         if columns[kind]
     }
-    return SwarmMap(pool.entries, pool.refused, tables, tuple(routed), columns, shares)
+    return SwarmMap(
+        tuple(pool.entries.values()), pool.refused, tables, tuple(routed), columns, shares
+    )
 
 
 def render_swarm_map(drawn: SwarmMap) -> str:

@@ -40,13 +40,13 @@ from aegir.readers.swarm.added_answer import (
     add_answer,
     fit_weight,
     measure_gain,
-    specialist_types,
     type_indices,
 )
 from aegir.readers.swarm.confusions import ConfusedTypes, JudgedColumns
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import SpecialistValidation, load_entry, manifest_of
 from aegir.readers.swarm.pool.loading import load_weights
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.training_run import CHECKPOINT, Watcher

@@ -15,12 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegir.readers.bytes.byte_encoding import encode_column
-from aegir.readers.bytes.heads import ANSWER_PLACES, TYPES_HEAD
 from aegir.readers.swarm.confusions import TYPES, JudgedColumns
-from aegir.readers.swarm.pool.measuring import read_answers, reading_of
-from aegir.readers.swarm.specialists import SpecialistModel
-from aegir.tables.table import Column
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.offline.intervals import estimate_gain
 
@@ -43,12 +38,6 @@ class Gain:
     """Columns that are right with it and wrong without."""
     worse: int
     """Columns that are wrong with it and right without."""
-
-
-def specialist_types(model: SpecialistModel, columns: Sequence[Column]) -> F32:
-    """Return a specialist's log probabilities (columns, 83) of the types, up to a constant."""
-    symbols = [encode_column(column, reading_of(model)) for column in columns]
-    return read_answers(model, symbols)[:, ANSWER_PLACES[TYPES_HEAD]]
 
 
 def type_indices(types: Sequence[str]) -> I64:
