@@ -1,7 +1,7 @@
 """`aegir swarm add | list | remove`: the specialists of the user's pool."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +13,7 @@ from aegir.answers.gold_labels import (
 )
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell, track
-from aegir.evaluation.validating import Validator
+from aegir.evaluation.validating import specialist_validator
 from aegir.readers.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
@@ -22,7 +22,7 @@ from aegir.readers.swarm.pool.changes import (
     writable_folder,
 )
 from aegir.readers.swarm.pool.entry import PoolEntry, SpecialistValidation
-from aegir.readers.swarm.pool.loading import LoadedWeights, file_state
+from aegir.readers.swarm.pool.loading import file_state
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.leakage import halve_by_group
@@ -72,7 +72,8 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
             entry = add_specialist(weights, folder, name)
         else:
             labelled = _read_tables(tables)
-            entry = add_specialist(weights, folder, name, labelled, _validator(folder, labelled))
+            validate = specialist_validator(folder, *halve_by_group(labelled), _watch, tell)
+            entry = add_specialist(weights, folder, name, labelled, validate)
         tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
         tell_validation(entry.name, entry.validation)
     if as_json:
@@ -158,19 +159,8 @@ def _read_tables(path: Path) -> list[LabelledTable]:
     return tables
 
 
-def _validator(
-    folder: Path, tables: Sequence[LabelledTable]
-) -> Callable[[PoolEntry, LoadedWeights], SpecialistValidation]:
-    """Return what measures a specialist; models are loaded when it is called."""
-
-    def watch(numbers: Sequence[int]) -> Iterator[int]:
-        return track(numbers, "searching tables")
-
-    def validate(entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
-        validator = Validator.load(folder, *halve_by_group(tables), watch=watch, say=tell)
-        return validator(entry, loaded)
-
-    return validate
+def _watch(numbers: Sequence[int]) -> Iterator[int]:
+    return track(numbers, "searching tables")
 
 
 def _use(entry: PoolEntry) -> str:

@@ -11,7 +11,7 @@ counts the columns of one table as dependent (aegir_rl/offline/intervals.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,15 +68,9 @@ def fit_weight(judged: JudgedColumns, answers: F32, members: I64) -> float:
 
 def measure_gain(judged: JudgedColumns, changed: F32) -> Gain:
     """Return what other probabilities (columns, 83) gain over those of the judged columns."""
-    before, after = judged.right, judged.with_probabilities(changed).right
+    before, after = judged.right, replace(judged, probabilities=changed).right
     difference = after.astype(np.float64) - before
     gain = estimate_gain(difference, judged.table)
-    return Gain(
-        gain.value,
-        gain.low,
-        gain.high,
-        len(difference),
-        len(np.unique(judged.table)),
-        int((difference > 0).sum()),
-        int((difference < 0).sum()),
-    )
+    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    sizes = len(difference), len(np.unique(judged.table))
+    return Gain(gain.value, gain.low, gain.high, *sizes, better, worse)

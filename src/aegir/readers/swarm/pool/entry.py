@@ -57,17 +57,17 @@ class SpecialistValidation:
 
     types: tuple[str, ...]
     """The types that it tells apart: it is called about columns that could be several of them."""
-    weight: float
+    weight: float = 0.0
     """Of its answer, fitted on other tables than those of the gain; 0 leaves it out."""
-    gain: float
+    gain: float = 0.0
     """Share of the columns that are right with it, less that without it."""
-    low: float
-    high: float
+    low: float = 0.0
+    high: float = 0.0
     """Ends of the 95 % interval of the gain."""
-    columns: int
+    columns: int = 0
     """Columns that the gain was measured on."""
-    tables: int
-    doubtful: int
+    tables: int = 0
+    doubtful: int = 0
     """Columns of all the tables, also of those that the weight was fitted on, that it was called about."""
 
     @property
