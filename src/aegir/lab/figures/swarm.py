@@ -83,7 +83,7 @@ def _report(metrics: dict[str, Any], titles: Mapping[str, str]) -> Iterator[str]
         for each in metrics["worth"]:
             first, *rest = (each["gain"][part] for part in parts)
             gains = (
-                points(first["value"], first["low"], first["high"]),
+                points(first),
                 *(f"{100 * gain['value']:+.2f}" for gain in rest),
             )
             costs = (f"{each['usage']:.1%}", f"{each['milliseconds']:.2f}")
