@@ -184,13 +184,10 @@ def _show_parts(report: dict[str, Any]) -> None:
             if key not in part:
                 continue
             line = f"  {label:<20} {part[key]['reward']:8.4f}"
+            gain, share = part["gain"].get(key), part["share_of_oracle"]
             if key == "ppo":
-                share = part["share_of_oracle"]
                 line += f" ± {part[key]['spread']:.4f}"
                 line += f"  {share:.1%} of the oracle" if share is not None else ""
-            elif key in part["gain"]:
-                gain = part["gain"][key]
-                line += (
-                    f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
-                )
+            elif gain:
+                line += "  ppo gains {value:+.4f} ({low:+.4f} to {high:+.4f})".format(**gain)
             say(line)
