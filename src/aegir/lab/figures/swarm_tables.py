@@ -19,7 +19,6 @@ from aegir.lab.held_out import ANSWERS, column_names, load_answers
 from aegir.readers.bytes.heads import FINE_HEAD, HEAD_SIZES, RELATIONS_HEAD, TYPES_HEAD
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import TableScores
-from aegir.readers.swarm.annotator import find_specialist
 from aegir.readers.swarm.network import SWARM_NAME, SwarmModel
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import I64, Bools, Floats
@@ -85,7 +84,7 @@ def load_swarm_tables(
         raise UsageError(f"{folder} has no {SWARM_NAME}; give the folder of a trained swarm")
     labels = _read_labels(run / ANSWERS)
     row_of = dict(zip(labels.names, range(len(labels.names)), strict=True))
-    model = SwarmModel.load(folder, workers, find_specialist)
+    model = SwarmModel.load(folder, workers)
     model.primary.facts = dict(NOT_CALIBRATED)
     tables, columns, groups = [], [], []
     for table in read_training_tables(data):

@@ -237,15 +237,10 @@ def _validation(record: Mapping[str, Any]) -> SpecialistValidation:
     if len(set(types)) < len(types):
         raise ValueError("a type is listed twice")
     low = _number(record, "low", -1, 1)
+    gain, high = _number(record, "gain", -1, 1), _number(record, "high", low, 1)
     counts = {name: int(_number(record, name, 0)) for name in ("columns", "tables", "doubtful")}
-    return SpecialistValidation(
-        types=types,
-        weight=_number(record, "weight", 0, MOST_WEIGHT),
-        gain=_number(record, "gain", -1, 1),
-        low=low,
-        high=_number(record, "high", low, 1),
-        **counts,
-    )
+    weight = _number(record, "weight", 0, MOST_WEIGHT)
+    return SpecialistValidation(types, weight, gain, low, high, **counts)
 
 
 def _number(record: Mapping[str, Any], key: str, least: float, most: float = math.inf) -> float:
