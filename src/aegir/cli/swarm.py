@@ -128,27 +128,22 @@ def open_pool() -> SpecialistPool:
 
 def tell_validation(name: str, validation: SpecialistValidation | None) -> None:
     """Tell whether `annotate --effort high` will ask a specialist, and why."""
+    refusal = f"`aegir annotate --effort high` does not ask {name}, because"
     if validation is None:
-        tell(
-            f"`aegir annotate --effort high` does not ask {name}, because nobody has measured what it gains; add it with --tables"
-        )
+        tell(f"{refusal} nobody has measured what it gains; add it with --tables")
         return
     measured = (
         f"{100 * validation.gain:+.2f} points ({100 * validation.low:+.2f} to {100 * validation.high:+.2f}) on "
         f"{amount(validation.columns, 'column')} of {amount(validation.tables, 'table')}, weight {validation.weight:g}"
     )
-    if validation.asked:
-        types = ", ".join(validation.types[:TYPES_SHOWN])
-        more = len(validation.types) - TYPES_SHOWN
-        types += f" and {more} more types" if more > 0 else ""
-        tell(
-            f"`aegir annotate --effort high` asks {name} about columns that could be several of {types}: {measured}"
-        )
-    else:
-        figures = f" ({measured})" if validation.columns else ""
-        tell(
-            f"`aegir annotate --effort high` does not ask {name}, because {validation.objection}{figures}"
-        )
+    if not validation.asked:
+        tell(f"{refusal} {validation.objection}" + f" ({measured})" * bool(validation.columns))
+        return
+    types, more = ", ".join(validation.types[:TYPES_SHOWN]), len(validation.types) - TYPES_SHOWN
+    types += f" and {more} more types" if more > 0 else ""
+    tell(
+        f"`aegir annotate --effort high` asks {name} about columns that could be several of {types}: {measured}"
+    )
 
 
 def _read_tables(path: Path) -> list[LabelledTable]:
