@@ -28,7 +28,7 @@ from aegir.readers.bytes.byte_encoding import pad
 from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, expected_shapes, load_checkpoint
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.bytes.scoring import encode_tables
-from aegir.readers.swarm.annotator import SHIPPED, SwarmAnnotator, find_specialist
+from aegir.readers.swarm.annotator import SHIPPED, SwarmAnnotator
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.specialists import ByteSpecialist
 from aegir.readers.swarm.times import SwarmTimes
@@ -102,7 +102,7 @@ def measure(options: Options) -> tuple[tuple[Measurement, ...], tuple[Target, ..
 
 
 def _shipped(workers: int) -> SwarmModel:
-    return SwarmModel.load(SHIPPED, workers, find_specialist)
+    return SwarmModel.load(SHIPPED, workers)
 
 
 def _random_parts(generator: np.random.Generator, layout: Architecture) -> Parts:

@@ -1,7 +1,7 @@
 """`aegir swarm add | list | remove`: the specialists of the user's pool."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +13,7 @@ from aegir.answers.gold_labels import (
 )
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell, track
-from aegir.evaluation.validating import Validator
+from aegir.evaluation.validating import specialist_validator
 from aegir.readers.swarm.pool.changes import (
     add_specialist,
     enable_specialist,
@@ -22,7 +22,7 @@ from aegir.readers.swarm.pool.changes import (
     writable_folder,
 )
 from aegir.readers.swarm.pool.entry import PoolEntry, SpecialistValidation
-from aegir.readers.swarm.pool.loading import LoadedWeights, file_state
+from aegir.readers.swarm.pool.loading import file_state
 from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.leakage import halve_by_group
@@ -72,7 +72,8 @@ def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> 
             entry = add_specialist(weights, folder, name)
         else:
             labelled = _read_tables(tables)
-            entry = add_specialist(weights, folder, name, labelled, _validator(folder, labelled))
+            validate = specialist_validator(folder, *halve_by_group(labelled), _watch, tell)
+            entry = add_specialist(weights, folder, name, labelled, validate)
         tell(f"{entry.name} is kept in {entry.file}; to undo: aegir swarm remove {entry.name}")
         tell_validation(entry.name, entry.validation)
     if as_json:
@@ -88,14 +89,14 @@ def list_specialists(as_json: bool) -> None:
     """
     pool = open_pool()
     if as_json:
-        for entry in pool.entries:
+        for entry in pool.entries.values():
             state = file_state(entry)
             asked = entry.asked and state == "unchanged"
             click.echo(json.dumps({**entry.as_dict(), "asked": asked, "file_state": state}))
         return
-    width = max((len(name) for name in pool.names), default=4)
+    width = max((len(name) for name in pool.entries), default=4)
     say(f"{'name':<{width}}  {'from':<7}  {'MB':>5}  {'µs/byte':>7}  domain; best kinds")
-    for entry in pool.entries:
+    for entry in pool.entries.values():
         say(
             f"{entry.name:<{width}}  {entry.origin:<7}  {entry.size / 1e6:>5.1f}  "
             f"{entry.cost_per_byte / 1000:>7.1f}  {entry.domain or entry.family}{_best(entry)}"
@@ -127,27 +128,22 @@ def open_pool() -> SpecialistPool:
 
 def tell_validation(name: str, validation: SpecialistValidation | None) -> None:
     """Tell whether `annotate --effort high` will ask a specialist, and why."""
+    refusal = f"`aegir annotate --effort high` does not ask {name}, because"
     if validation is None:
-        tell(
-            f"`aegir annotate --effort high` does not ask {name}, because nobody has measured what it gains; add it with --tables"
-        )
+        tell(f"{refusal} nobody has measured what it gains; add it with --tables")
         return
     measured = (
         f"{100 * validation.gain:+.2f} points ({100 * validation.low:+.2f} to {100 * validation.high:+.2f}) on "
         f"{amount(validation.columns, 'column')} of {amount(validation.tables, 'table')}, weight {validation.weight:g}"
     )
-    if validation.asked:
-        types = ", ".join(validation.types[:TYPES_SHOWN])
-        more = len(validation.types) - TYPES_SHOWN
-        types += f" and {more} more types" if more > 0 else ""
-        tell(
-            f"`aegir annotate --effort high` asks {name} about columns that could be several of {types}: {measured}"
-        )
-    else:
-        figures = f" ({measured})" if validation.columns else ""
-        tell(
-            f"`aegir annotate --effort high` does not ask {name}, because {validation.objection}{figures}"
-        )
+    if not validation.asked:
+        tell(f"{refusal} {validation.objection}" + f" ({measured})" * bool(validation.columns))
+        return
+    types, more = ", ".join(validation.types[:TYPES_SHOWN]), len(validation.types) - TYPES_SHOWN
+    types += f" and {more} more types" if more > 0 else ""
+    tell(
+        f"`aegir annotate --effort high` asks {name} about columns that could be several of {types}: {measured}"
+    )
 
 
 def _read_tables(path: Path) -> list[LabelledTable]:
@@ -158,19 +154,8 @@ def _read_tables(path: Path) -> list[LabelledTable]:
     return tables
 
 
-def _validator(
-    folder: Path, tables: Sequence[LabelledTable]
-) -> Callable[[PoolEntry, LoadedWeights], SpecialistValidation]:
-    """Return what measures a specialist; models are loaded when it is called."""
-
-    def watch(numbers: Sequence[int]) -> Iterator[int]:
-        return track(numbers, "searching tables")
-
-    def validate(entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
-        validator = Validator.load(folder, *halve_by_group(tables), watch=watch, say=tell)
-        return validator(entry, loaded)
-
-    return validate
+def _watch(numbers: Sequence[int]) -> Iterator[int]:
+    return track(numbers, "searching tables")
 
 
 def _use(entry: PoolEntry) -> str:

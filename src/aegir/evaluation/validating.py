@@ -13,9 +13,8 @@ The types that a specialist tells apart are those of its domain, as its file sta
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -25,121 +24,87 @@ from aegir.pipeline.plan import SEARCHED_BELOW, is_ambiguous
 from aegir.pipeline.search import Search
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.bytes.heads import NONE
-from aegir.readers.scores import TableScores
 from aegir.readers.swarm.added_answer import (
     fit_weight,
     measure_gain,
-    specialist_types,
     type_indices,
 )
 from aegir.readers.swarm.confusions import TYPES, JudgedColumns, judge
 from aegir.readers.swarm.pool.entry import LEAST_TABLES, PoolEntry, SpecialistValidation
 from aegir.readers.swarm.pool.loading import LoadedWeights
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir.readers.swarm.specialists import SpecialistModel
 from aegir.tables.labelled import LabelledTable
-from aegir.tables.table import Table
 
 OFTEN, OFTEN_SHARE = 3, 0.01
 """A specialist answers with a type often if it does so for this many columns, and this share of them."""
 
 Watch = Callable[[Sequence[int]], Iterable[int]]
+"""Yields the numbers that it gets and may show how far the work is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Validator:
-    """Measures specialists beside a search."""
+def specialist_validator(
+    pool: Path,
+    fitting: Sequence[LabelledTable],
+    judging: Sequence[LabelledTable],
+    watch: Watch = iter,
+    say: Callable[[str], None] = warnings.warn,
+) -> Callable[[PoolEntry, LoadedWeights], SpecialistValidation]:
+    """Return what measures a specialist beside the search that ships, with those in the folder `pool`; it loads them when it is called."""
 
-    search: Pipeline
-    """With high effort, and those of the pool that it calls already."""
-    fitting: Sequence[LabelledTable]
-    judging: Sequence[LabelledTable]
-    watch: Watch = iter
-    """Yields the numbers that it gets and may show how far the work is."""
-
-    @classmethod
-    def load(
-        cls,
-        pool: Path,
-        fitting: Sequence[LabelledTable],
-        judging: Sequence[LabelledTable],
-        watch: Watch = iter,
-        say: Callable[[str], None] = warnings.warn,
-    ) -> Self:
-        """Return one beside the search that ships, with the specialists in the folder `pool`; tables without a known type do not count."""
+    def validate(entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
         search = load_pipeline(AnnotationSettings(effort="high"), pool=pool, say=say)
-        return cls(search, _with_types(fitting), _with_types(judging), watch)
+        return validate_specialist(search, fitting, judging, entry, loaded, watch)
 
-    def __call__(self, entry: PoolEntry, loaded: LoadedWeights) -> SpecialistValidation:
-        """Return what the specialist of an entry, whose file may be anywhere, contributes."""
-        tables = min(len(self.fitting), len(self.judging))
-        if tables < LEAST_TABLES:
-            return SpecialistValidation(loaded.types, 0.0, 0.0, 0.0, 0.0, 0, tables, 0)
-        before = judge(self.fitting, _BeforeRules(self.search), self.watch)
-        types = loaded.types or often_answered(loaded.model, before)
-        fitted = self._fit(loaded.model, before, types)
-        if not fitted.weight:
-            return fitted
-        return self._measure(replace(entry, validation=fitted))
-
-    def _fit(
-        self, model: SpecialistModel, before: JudgedColumns, types: tuple[str, ...]
-    ) -> SpecialistValidation:
-        """Return the types, the likeliest weight and how many columns it was fitted on; the gain is not known yet."""
-        members, said = type_indices(types), before.probabilities[:, :-1]
-        rows = could_be_several(said, members) & is_ambiguous(said, SEARCHED_BELOW)
-        doubtful = before.among(rows)
-        weight = 0.0
-        if doubtful.columns:
-            weight = fit_weight(doubtful, specialist_types(model, doubtful.columns), members)
-        return SpecialistValidation(
-            types,
-            weight,
-            gain=0.0,
-            low=0.0,
-            high=0.0,
-            columns=0,
-            tables=len(self.judging),
-            doubtful=len(doubtful.columns),
-        )
-
-    def _measure(self, entry: PoolEntry) -> SpecialistValidation:
-        """Return the validation of an entry with its gain."""
-        assert entry.validation is not None, "the weight was fitted"
-        pipeline = self.search
-        (name, search), *_ = (
-            (name, reader) for name, reader in pipeline.others.items() if isinstance(reader, Search)
-        )
-        added = AddedSpecialists.beside(search.added, entry)
-        beside = pipeline.with_readers({name: search.with_added(added)})
-        without = judge(self.judging, self.search, self.watch)
-        with_it = judge(self.judging, beside, self.watch)
-        gain = measure_gain(without, with_it.probabilities)
-        return replace(
-            entry.validation,
-            gain=gain.value,
-            low=gain.low,
-            high=gain.high,
-            columns=gain.columns,
-            doubtful=entry.validation.doubtful + added.columns_read[entry.name],
-        )
+    return validate
 
 
-@dataclass(slots=True)
-class _BeforeRules:
-    """A search whose answers are taken where a specialist's is added: before rules and pairs."""
+def validate_specialist(
+    search: Pipeline,
+    fitting: Sequence[LabelledTable],
+    judging: Sequence[LabelledTable],
+    entry: PoolEntry,
+    loaded: LoadedWeights,
+    watch: Watch = iter,
+) -> SpecialistValidation:
+    """Return what the specialist of an entry, whose file may be anywhere, contributes to a search with high effort.
 
-    search: Pipeline
-    name: str = "search"
-
-    def score(self, tables: Sequence[Table]) -> list[TableScores]:
-        return self.search.score_uncorrected(tables)
-
-
-def _with_types(tables: Sequence[LabelledTable]) -> tuple[LabelledTable, ...]:
-    """Return the tables that have a column whose type is known."""
-    return tuple(
-        table for table in tables if any(labels.types is not None for labels in table.labels)
+    Tables without a known type do not count.
+    """
+    fitting, judging = _with_types(fitting), _with_types(judging)
+    tables = min(len(fitting), len(judging))
+    if tables < LEAST_TABLES:
+        return SpecialistValidation(loaded.types, tables=tables)
+    before = judge(fitting, search.score_uncorrected, watch)  # where a specialist's answer is added
+    types = loaded.types or often_answered(loaded.model, before)
+    members, said = type_indices(types), before.probabilities[:, :-1]
+    doubtful = before.among(could_be_several(said, members) & is_ambiguous(said, SEARCHED_BELOW))
+    weight = 0.0
+    if doubtful.columns:
+        weight = fit_weight(doubtful, specialist_types(loaded.model, doubtful.columns), members)
+    fitted = SpecialistValidation(
+        types, weight, tables=len(judging), doubtful=len(doubtful.columns)
     )
+    if not weight:
+        return fitted
+    name, reader = next((n, each) for n, each in search.others.items() if isinstance(each, Search))
+    added = AddedSpecialists.beside(reader.added, replace(entry, validation=fitted))
+    beside = search.with_readers({name: reader.with_added(added)})
+    without = judge(judging, search.score, watch)
+    gain = measure_gain(without, judge(judging, beside.score, watch).probabilities)
+    return replace(
+        fitted,
+        gain=gain.value,
+        low=gain.low,
+        high=gain.high,
+        columns=gain.columns,
+        doubtful=fitted.doubtful + added.columns_read[entry.name],
+    )
+
+
+def _with_types(tables: Sequence[LabelledTable]) -> list[LabelledTable]:
+    """Return the tables that have a column whose type is known."""
+    return [each for each in tables if any(labels.types is not None for labels in each.labels)]
 
 
 def often_answered(model: SpecialistModel, judged: JudgedColumns) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Fit how many specialists a table may activate, from what every number of them earns on tables that a run kept out.
 
     outcomes = collect_outcomes(Path("runs/parl-0"), [Path("data")])
-    fit_spawning(outcomes).estimate.save(path)
+    estimate, metrics = fit_spawning(outcomes)
+    estimate.save(path)                              metrics: JSON, with what choosing gains over the same count for all
 
     reward of a count   r_perf + 0.05 r_parallel - path_cost · path
     r_perf              mean over the labelled columns of a table of four raters: the likeliest type is right; probability
@@ -20,8 +21,9 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,20 +34,23 @@ from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.readers.swarm.network import SwarmModel
 from aegir.readers.swarm.spawn_estimate import (
     ALL,
-    FURTHEST,
     Count,
     SpawnEstimate,
     column_features,
     feature_names,
+    standardise,
 )
 from aegir_rl.base.arrays import I64, Bools, Floats, Ints
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.offline.intervals import Estimate, estimate_mean
+from aegir_rl.offline.intervals import estimate_mean
+from aegir_rl.raters.agreement import mid_ranks
 from aegir_rl.raters.ensemble import RewardEnsemble
 from aegir_rl.rewards.parallelism import ParallelWeights, compute_r_parallel
 from aegir_rl.rewards.routing import group_rows
 from aegir_rl.rl.schedules import StagedLambdas
 
+Metrics = dict[str, Any]
+"""JSON, with None for what is not finite."""
 COUNTS: tuple[Count, ...] = (0, 1, 2, 4, ALL)
 TIMED_COLUMNS = 256
 """Columns on which the cost of every model is measured."""
@@ -90,39 +95,6 @@ class SpawnOutcomes:
         """Where the counts of COUNTS stand among the outcomes."""
         most = len(self.swarm.names)
         return [most if count is ALL else min(count, most) for count in COUNTS]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedCounts:
-    """A way to choose counts, on held-out tables."""
-
-    name: str
-    shares: tuple[float, ...]
-    """Share of the tables that get each of COUNTS."""
-    right: float
-    """Share of the labelled parts of columns that are answered right."""
-    difference: Estimate
-    """Of `right` to activating everyone, paired."""
-    work: float
-    """Mean total work of a table, as a multiple of the primary's."""
-    critical_path: float
-    """The same of the critical path."""
-
-    def as_dict(self) -> dict[str, object]:
-        """Return a JSON record."""
-        return asdict(self) | {"difference": self.difference.as_dict()}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedSpawning:
-    """The estimate, and how it does on groups that it has not seen."""
-
-    estimate: SpawnEstimate
-    chosen: JudgedCounts
-    constants: tuple[JudgedCounts, ...]
-    """Always the same count."""
-    spearman_loss: float
-    """Rank correlation of the complexity with the log loss of the primary alone."""
 
 
 def collect_outcomes(
@@ -213,8 +185,14 @@ def _parallel_reward(outcomes: SpawnOutcomes, index: int) -> Floats:
     return rewards
 
 
-def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0) -> FittedSpawning:
-    """Fit an estimate with this cost of doubling the critical path, and judge it."""
+def fit_spawning(
+    outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0
+) -> tuple[SpawnEstimate, Metrics]:
+    """Fit an estimate with this cost of doubling the critical path, and judge it on groups that it has not seen.
+
+    Of the metrics, `policies` are those of always the same count and, last, of the chosen ones; `spearman_loss` is the rank
+    correlation of the complexity with the log loss of the primary alone.
+    """
     reward, path, work = compute_rewards(outcomes)
     loss = mean_known(-np.log(np.maximum(outcomes.chances[0], math.exp(-MOST_LOSS))))
     order = Seeds(seed).generator("folds of spawning").permutation(int(outcomes.group.max()) + 1)
@@ -226,15 +204,15 @@ def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0)
         inner = _cross_fit(outcomes, loss, folds, others)
         lines = _fit_lines(inner, reward) - path_cost * _fit_lines(inner, path)
         choice[mine] = (lines @ np.stack([np.ones(mine.sum()), complexity[mine]])).argmax(axis=0)
-    chosen = _judge("chosen", choice, outcomes, path, work)
-    names = ["always all" if count is ALL else f"always {count}" for count in COUNTS]
-    every = _fit_ridge(outcomes, loss, np.ones(len(folds), bool))
+    answered = [mean_known(outcomes.right[index]) for index in outcomes.indices]
+
+    def judge(name: str, choice: Ints) -> Metrics:
+        return _judge(name, choice, np.stack(answered), outcomes, path, work)
+
+    chosen, everyone = judge("chosen", choice), np.ones(len(folds), np.int64)
     estimate = SpawnEstimate(
+        **_fit_ridge(outcomes, loss, np.ones(len(folds), bool)),
         features=feature_names(outcomes.swarm),
-        mean=every.mean,
-        scale=every.scale,
-        weights=every.weights,
-        bias=every.bias,
         counts=COUNTS,
         value=_fit_lines(complexity, reward),
         path=_fit_lines(complexity, path),
@@ -245,57 +223,39 @@ def fit_spawning(outcomes: SpawnOutcomes, path_cost: float = 0.0, seed: int = 0)
             "tables": len(outcomes.group),
             "columns": len(outcomes.table),
             "data_sha256": outcomes.sha256,
-            "figures": chosen.as_dict(),
+            "figures": chosen,
         },
     )
-    return FittedSpawning(
-        estimate=estimate,
-        chosen=chosen,
-        constants=tuple(
-            _judge(name, np.full(len(folds), index), outcomes, path, work)
-            for index, name in enumerate(names)
-        ),
-        spearman_loss=spearman(complexity, outcomes.table_means(loss)),
-    )
+    policies = [
+        judge("always all" if count is ALL else f"always {count}", index * everyone)
+        for index, count in enumerate(COUNTS)
+    ]
+    correlation = spearman(complexity, outcomes.table_means(loss))
+    return estimate, {
+        "path_cost": path_cost,
+        "spearman_loss": correlation if math.isfinite(correlation) else None,
+        "policies": [*policies, chosen],
+    }
 
 
 def spearman(x: Floats, y: Floats) -> float:
     """Return the rank correlation of what is known of both, equal values sharing their mean rank; nan if one is constant."""
     known = np.isfinite(x) & np.isfinite(y)
-    first, second = _ranks(x[known]), _ranks(y[known])
-    spread = first.std() * second.std() if known.any() else 0.0
-    if spread == 0:
+    first, second = mid_ranks(x[known]), mid_ranks(y[known])
+    if not known.any() or first.std() == 0 or second.std() == 0:
         return math.nan
-    return float(((first - first.mean()) * (second - second.mean())).mean() / spread)
+    return float(np.corrcoef(first, second)[0, 1])
 
 
-def _ranks(values: Floats) -> Floats:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
-    return ranks
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ridge:
-    mean: Floats
-    scale: Floats
-    weights: Floats
-    bias: float
-
-    def __call__(self, features: Floats) -> Floats:
-        x = np.clip((features - self.mean) / self.scale, -FURTHEST, FURTHEST)
-        predicted: Floats = x @ self.weights + self.bias
-        return predicted
-
-
-def _fit_ridge(outcomes: SpawnOutcomes, loss: Floats, tables: Bools) -> _Ridge:
-    """Return the complexity of a column, from these tables (T,)."""
+def _fit_ridge(outcomes: SpawnOutcomes, loss: Floats, tables: Bools) -> dict[str, Any]:
+    """Return mean, scale, weights and bias of the complexity of a column, from these tables (T,)."""
     rows = tables[outcomes.table] & np.isfinite(loss)
     features, bias = outcomes.features[rows], float(loss[rows].mean())
     mean, scale = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-6)
-    x = np.clip((features - mean) / scale, -FURTHEST, FURTHEST)
+    x = standardise(features, mean, scale)
     inner = x.T @ x + RIDGE * np.eye(x.shape[1])
-    return _Ridge(mean, scale, np.linalg.solve(inner, x.T @ (loss[rows] - bias)), bias)
+    weights = np.linalg.solve(inner, x.T @ (loss[rows] - bias))
+    return {"mean": mean, "scale": scale, "weights": weights, "bias": bias}
 
 
 def _cross_fit(outcomes: SpawnOutcomes, loss: Floats, folds: Ints, tables: Bools) -> Floats:
@@ -303,8 +263,9 @@ def _cross_fit(outcomes: SpawnOutcomes, loss: Floats, folds: Ints, tables: Bools
     complexity = np.full(len(folds), np.nan)
     for fold in range(FOLDS):
         mine = tables & (folds == fold)
-        model = _fit_ridge(outcomes, loss, tables & (folds != fold))
-        complexity[mine] = outcomes.table_means(model(outcomes.features))[mine]
+        fit = _fit_ridge(outcomes, loss, tables & (folds != fold))
+        x = standardise(outcomes.features, fit["mean"], fit["scale"])
+        complexity[mine] = outcomes.table_means(x @ fit["weights"] + fit["bias"])[mine]
     return complexity
 
 
@@ -317,18 +278,21 @@ def _fit_lines(complexity: Floats, values: Floats) -> Floats:
 
 
 def _judge(
-    name: str, choice: Ints, outcomes: SpawnOutcomes, path: Floats, work: Floats
-) -> JudgedCounts:
-    """Return the metrics of choosing these counts (T,), indices of COUNTS."""
-    right = np.stack([mean_known(outcomes.right[index]) for index in outcomes.indices])
+    name: str, choice: Ints, right: Floats, outcomes: SpawnOutcomes, path: Floats, work: Floats
+) -> Metrics:
+    """Return what choosing these counts (T,), indices of COUNTS, gives on held-out tables; `right` (A, C) is how right columns are.
+
+    `shares` of the tables get each of COUNTS; `difference` is that of `right` to activating everyone, paired; `work` and
+    `critical_path` are means over tables, as multiples of the primary's.
+    """
     chosen = right[choice[outcomes.table], np.arange(right.shape[1])]
     known, rows = np.isfinite(chosen), np.arange(len(choice))
     groups = np.unique(outcomes.group[outcomes.table[known]], return_inverse=True)[1]
-    return JudgedCounts(
-        name=name,
-        shares=tuple((np.bincount(choice, minlength=len(COUNTS)) / len(choice)).tolist()),
-        right=float(chosen[known].mean()),
-        difference=estimate_mean((chosen - right[-1])[known], groups),
-        work=float(work[rows, choice].mean()),
-        critical_path=float(1 + path[rows, choice].mean()),
-    )
+    return {
+        "name": name,
+        "shares": (np.bincount(choice, minlength=len(COUNTS)) / len(choice)).tolist(),
+        "right": float(chosen[known].mean()),
+        "difference": estimate_mean((chosen - right[-1])[known], groups).as_dict(),
+        "work": float(work[rows, choice].mean()),
+        "critical_path": float(1 + path[rows, choice].mean()),
+    }

@@ -23,10 +23,11 @@ import numpy as np
 
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import Probabilities
-from aegir.readers.swarm.added_answer import add_answer, specialist_types, type_indices
+from aegir.readers.swarm.added_answer import add_answer, type_indices
 from aegir.readers.swarm.pool.entry import PoolEntry
 from aegir.readers.swarm.pool.loading import file_state
 from aegir.readers.swarm.pool.location import swarm_folder
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir.readers.swarm.pool.specialist_pool import Spawning, SpecialistPool
 from aegir.tables.table import Column
 from aegir_rl.base.arrays import I64, Bools
@@ -42,7 +43,9 @@ class AddedSpecialists:
         """Ask these entries of a pool, in this order."""
         self.pool, self.entries = pool, tuple(entries)
         self.columns_read: Counter[str] = Counter()
-        self._members = {entry.name: _members(entry) for entry in entries}
+        self._members = {
+            each.name: type_indices(each.validation.types) for each in entries if each.validation
+        }
 
     @classmethod
     def open(
@@ -56,25 +59,23 @@ class AddedSpecialists:
         pool = SpecialistPool.open(folder)
         for sentence in pool.refused.values():
             say(sentence)
+        own = [each for each in pool.entries.values() if each.origin == "user" and each.asked]
         entries = []
-        for entry in sorted(pool.entries, key=lambda entry: (entry.added, entry.name)):
-            if entry.origin == "user" and entry.asked:
-                state = file_state(entry)
-                if state == "unchanged":
-                    entries.append(entry)
-                else:
-                    say(
-                        f"the specialist {entry.name!r} is not asked, because {entry.file} is {state}; add it again, or: "
-                        f"aegir swarm remove {entry.name}"
-                    )
+        for entry in sorted(own, key=lambda entry: (entry.added, entry.name)):
+            if (state := file_state(entry)) == "unchanged":
+                entries.append(entry)
+                continue
+            say(
+                f"the specialist {entry.name!r} is not asked, because {entry.file} is {state}; add it again, or: "
+                f"aegir swarm remove {entry.name}"
+            )
         return cls(pool, entries) if entries else None
 
     @classmethod
     def beside(cls, added: "AddedSpecialists | None", entry: PoolEntry) -> Self:
         """Return the same, and one more that is asked after them."""
         entries = (*(added.entries if added else ()), entry)
-        pool = SpecialistPool({each.name: each for each in entries})
-        return cls(pool, entries)
+        return cls(SpecialistPool({each.name: each for each in entries}), entries)
 
     def doubtful(self, entry: PoolEntry, types: Probabilities) -> Bools:
         """(columns,) which columns could be several of the types that a specialist tells apart."""
@@ -120,8 +121,3 @@ def could_be_several(types: Probabilities, members: I64) -> Bools:
     second = np.take_along_axis(types, likeliest, axis=1)[:, 1]
     result: Bools = np.isin(likeliest, members).all(axis=1) & (second >= CANDIDATE)
     return result
-
-
-def _members(entry: PoolEntry) -> I64:
-    assert entry.validation is not None, "only validated specialists are asked"
-    return type_indices(entry.validation.types)

@@ -8,7 +8,6 @@ import pytest
 
 from aegir.lab.ngrams import networks_file
 from aegir.readers.ngrams.specialist import NgramSpecialist
-from aegir.readers.swarm.annotator import find_specialist
 from aegir.readers.swarm.network import SwarmModel
 from command_line import Finished, refused, run, run_figures
 from ngram_models import random_network, write_networks
@@ -74,7 +73,7 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
     )
     assert done.code == 0, done.err
     assert any("specialists: ngrams, codes" in line for line in done.said)
-    swarm = SwarmModel.load(tmp_path / "run" / "swarm", find=find_specialist)
+    swarm = SwarmModel.load(tmp_path / "run" / "swarm")
     assert swarm.names == ("ngrams", "codes")
     assert (
         swarm.settings.specialists["ngrams"] == NgramSpecialist([random_network(0)]).fingerprint()
@@ -86,7 +85,7 @@ def test_ngram_networks_of_a_fold_can_be_a_specialist(
         "primary.safetensors",
         "swarm.safetensors",
     ]
-    shipped = SwarmModel.load(tmp_path / "shipped", find=find_specialist)
+    shipped = SwarmModel.load(tmp_path / "shipped")
     assert shipped.settings.specialists["ngrams"] == NgramSpecialist.load().fingerprint()
     assert shipped.settings.specialists["codes"] == swarm.settings.specialists["codes"]
     refused(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegir.evaluation.validating import Validator
+from aegir.evaluation.validating import validate_specialist
 from aegir.pipeline.added_specialists import AddedSpecialists, could_be_several
 from aegir.pipeline.search import load_added
 from aegir.readers.swarm.pool.changes import add_specialist
@@ -157,7 +157,9 @@ def validate(made: Path, fitting: Sequence[str], judging: Sequence[str], name: s
     loaded = load_weights(weights_of(made, name))
     entry = load_entry(manifest_of(made, name), "user")
     entry = replace(entry, name="new", validation=None)
-    return Validator(search_with(None), labelled(fitting), labelled(judging))(entry, loaded)
+    return validate_specialist(
+        search_with(None), labelled(fitting), labelled(judging), entry, loaded
+    )
 
 
 def test_a_specialist_that_is_right_is_validated_with_what_it_gains(made):
@@ -188,7 +190,7 @@ def test_a_specialist_is_measured_beside_those_that_are_asked_already(made):
     fax = ["faxNumber"] * 10
     entry = replace(load_entry(manifest_of(made, "fax"), "user"), name="new", validation=None)
     loaded = load_weights(weights_of(made, "fax"))
-    found = Validator(search, labelled(fax), labelled(fax))(entry, loaded)
+    found = validate_specialist(search, labelled(fax), labelled(fax), entry, loaded)
     assert found.gain == 0
     assert not found.asked
     assert math.isclose(found.low, 0)

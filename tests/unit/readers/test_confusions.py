@@ -9,9 +9,9 @@ from aegir.readers.swarm.confusions import (
     TYPES,
     ConfusedTypes,
     JudgedColumns,
-    count_columns,
     count_confusions,
     judge,
+    propose,
     propose_groups,
 )
 from aegir.tables.labelled import ColumnLabels, LabelledTable
@@ -41,7 +41,7 @@ def judged(best: list[int], said: list[int], tables: list[int] | None = None) ->
 def test_confusions_are_counted_both_ways_and_without_none():
     columns = judged([PHONE, FAX, FAX, PHONE, DATE, NONE], [FAX, PHONE, PHONE, PHONE, NONE, DATE])
     assert count_confusions(columns) == {("faxNumber", "telephone"): 3}
-    assert count_columns(columns)["faxNumber"] == 2
+    assert propose(columns) == [ConfusedTypes(("faxNumber", "telephone"), 3, 4)]
 
 
 def test_groups_are_connected_disjoint_and_the_worst_comes_first():
@@ -126,10 +126,10 @@ def test_columns_are_judged_where_their_types_are_known():
         ColumnLabels(),
         ColumnLabels(types=()),
     )
-    columns = judge([LabelledTable(table, labels, {})], Certain())
+    columns = judge([LabelledTable(table, labels, {})], Certain().score)
     assert [column.values for column in columns.columns] == [("0",), ("2",)]
     assert columns.right.tolist() == [True, False]
     assert columns.best.tolist() == [FAX, NONE]
     assert columns.probabilities[0, NONE] == pytest.approx(0.1)
     with pytest.raises(UsageError, match="no column of the tables has a known type"):
-        judge([LabelledTable(table, (ColumnLabels(),) * 3, {})], Certain())
+        judge([LabelledTable(table, (ColumnLabels(),) * 3, {})], Certain().score)

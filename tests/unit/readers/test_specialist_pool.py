@@ -72,12 +72,12 @@ def bits(model: SpecialistModel | None) -> bytes:
 
 def test_the_specialists_that_ship_are_there_without_a_folder(tmp_path):
     pool = SpecialistPool.open(tmp_path / "none")
-    assert pool.names == ("codes", "names", "numbers", "places", "prose", "time")
-    assert all(pool.get(name) is not None for name in pool.names)
+    assert tuple(pool.entries) == ("codes", "names", "numbers", "places", "prose", "time")
+    assert all(pool.get(name) is not None for name in pool.entries)
     assert not pool.refused, (
         "manifests are those of the weights: python -m benchmarks.build_pool_manifests"
     )
-    assert {entry.origin for entry in pool.entries} == {"shipped"}
+    assert {entry.origin for entry in pool.entries.values()} == {"shipped"}
     assert len(pool.warm) == 6
     assert not (tmp_path / "none").exists()
 
@@ -182,7 +182,7 @@ def test_files_that_cannot_be_used_are_routed_around_with_a_sentence_each(change
     assert pool.get("amber") is None
     assert pool.get("birch") is None
     assert pool.get("time") is not None
-    assert pool.names[-2:] == ("amber", "birch")
+    assert tuple(pool.entries)[-2:] == ("amber", "birch")
     sentences = pool.refused
     assert "No such file" in sentences["amber"]
     assert "cannot be read as a model" in sentences["birch"]
@@ -215,7 +215,7 @@ def test_a_manifest_with_an_impossible_field_is_refused_with_one_sentence(change
     path = manifest_of(changed, "amber")
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     pool = SpecialistPool.open(changed)
-    assert "amber" not in pool.names
+    assert "amber" not in pool.entries
     assert pool.refused["amber"].startswith(str(path))
 
 
@@ -297,13 +297,13 @@ def test_threads_of_one_table_share_its_budget(folder):
 def test_a_shipped_specialist_is_switched_off_and_on_again_and_never_deleted(tmp_path):
     folder = tmp_path / "swarm"
     assert remove_specialist("places", folder) == "switched off"
-    assert "places" not in SpecialistPool.open(folder).names
+    assert "places" not in SpecialistPool.open(folder).entries
     assert "places" in shipped_names()
     with pytest.raises(UsageError, match="switched off already"):
         remove_specialist("places", folder)
     assert enable_specialist("places", folder)
     assert not enable_specialist("places", folder)
-    assert "places" in SpecialistPool.open(folder).names
+    assert "places" in SpecialistPool.open(folder).entries
 
 
 def test_n_gram_networks_can_be_in_a_pool(changed, tmp_path):

@@ -168,8 +168,6 @@ def test_a_swarm_of_other_ngram_weights_or_an_unknown_family_is_refused(tmp_path
     save_swarm(made / "swarm.safetensors", SwarmWeights(other, weights.tensors))
     with pytest.raises(UsageError, match="unknown family 'unheard-of'; expected ngrams"):
         load_swarm_annotator(made)
-    with pytest.raises(UsageError, match="family 'unheard-of', which is unknown here"):
-        SwarmModel.load(made)
 
 
 def test_a_primary_without_calibration_is_refused_with_its_folder(tmp_path: Path):

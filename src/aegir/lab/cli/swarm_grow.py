@@ -17,10 +17,10 @@ from aegir.cli.swarm import tell_validation
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
-from aegir.lab.specialists.growth_tables import judge_part, propose, read_growth_tables
+from aegir.lab.specialists.growth_tables import read_growth_tables
 from aegir.pipeline.registry import load_annotator
 from aegir.pipeline.settings import AnnotationSettings
-from aegir.readers.swarm.confusions import ConfusedTypes
+from aegir.readers.swarm.confusions import ConfusedTypes, judge, propose
 from aegir.readers.swarm.pool.changes import writable_folder
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.wording import amount
@@ -88,7 +88,7 @@ def grow(
         tell(sentence)
     swarm = load_annotator(AnnotationSettings(annotator="swarm", model=model))
     if dry_run:
-        groups = propose(judge_part(tables, tables.proposal, swarm))
+        groups = propose(judge(tables.at(tables.proposal), swarm.score))
         _show_groups(groups, as_json)
         if as_json:
             click.echo(json.dumps({"proposals": [asdict(group) for group in groups]}))
@@ -109,12 +109,12 @@ def grow(
         _show_round(done, "before: ")
     with training_packages():  # some are loaded when they are needed
         _run_rounds(growth, rounds)
-    kept = [each for each in growth.rounds if each.kept]
     if as_json:
-        proposals = [asdict(group) for group in first]
-        done_rounds = [each.as_dict() for each in growth.rounds]
-        click.echo(json.dumps({"proposals": proposals, "rounds": done_rounds}))
-    if not kept:
+        done_rounds = [asdict(each) for each in growth.rounds]
+        click.echo(
+            json.dumps({"proposals": [asdict(each) for each in first], "rounds": done_rounds})
+        )
+    if not any(each.kept for each in growth.rounds):
         raise CheckFailed(
             f"no specialist was kept after {amount(len(growth.rounds), 'round')}; "
             "the pool is as it was"

@@ -1,7 +1,6 @@
 """`aegir train spawning`: how many specialists of a swarm a table may activate."""
 
 import json
-import math
 from pathlib import Path
 
 import click
@@ -9,7 +8,7 @@ import click
 from aegir.cli.options import NumberRange, PathName
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
-from aegir.lab.figures.text_table import points, text_table
+from aegir.lab.figures.text_table import number, points, text_table
 from aegir.readers.swarm.spawn_estimate import SPAWNING_FILE
 from aegir_rl.base.errors import CheckFailed
 
@@ -53,31 +52,25 @@ def spawning(
     with training_packages():
         from aegir.lab.spawn_fit import COUNTS, collect_outcomes, fit_spawning
 
-    fitted = fit_spawning(collect_outcomes(run, data, track), path_cost or 0.0, seed)
-    rows = (*fitted.constants, fitted.chosen)
+    estimate, metrics = fit_spawning(collect_outcomes(run, data, track), path_cost or 0.0, seed)
     if as_json:
-        correlation = fitted.spearman_loss if math.isfinite(fitted.spearman_loss) else None
-        record = {"path_cost": path_cost or 0.0, "spearman_loss": correlation}
-        click.echo(json.dumps({**record, "policies": [row.as_dict() for row in rows]}))
+        click.echo(json.dumps(metrics))
     else:
-        names = ["all" if count is None else str(count) for count in COUNTS]
-        heads = ("", "right", "points to all (95 %)", "work", "path", *names)
-        cells = (
-            (
-                row.name,
-                f"{row.right:.4f}",
-                points(row.difference.value, row.difference.low, row.difference.high),
-                *(f"{row.work:.2f}", f"{row.critical_path:.2f}"),
-                *(f"{share:.0%}" for share in row.shares),
-            )
-            for row in rows
-        )
-        say(*text_table([heads, *cells]))
-        say(f"complexity: Spearman {fitted.spearman_loss:.3f} with the log loss of the primary")
-    if path_cost is None and fitted.chosen.difference.low < -MARGIN:
+        names = ("all" if count is None else str(count) for count in COUNTS)
+        lines = [("", "right", "points to all (95 %)", "work", "path", *names)]
+        for row in metrics["policies"]:
+            costs = (f"{row['work']:.2f}", f"{row['critical_path']:.2f}")
+            shares = (f"{share:.0%}" for share in row["shares"])
+            difference = points(row["difference"])
+            lines.append((row["name"], f"{row['right']:.4f}", difference, *costs, *shares))
+        say(*text_table(lines))
+        correlation = number(metrics["spearman_loss"], 3)
+        say(f"complexity: Spearman {correlation} with the log loss of the primary")
+    low = metrics["policies"][-1]["difference"]["low"]
+    if path_cost is None and (low is None or low < -MARGIN):
         raise CheckFailed(
             f"more than {MARGIN:.1%} of the answers may be lost against activating everyone; "
             "annotate with --spawn all, or name a cost with --path-cost"
         )
-    fitted.estimate.save(out)
+    estimate.save(out)
     tell(f"saved {out}: path cost {path_cost or 0:g}")

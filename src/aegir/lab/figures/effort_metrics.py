@@ -20,7 +20,7 @@ from aegir.readers.bytes.annotator import ByteModelAnnotator
 from aegir.readers.calibration import ByteCalibration
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import TableScores
-from aegir.tables.labelled import Accepted, LabelledTable
+from aegir.tables.labelled import Accepted
 from aegir.vocabulary.terms import NO_TYPE, RELATION_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import Bools, Floats
 from aegir_rl.base.metrics import compute_f1
@@ -41,7 +41,7 @@ class EffortMetrics:
     everyday_types: float
     hardest: float
     """Web types right on columns of the hardest quarter of the types."""
-    columns: tuple[int, int, int, int]
+    columns: tuple[int, ...]
     """Columns behind these four shares."""
     seconds: float
     """CPU seconds per column."""
@@ -65,16 +65,23 @@ def measure_efforts(
 ) -> list[EffortMetrics]:
     """Search every fold's tables with every effort."""
     rows = [(WITHOUT_PAIRS, NORMAL, False), *((f"{each:g}", each, True) for each in efforts)]
-    columns = [each for number, fold in enumerate(folds) for each in _columns(fold, number)]
-    said, seconds = {}, {}
+    columns = [
+        _Column(
+            (number, at), not (table.group or "").startswith("open "), each.types, each.relations
+        )
+        for number, fold in enumerate(folds)
+        for at, table in enumerate(fold.tables)
+        for each in table.labels
+    ]
+    said: dict[str, list[tuple[str, str]]] = {}
+    seconds = {}
     for name, effort, pairs in rows:
-        parts, spent = [], 0.0
+        said[name], spent = [], 0.0
         for fold in folds:
             scored, took = _search(fold, effort, pairs)
-            parts += [_names(scores) for scores in scored]
+            said[name] += (column for scores in scored for column in _names(scores))
             spent += took
             watch(f"effort {name}: {fold.name} done")
-        said[name] = [column for part in parts for column in part]
         seconds[name] = spent / max(len(columns), 1)
     hardest = _hardest_types(folds, columns, said[WITHOUT_PAIRS])
     return [_metrics(name, columns, said, hardest, seconds[name]) for name, _, _ in rows]
@@ -108,18 +115,6 @@ def _without_pairs(byte_model: ByteModelAnnotator) -> ByteModelAnnotator:
         network.facts = before
 
 
-def _columns(fold: Fold, fold_number: int) -> list[_Column]:
-    return [
-        _Column((fold_number, number), _is_web(table), labels.types, labels.relations)
-        for number, table in enumerate(fold.tables)
-        for labels in table.labels
-    ]
-
-
-def _is_web(table: LabelledTable) -> bool:
-    return not (table.group or "").startswith("open ")
-
-
 def _names(scores: TableScores) -> list[tuple[str, str]]:
     """Return the likeliest type, or none of them, and the likeliest relation of each column."""
     types = with_none(scores.types).argmax(axis=1).tolist()
@@ -131,13 +126,10 @@ def _names(scores: TableScores) -> list[tuple[str, str]]:
 
 
 def _right(columns: Sequence[_Column], said: Sequence[tuple[str, str]], part: str) -> Bools:
-    index = 0 if part == "types" else 1
+    index = ("types", "relations").index(part)
+    pairs = zip(columns, said, strict=True)
     return np.array(
-        [
-            name[index] in (getattr(column, part) or (NO_TYPE,))
-            for column, name in zip(columns, said, strict=True)
-        ],
-        bool,
+        [name[index] in (getattr(each, part) or (NO_TYPE,)) for each, name in pairs], bool
     )
 
 
@@ -165,22 +157,24 @@ def _metrics(
     hardest: Bools,
     seconds: float,
 ) -> EffortMetrics:
-    web = np.array([column.web for column in columns])
-    typed = web & np.array([bool(column.types) for column in columns])
-    related = web & np.array([bool(column.relations) for column in columns])
-    everyday = ~web & np.array([column.types is not None for column in columns])
-    types = _right(columns, said[name], "types")
-    relations = _right(columns, said[name], "relations")
-    before = _right(columns, said[WITHOUT_PAIRS], "types")
+    web, types, relations = (
+        np.array([test(column) for column in columns], bool)
+        for test in (lambda x: x.web, lambda x: bool(x.types), lambda x: bool(x.relations))
+    )
+    known = np.array([column.types is not None for column in columns], bool)
+    right, before = (_right(columns, said[row], "types") for row in (name, WITHOUT_PAIRS))
+    shares = {
+        "web_types": (right, web & types),
+        "web_relations": (_right(columns, said[name], "relations"), web & relations),
+        "everyday_types": (right, ~web & known),
+        "hardest": (right, hardest),
+    }
     return EffortMetrics(
-        name,
-        float(types[typed].mean()),
-        float(relations[related].mean()),
-        float(types[everyday].mean()),
-        float(types[hardest].mean()),
-        (int(typed.sum()), int(related.sum()), int(everyday.sum()), int(hardest.sum())),
-        seconds,
-        _gain(columns, types.astype(float) - before, typed),
+        name=name,
+        **{part: float(flags[rows].mean()) for part, (flags, rows) in shares.items()},
+        columns=tuple(int(rows.sum()) for _, rows in shares.values()),
+        seconds=seconds,
+        gain=_gain(columns, right.astype(float) - before, web & types),
     )
 
 
@@ -188,7 +182,6 @@ def _gain(
     columns: Sequence[_Column], difference: Floats, used: Bools
 ) -> tuple[float, float, float]:
     """Return the mean difference over the used columns, and its 95 % interval, tables counted whole."""
-    number = {table: i for i, table in enumerate({column.table: None for column in columns})}
-    tables = np.array([number[column.table] for column in columns])
-    gain = estimate_gain(difference[used], tables[used])
+    tables = np.unique([column.table for column in columns], axis=0, return_inverse=True)[1]
+    gain = estimate_gain(difference[used], tables.reshape(-1)[used])
     return gain.value, gain.low, gain.high

@@ -113,10 +113,19 @@ def compare_runs(runs: Sequence[Path], hard: HardTypes | None = None) -> list[Co
     for run in runs:
         summary = _summary(run)
         variants.setdefault(summary["name"], {}).setdefault(int(summary["seed"]), []).append(run)
-    return [
-        _compare_seeds(name, tuple(seeds), [_measure(folds, hard) for folds in seeds.values()])
-        for name, seeds in variants.items()
-    ]
+    rows = []
+    for name, seeds in variants.items():
+        measured = [_measure(folds, hard) for folds in seeds.values()]
+        metrics, (activation, *_) = zip(*measured, strict=True)
+        shared = [key for key in metrics[0] if all(key in each for each in metrics)]
+        values = {key: [each[key] for each in metrics] for key in shared}
+        mean = {key: float(np.mean(some)) for key, some in values.items()}
+        spread = {
+            key: float(np.std(some, ddof=1)) if len(some) > 1 else 0.0
+            for key, some in values.items()
+        }
+        rows.append(ComparedVariant(name, tuple(seeds), mean, spread, activation))
+    return rows
 
 
 def compute_information(types: I64, active: Bools) -> float:
@@ -177,28 +186,23 @@ def _measure(
                 "choose them on other folds"
             )
         typed = web.known[TYPES] & web.accepted[TYPES].any(axis=1)
-        metrics |= _web_metrics(web, typed, hard)
+        report = _report(web, typed)
+        metrics |= {F1: report.micro_f1, "web/macro_f1": report.macro_f1}
+        right, names = _right(web), np.array(TYPE_NAMES)[_gold(web)]
+        for part, types in (("hard", hard.types), ("easy", hard.easy)) if hard else ():
+            among = typed & np.isin(names, types)
+            if among.any():
+                metrics[f"web/{part}_f1"] = float(right[among].mean())
+                metrics[f"web/{part}_columns"] = float(among.sum())
         routing, activation = _routing_metrics(runs, web, typed)
         metrics |= routing
     if (everyday := answers.get("open")) is not None:
-        metrics["open/type_right"] = _share_right(everyday, everyday.known[TYPES])
+        metrics["open/type_right"] = float(_right(everyday)[everyday.known[TYPES]].mean())
     recorded = [_summary(run)["figures"] for run in runs]
     for name in ("time/parallel_wall", "time/sequential_wall"):
         if seconds := [each[name] for each in recorded if name in each]:
             metrics[name] = sum(seconds)
     return metrics, activation
-
-
-def _web_metrics(web: HeldOut, typed: Bools, hard: HardTypes | None) -> dict[str, float]:
-    report = _report(web, typed)
-    metrics = {F1: report.micro_f1, "web/macro_f1": report.macro_f1}
-    names = np.array(TYPE_NAMES)[_gold(web)]
-    for part, types in (("hard", hard.types), ("easy", hard.easy)) if hard else ():
-        among = typed & np.isin(names, types)
-        if among.any():
-            metrics[f"web/{part}_f1"] = _share_right(web, among)
-            metrics[f"web/{part}_columns"] = float(among.sum())
-    return metrics
 
 
 def _routing_metrics(
@@ -230,26 +234,6 @@ def _routing_metrics(
     return metrics, rates
 
 
-def _compare_seeds(
-    name: str,
-    seeds: tuple[int, ...],
-    measured: Sequence[tuple[dict[str, float], dict[str, dict[str, float]]]],
-) -> ComparedVariant:
-    metrics = [each for each, _ in measured]
-    shared = [key for key in metrics[0] if all(key in each for each in metrics)]
-    values = {key: [each[key] for each in metrics] for key in shared}
-    return ComparedVariant(
-        name=name,
-        seeds=seeds,
-        mean={key: float(np.mean(some)) for key, some in values.items()},
-        spread={
-            key: float(np.std(some, ddof=1)) if len(some) > 1 else 0.0
-            for key, some in values.items()
-        },
-        activation=measured[0][1],
-    )
-
-
 def _answers(runs: Sequence[Path]) -> dict[str, HeldOut]:
     for run in runs:
         if not (run / ANSWERS).exists():
@@ -279,17 +263,17 @@ def _gold(answers: HeldOut) -> I64:
     return np.asarray(answers.accepted[TYPES].argmax(axis=1), np.int64)
 
 
-def _share_right(answers: HeldOut, among: Bools) -> float:
-    rows = np.flatnonzero(among)
-    best = answers.logits[TYPES][rows].argmax(axis=1)
-    return float(answers.accepted[TYPES][rows, best].mean())
+def _right(answers: HeldOut) -> Bools:
+    """(columns,) whether the likeliest type is acceptable."""
+    accepted: Bools = answers.accepted[TYPES]
+    best = answers.logits[TYPES].argmax(axis=1)
+    return np.take_along_axis(accepted, best[:, None], axis=1)[:, 0]
 
 
 def _report(answers: HeldOut, among: Bools) -> F1Report:
-    rows = np.flatnonzero(among)
     accepted = [
         [TYPE_NAMES[number] for number in np.flatnonzero(row)]
-        for row in answers.accepted[TYPES][rows]
+        for row in answers.accepted[TYPES][among]
     ]
-    best = answers.logits[TYPES][rows].argmax(axis=1)
+    best = answers.logits[TYPES][among].argmax(axis=1)
     return compute_f1(accepted, [TYPE_NAMES[number] for number in best])

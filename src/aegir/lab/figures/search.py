@@ -50,19 +50,14 @@ def search(
     if as_json:
         say(json.dumps([asdict(each) for each in metrics], indent=1))
         return
-    rows = [
-        ("effort", "web types", "gain, 95 %", "hardest", "relations", "everyday", "CPU ms"),
-        *(
-            (
-                each.name,
-                f"{each.web_types:.4f}",
-                "{:+.4f} ({:+.4f} to {:+.4f})".format(*each.gain),
-                *(f"{x:.4f}" for x in (each.hardest, each.web_relations, each.everyday_types)),
-                f"{1000 * each.seconds:.2f}",
-            )
-            for each in metrics
-        ),
+    rows: list[tuple[str, ...]] = [
+        ("effort", "web types", "gain, 95 %", "hardest", "relations", "everyday", "CPU ms")
     ]
+    for each in metrics:
+        gain = "{:+.4f} ({:+.4f} to {:+.4f})".format(*each.gain)
+        shares = (each.hardest, each.web_relations, each.everyday_types)
+        right = (f"{each.web_types:.4f}", gain, *(f"{share:.4f}" for share in shares))
+        rows.append((each.name, *right, f"{1000 * each.seconds:.2f}"))
     types, relations, everyday, hardest = metrics[0].columns
     say(
         *text_table(rows),

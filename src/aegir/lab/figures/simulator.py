@@ -14,6 +14,7 @@ from aegir.cli.options import PathName, llm_from, verb_options
 from aegir.cli.rl_data import write_text
 from aegir.cli.sim_train import load_tasks, read_policy
 from aegir.cli.terminal import say, tell, track
+from aegir.lab.figures.text_table import text_table
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.run_folder import RunFolder
 from aegir_rl.base.wording import amount
@@ -57,18 +58,16 @@ def verify(tasks: Path) -> None:
 @click.command("sim-solvers", epilog="Example: python -m aegir.lab.figures sim-solvers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per solver.")
 @verb_options("llm")
-def list_solvers(
-    as_json: bool, llm_endpoint: str | None, llm_model: str | None, llm_price: tuple[float, float]
-) -> None:
+def list_solvers(as_json: bool, **llm: Any) -> None:
     """List the solvers and what each effort costs, in seconds of CPU as stated."""
-    for name, solver in known_solvers(_client(llm_endpoint, llm_model, llm_price)).items():
+    for name, solver in known_solvers(_client(**llm)).items():
         if as_json:
             costs = {str(effort): cost for effort, cost in solver.costs.items()}
             click.echo(json.dumps({"name": name, "about": solver.about, "costs": costs}))
         else:
             stated = " ".join(f"{solver.costs[effort]:>6.3f}" for effort in EFFORTS)
             say(f"{name:<13}{stated}  {solver.about}")
-    if llm_endpoint is None and not as_json:
+    if llm["llm_endpoint"] is None and not as_json:
         tell("the solver llm is off; name an endpoint with --llm-endpoint and --llm-model")
 
 
@@ -98,12 +97,10 @@ def table(
     names: str,
     effort: tuple[int, ...],
     as_json: bool,
-    llm_endpoint: str | None,
-    llm_model: str | None,
-    llm_price: tuple[float, float],
+    **llm: Any,
 ) -> None:
     """Let every solver try the tasks, and show the share of each family whose hidden tests pass."""
-    client = _client(llm_endpoint, llm_model, llm_price)
+    client = _client(**llm)
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     solvers: Mapping[str, Solver] = (
         {name: find_solver(name, client) for name in wanted} if wanted else known_solvers(client)
@@ -128,21 +125,17 @@ def table(
 
 def _show_rates(result: SolverTable) -> None:
     columns = result.columns
-    say(
-        f"{'':<22}"
-        + "".join(f"{f'{solver[:9]} {effort}':>13}" for solver, effort in columns)
-        + f"{'any':>8}"
-    )
+    lines = [("", *(f"{solver[:9]} {effort}" for solver, effort in columns), "any")]
     for family in [*result.families, None]:
-        rates = "".join(f"{result.rate(*column, family):>13.2f}" for column in columns)
-        say(f"{family or 'all':<22}{rates}{result.best(family):>8.2f}")
-    seconds = "".join(f"{result.seconds(*column):>13.4f}" for column in columns)
-    say(f"{'CPU seconds':<22}{seconds}")
+        rates = (f"{result.rate(*column, family):.2f}" for column in columns)
+        lines.append((family or "all", *rates, f"{result.best(family):.2f}"))
+    seconds = (f"{result.seconds(*column):.4f}" for column in columns)
+    say(*text_table([*lines, ("CPU seconds", *seconds, "")]))
 
 
-def _client(endpoint: str | None, model: str | None, price: Any) -> ChatClient | None:
+def _client(llm_endpoint: str | None, llm_model: str | None, llm_price: Any) -> ChatClient | None:
     """A client for the endpoint that is named, or None."""
-    settings = llm_from(endpoint, model, price)
+    settings = llm_from(llm_endpoint, llm_model, llm_price)
     return None if settings is None else ChatClient(settings)
 
 
@@ -191,13 +184,10 @@ def _show_parts(report: dict[str, Any]) -> None:
             if key not in part:
                 continue
             line = f"  {label:<20} {part[key]['reward']:8.4f}"
+            gain, share = part["gain"].get(key), part["share_of_oracle"]
             if key == "ppo":
-                share = part["share_of_oracle"]
                 line += f" ± {part[key]['spread']:.4f}"
                 line += f"  {share:.1%} of the oracle" if share is not None else ""
-            elif key in part["gain"]:
-                gain = part["gain"][key]
-                line += (
-                    f"  ppo gains {gain['value']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
-                )
+            elif gain:
+                line += "  ppo gains {value:+.4f} ({low:+.4f} to {high:+.4f})".format(**gain)
             say(line)

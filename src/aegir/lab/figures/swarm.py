@@ -1,9 +1,9 @@
 """`python -m aegir.lab.figures swarm`: what the specialists of a swarm contribute, and what they cost."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -13,11 +13,13 @@ from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table
 from aegir_rl.base.wording import amount
 
-if TYPE_CHECKING:
-    from aegir.lab.figures.swarm_metrics import SwarmMetrics
-
-TITLES = {"router": "activated by the router", "everyone": "everyone activated"}
-COSTS = ("CPU ms", "× of 1", "path ms", "× of 1", "activated")
+COSTS = {
+    "milliseconds": "CPU ms",
+    "cost_ratio": "× of 1",
+    "path_milliseconds": "path ms",
+    "path_ratio": "× of 1",
+    "woken": "activated",
+}
 
 
 @click.command(
@@ -44,68 +46,48 @@ def measure(
     specialists, and with all but one.
     """
     with training_packages():
-        from aegir.lab.figures.swarm_metrics import measure_swarm, save_plots
+        from aegir.lab.figures.swarm_metrics import TITLES, measure_swarm, save_plots
 
     metrics = measure_swarm(run, data, swarm, track)
     if plots is not None:
         for file in save_plots(plots, metrics):
             tell(f"saved {file}")
     if as_json:
-        click.echo(json.dumps(metrics.as_dict()))
+        click.echo(json.dumps(metrics))
     else:
-        say(*_report(metrics))
+        say(*_report(metrics, TITLES))
 
 
-def _report(metrics: "SwarmMetrics") -> Iterator[str]:
-    parts = list(metrics.labelled)
-    labelled, *by_part = metrics.labelled.values()
+def _report(metrics: dict[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
+    parts = list(metrics["labelled"])
+    labelled, *by_part = metrics["labelled"].values()
     counted = ", ".join(f"{count:,} {part}" for part, count in zip(parts[1:], by_part, strict=True))
     yield (
-        f"{amount(metrics.tables, 'held-out table')} with {amount(metrics.columns, 'column')}, "
+        f"{amount(metrics['tables'], 'held-out table')} with {amount(metrics['columns'], 'column')}, "
         f"{labelled:,} of them labelled: {counted}"
     )
-    pairs = zip(metrics.order, metrics.mean_scores, strict=True)
+    pairs = zip(metrics["order"], metrics["mean_scores"], strict=True)
     order = ", ".join(f"{name} {score:.2f}" for name, score in pairs) or "none"
     yield f"specialists, by mean router score: {order}"
-    for activation, rows in metrics.sizes.items():
-        if metrics.order or activation == "router":
-            lines = [(TITLES[activation], *parts, *COSTS)]
-            lines += [
-                (
-                    str(row.specialists),
-                    *(f"{row.accuracy[part]:.4f}" for part in parts),
-                    *map(
-                        number,
-                        (
-                            row.milliseconds,
-                            row.cost_ratio,
-                            row.path_milliseconds,
-                            row.path_ratio,
-                            row.woken,
-                        ),
-                    ),
-                )
-                for row in rows
-            ]
+    for mode, rows in metrics["numbers"].items():
+        if metrics["order"] or mode == "router":
+            lines = [(titles[mode], *parts, *COSTS.values())]
+            for row in rows:
+                right = (f"{row['accuracy'][part]:.4f}" for part in parts)
+                lines.append((str(row["specialists"]), *right, *(number(row[x]) for x in COSTS)))
             yield from ("", *text_table(lines))
-    if metrics.contributions:
-        yield from ("", *_contributions(metrics, parts))
-
-
-def _contributions(metrics: "SwarmMetrics", parts: list[str]) -> list[str]:
-    """A line per specialist; gains in points."""
-    title = f"contribution in points, {TITLES[metrics.activation]}"
-    heads = (f"{parts[0]} (95 %)", *parts[1:], "read", "CPU ms", "of cost", "verdict")
-    lines = [(title, *heads)]
-    for each in metrics.contributions:
-        first, *rest = (each.gain[part] for part in parts)
-        lines.append(
-            (
-                each.name,
-                points(first.value, first.low, first.high),
-                *(f"{100 * gain.value:+.2f}" for gain in rest),
-                *(f"{each.usage:.1%}", f"{each.milliseconds:.2f}", f"{each.cost_share:.1%}"),
-                each.verdict,
+    if metrics["worth"]:
+        title = f"contribution in points, {titles[metrics['worth_woken']]}"
+        heads = (f"{parts[0]} (95 %)", *parts[1:], "read", "CPU ms", "of cost", "verdict")
+        lines = [(title, *heads)]
+        for each in metrics["worth"]:
+            first, *rest = (each["gain"][part] for part in parts)
+            gains = (
+                points(first),
+                *(f"{100 * gain['value']:+.2f}" for gain in rest),
             )
-        )
-    return text_table(lines)
+            costs = (f"{each['usage']:.1%}", f"{each['milliseconds']:.2f}")
+            lines.append(
+                (each["name"], *gains, *costs, f"{each['cost_share']:.1%}", each["verdict"])
+            )
+        yield from ("", *text_table(lines))

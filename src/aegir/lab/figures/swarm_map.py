@@ -126,7 +126,9 @@ def map_swarm(pool: SpecialistPool, answers: Iterable[TableAnnotation]) -> Swarm
         for kind in (*KINDS, NO_KIND)
         if columns[kind]
     }
-    return SwarmMap(pool.entries, pool.refused, tables, tuple(routed), columns, shares)
+    return SwarmMap(
+        tuple(pool.entries.values()), pool.refused, tables, tuple(routed), columns, shares
+    )
 
 
 def render_swarm_map(drawn: SwarmMap) -> str:
@@ -179,29 +181,20 @@ def _specialists(drawn: SwarmMap) -> Iterator[str]:
 def _known(drawn: SwarmMap) -> HeatMap:
     """Return specialist by kind: the share of columns that it answers rightly, each read alone."""
     kinds = [kind for kind in KINDS if any(kind in entry.scores for entry in drawn.entries)]
-    return HeatMap.of(
-        "known",
-        [entry.name for entry in drawn.entries],
-        kinds,
-        [[_right(entry, kind) for kind in kinds] for entry in drawn.entries],
-        "share of columns with a type that are answered rightly, each read alone",
-    )
-
-
-def _right(entry: PoolEntry, kind: str) -> float:
-    score = entry.scores.get(kind)
-    return math.nan if score is None or score.type_right is None else round(score.type_right, 2)
+    right = [
+        [math.nan if x is None or x.type_right is None else round(x.type_right, 2) for x in scores]
+        for scores in ([entry.scores.get(kind) for kind in kinds] for entry in drawn.entries)
+    ]
+    about = "share of columns with a type that are answered rightly, each read alone"
+    return HeatMap.of("known", [entry.name for entry in drawn.entries], kinds, right, about)
 
 
 def _activated(drawn: SwarmMap) -> HeatMap:
     """Return specialist by kind: the share of columns for which the router activated it."""
-    return HeatMap.of(
-        "woken",
-        drawn.routed,
-        [f"{kind} ({drawn.columns[kind]:,})" for kind in drawn.shares],
-        [[round(each[name], 2) for each in drawn.shares.values()] for name in drawn.routed],
-        "share of the columns of a kind that each specialist of the swarm has read",
-    )
+    kinds = [f"{kind} ({drawn.columns[kind]:,})" for kind in drawn.shares]
+    shares = [[round(each[name], 2) for each in drawn.shares.values()] for name in drawn.routed]
+    about = "share of the columns of a kind that each specialist of the swarm has read"
+    return HeatMap.of("woken", drawn.routed, kinds, shares, about)
 
 
 def _refused(drawn: SwarmMap) -> Iterator[str]:

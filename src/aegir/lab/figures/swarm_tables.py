@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from aegir.lab.data.sources import read_training_tables
-from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers
+from aegir.lab.held_out import ANSWERS, column_names, load_answers
 from aegir.readers.bytes.heads import FINE_HEAD, HEAD_SIZES, RELATIONS_HEAD, TYPES_HEAD
 from aegir.readers.mixing import with_none
 from aegir.readers.scores import TableScores
-from aegir.readers.swarm.annotator import find_specialist
 from aegir.readers.swarm.network import SWARM_NAME, SwarmModel
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import I64, Bools, Floats
@@ -35,6 +34,8 @@ WEB = "web"
 """The origin of web tables among held-out answers; the others are everyday tables."""
 SWARM = "swarm"
 """The folder of a run that holds its swarm."""
+NOT_HELD_OUT = -1
+"""The row of the labels for a column without any."""
 NOT_CALIBRATED: Mapping[str, object] = {"calibration": {"bytes": {"cta": 1.0, "cpa": 1.0}}}
 
 
@@ -81,20 +82,77 @@ def load_swarm_tables(
     folder = swarm or run / SWARM
     if not (folder / SWARM_NAME).exists():
         raise UsageError(f"{folder} has no {SWARM_NAME}; give the folder of a trained swarm")
-    labels = _Labels.read(run / ANSWERS)
-    model = SwarmModel.load(folder, workers, find_specialist)
+    labels = _read_labels(run / ANSWERS)
+    row_of = dict(zip(labels.names, range(len(labels.names)), strict=True))
+    model = SwarmModel.load(folder, workers)
     model.primary.facts = dict(NOT_CALIBRATED)
-    tables, columns, groups = _held_out_tables(data, labels)
-    names = [name for name in columns if name in labels.origin]
+    tables, columns, groups = [], [], []
+    for table in read_training_tables(data):
+        names = column_names(table) if table.source.is_validation else []
+        if held_out := [row_of[name] for name in names if name in row_of]:
+            tables.append(table.labelled.table)
+            columns += names
+            groups.append(labels.groups[held_out[0]])
+    rows = np.array([row_of.get(name, NOT_HELD_OUT) for name in columns], np.int64)
+    if missing := len(row_of) - int((rows != NOT_HELD_OUT).sum()):
+        raise UsageError(
+            f"{missing} of {len(row_of)} held-out columns of the run are not in these data; give the --data of the run"
+        )
+    accepted = {head: flags[rows] for head, flags in labels.accepted.items()}
+    digest = hashlib.sha256()
+    for index in np.flatnonzero(rows != NOT_HELD_OUT).tolist():
+        digest.update(columns[index].encode())
+        for head in HEADS:
+            digest.update(np.packbits(accepted[head][index]).tobytes())
     return SwarmTables(
         swarm=model,
         tables=tuple(tables),
         web=np.array([group.startswith(f"{WEB}/") for group in groups], bool),
         group=np.unique(groups, return_inverse=True)[1].astype(np.int64),
         table=np.repeat(np.arange(len(tables)), [len(table.columns) for table in tables]),
-        accepted={head: np.array([labels.accepted(head, n) for n in columns]) for head in HEADS},
-        known={head: np.array([labels.known(head, n) for n in columns], bool) for head in HEADS},
-        sha256=_sha256(names, labels),
+        accepted=accepted,
+        known={head: flags[rows] for head, flags in labels.known.items()},
+        sha256=digest.hexdigest(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """What is right about the held-out columns of all origins; a last row, without a label, is for other columns."""
+
+    names: tuple[str, ...]
+    groups: tuple[str, ...]
+    """Origin and group of each column."""
+    accepted: Mapping[str, Bools]
+    known: Mapping[str, Bools]
+
+
+def _read_labels(path: Path) -> _Labels:
+    answers = load_answers(path)
+    for some in answers.values():
+        for head, size in SIZES.items():
+            outputs = some.accepted[head].shape[1] if head in some.accepted else 0
+            if outputs != size:
+                raise UsageError(
+                    f"{path} has {outputs} outputs for {head} but the vocabulary has {size}; "
+                    "it was made with another vocabulary, train the run again"
+                )
+    parts = answers.values()
+    if not any(map(len, parts)):
+        raise UsageError("the run held out no tables; train it with --fold N")
+    return _Labels(
+        names=tuple(name for some in parts for name in some.names),
+        groups=tuple(f"{origin}/{group}" for origin in answers for group in answers[origin].group),
+        accepted={
+            head: np.concatenate(
+                [*(some.accepted[head] for some in parts), np.zeros((1, size), bool)]
+            )
+            for head, size in SIZES.items()
+        },
+        known={
+            head: np.concatenate([*(some.known[head] for some in parts), np.zeros(1, bool)])
+            for head in HEADS
+        },
     )
 
 
@@ -111,72 +169,3 @@ def mean_by_table(columns: Floats, table: I64, tables: int) -> Floats:
     total = np.bincount(table, np.where(known, columns, 0.0), tables)
     count = np.bincount(table, known, tables)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """What is right about the held-out columns, by the name of a column."""
-
-    answers: Mapping[str, HeldOut]
-    origin: Mapping[str, tuple[str, int]]
-    """Origin and row of a held-out column."""
-
-    @classmethod
-    def read(cls, path: Path) -> "_Labels":
-        answers = load_answers(path)
-        for some in answers.values():
-            for head, size in SIZES.items():
-                outputs = some.accepted[head].shape[1] if head in some.accepted else 0
-                if outputs != size:
-                    raise UsageError(
-                        f"{path} has {outputs} outputs for {head} but the vocabulary has {size}; "
-                        "it was made with another vocabulary, train the run again"
-                    )
-        rows = {
-            name: (origin, row)
-            for origin, some in answers.items()
-            for row, name in enumerate(some.names)
-        }
-        if not rows:
-            raise UsageError("the run held out no tables; train it with --fold N")
-        return cls(answers, rows)
-
-    def accepted(self, head: str, name: str) -> Bools:
-        if name not in self.origin:
-            return np.zeros(SIZES[head], bool)
-        origin, row = self.origin[name]
-        accepted: Bools = self.answers[origin].accepted[head][row]
-        return accepted
-
-    def known(self, head: str, name: str) -> bool:
-        origin, row = self.origin.get(name, ("", 0))
-        return bool(origin) and bool(self.answers[origin].known[head][row])
-
-
-def _held_out_tables(
-    data: Sequence[Path], labels: _Labels
-) -> tuple[list[Table], list[str], list[str]]:
-    """Return the tables of which columns were held out, the names of their columns, and origin and group of each table."""
-    tables, columns, groups = [], [], []
-    for table in read_training_tables(data):
-        names = column_names(table) if table.source.is_validation else []
-        rows = [labels.origin[name] for name in names if name in labels.origin]
-        if rows:
-            origin, row = rows[0]
-            tables.append(table.labelled.table)
-            columns += names
-            groups.append(f"{origin}/{labels.answers[origin].group[row]}")
-    if missing := len(labels.origin) - sum(name in labels.origin for name in columns):
-        raise UsageError(
-            f"{missing} of {len(labels.origin)} held-out columns of the run are not in these data; give the --data of the run"
-        )
-    return tables, columns, groups
-
-
-def _sha256(names: Sequence[str], labels: _Labels) -> str:
-    digest = hashlib.sha256()
-    for name in names:
-        digest.update(name.encode())
-        for head in HEADS:
-            digest.update(np.packbits(labels.accepted(head, name)).tobytes())
-    return digest.hexdigest()

@@ -1,7 +1,7 @@
 """Tables of text: names on the left, numbers aligned on the right."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 def text_table(rows: Sequence[Sequence[object]]) -> list[str]:
@@ -9,9 +9,7 @@ def text_table(rows: Sequence[Sequence[object]]) -> list[str]:
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])],
-        ).rstrip()
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
         for row in cells
     ]
 
@@ -21,6 +19,8 @@ def number(value: float | None, digits: int = 2) -> str:
     return f"{value:.{digits}f}" if value is not None and math.isfinite(value) else "–"
 
 
-def points(value: float, low: float, high: float) -> str:
-    """Return a share with its interval, as hundredths."""
-    return f"{100 * value:+.2f} ({100 * low:+.2f} to {100 * high:+.2f})"
+def points(estimate: Mapping[str, float | None]) -> str:
+    """Return an estimate of a share, as a JSON record, with its interval, in hundredths; a dash for an end that is not known."""
+    parts = (estimate[name] for name in ("value", "low", "high"))
+    shown = ("–" if part is None else f"{100 * part:+.2f}" for part in parts)
+    return "{} ({} to {})".format(*shown)

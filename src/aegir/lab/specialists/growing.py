@@ -26,12 +26,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aegir.evaluation.validating import Validator
+from aegir.evaluation.validating import specialist_validator
 from aegir.lab.byte_network.config import EVERY_FOLD
 from aegir.lab.byte_network.corpus import Split
 from aegir.lab.byte_network.examples import NO_FOLD
 from aegir.lab.specialists.config import SpecialistSettings, SpecialistTraining
-from aegir.lab.specialists.growth_tables import GrowthTables, judge_part, propose
+from aegir.lab.specialists.growth_tables import GrowthTables
 from aegir.lab.specialists.recipe import run_folder_of, train_specialist
 from aegir.lab.specialists.slices import Domain
 from aegir.readers.scores import Annotator
@@ -40,13 +40,13 @@ from aegir.readers.swarm.added_answer import (
     add_answer,
     fit_weight,
     measure_gain,
-    specialist_types,
     type_indices,
 )
-from aegir.readers.swarm.confusions import ConfusedTypes, JudgedColumns
+from aegir.readers.swarm.confusions import ConfusedTypes, JudgedColumns, judge, propose
 from aegir.readers.swarm.pool.changes import add_specialist
 from aegir.readers.swarm.pool.entry import SpecialistValidation, load_entry, manifest_of
 from aegir.readers.swarm.pool.loading import load_weights
+from aegir.readers.swarm.pool.measuring import specialist_types
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.training_run import CHECKPOINT, Watcher
@@ -75,10 +75,6 @@ class GrownRound:
     validation: SpecialistValidation | None = None
     """Whether a search calls what was kept; None for what was not."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the round; JSON."""
-        return asdict(self)
-
 
 class Growth:
     """The rounds of one folder."""
@@ -94,13 +90,13 @@ class Growth:
     ) -> None:
         """Ask the swarm about the held-out tables, and read the rounds that are finished; `pool` is the user's folder."""
         self.config, self.tables, self.out, self.pool, self.seed = config, tables, out, pool, seed
-        self.proposal = judge_part(tables, tables.proposal, swarm)
-        self.judging = judge_part(tables, tables.judging, swarm)
+        self.proposal = judge(tables.at(tables.proposal), swarm.score)
+        self.judging = judge(tables.at(tables.judging), swarm.score)
         self.fingerprint = self._fingerprint()
         self.rounds = self._finished_rounds()
         for each in self.rounds:
             if each.kept:
-                self._add(each.name, each.types, each.weight)
+                self._add(each)
 
     def proposals(self) -> list[ConfusedTypes]:
         """Return the groups of types that the swarm, with what was kept, confuses, without those that were tried."""
@@ -136,23 +132,21 @@ class Growth:
         resume = (folder / CHECKPOINT).is_file()
         if folder.exists() and not resume:
             shutil.rmtree(folder)  # it was killed before its first checkpoint
-        train_specialist(config, self.file(name), watch, resume=resume, split=_split(self.tables))
+        tables = self.tables
+        held_out, folds = (*tables.proposal, *tables.judging), (NO_FOLD,) * len(tables.tables)
+        split = Split(tables.tables, tables.groups, tables.learning, held_out, folds)
+        train_specialist(config, self.file(name), watch, resume=resume, split=split)
 
     def _judge(self, name: str, group: ConfusedTypes) -> GrownRound:
         model, members = load_weights(self.file(name)).model, type_indices(group.types)
         weight = fit_weight(self.proposal, specialist_types(model, self.proposal.columns), members)
-        answers = specialist_types(model, self.judging.columns)
-        changed = add_answer(self.judging.probabilities, answers, members, weight)
-        gain = measure_gain(self.judging, changed)
-        kept = weight > 0 and gain.low > 0
-        reason = (
-            "its gain is above 0"
-            if kept
-            else "its best weight is 0"
-            if weight == 0
-            else "the lower end of its gain is not above 0"
-        )
-        return GrownRound(name, group.types, group.confusions, weight, gain, kept, reason)
+        done = GrownRound(name, group.types, group.confusions, weight, None, False, "")
+        gain = measure_gain(self.judging, self._added(done, self.judging).probabilities)
+        if weight == 0:
+            return replace(done, gain=gain, reason="its best weight is 0")
+        if gain.low <= 0:
+            return replace(done, gain=gain, reason="the lower end of its gain is not above 0")
+        return replace(done, gain=gain, kept=True, reason="its gain is above 0")
 
     def _keep(self, done: GrownRound, watch: Watcher) -> SpecialistValidation | None:
         """Put a specialist into the pool, unless an earlier run did, and let later rounds use it; return whether a search calls it."""
@@ -163,22 +157,21 @@ class Growth:
         if entry is None or entry.weights_sha256 != digest:
             fitting, judging = map(self.tables.at, (self.tables.proposal, self.tables.judging))
             watch.say("measuring what a search gains by it")
-            validate = Validator.load(self.pool, fitting, judging, say=watch.say)
+            validate = specialist_validator(self.pool, fitting, judging, say=watch.say)
             entry = add_specialist(self.file(done.name), self.pool, done.name, judging, validate)
-        self._add(done.name, done.types, done.weight)
+        self._add(done)
         return entry.validation
 
-    def _add(self, name: str, types: tuple[str, ...], weight: float) -> None:
-        """Add the answer of a specialist that was kept to those of the swarm."""
-        model, members = load_weights(self.file(name)).model, type_indices(types)
+    def _add(self, done: GrownRound) -> None:
+        """Add the answers of a specialist that was kept to those of the swarm."""
+        self.proposal = self._added(done, self.proposal)
+        self.judging = self._added(done, self.judging)
 
-        def added(judged: JudgedColumns) -> JudgedColumns:
-            answers = specialist_types(model, judged.columns)
-            return judged.with_probabilities(
-                add_answer(judged.probabilities, answers, members, weight)
-            )
-
-        self.proposal, self.judging = added(self.proposal), added(self.judging)
+    def _added(self, done: GrownRound, judged: JudgedColumns) -> JudgedColumns:
+        answers = specialist_types(load_weights(self.file(done.name)).model, judged.columns)
+        members = type_indices(done.types)
+        changed = add_answer(judged.probabilities, answers, members, done.weight)
+        return replace(judged, probabilities=changed)
 
     def _name(self, group: ConfusedTypes) -> str:
         """Return a name that this run gives to this group alone: the types that are confused most, and a hash."""
@@ -189,9 +182,8 @@ class Growth:
     def _fingerprint(self) -> str:
         """Return a hash of all that decides the rounds: settings, seed, tables, and the answers of the swarm."""
         settings = asdict(replace(self.config, data=type(self.config.data)(), threads=0))
-        said = [
-            part.probabilities.argmax(axis=1).tolist() for part in (self.proposal, self.judging)
-        ]
+        parts = (self.proposal, self.judging)
+        said = [part.probabilities.argmax(axis=1).tolist() for part in parts]
         text = json.dumps([settings, self.seed, self.tables.fingerprint(), said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -214,7 +206,7 @@ class Growth:
             raise UsageError(f"{path} cannot be read as rounds of growth ({error})") from None
 
     def _save_rounds(self) -> None:
-        rounds = [each.as_dict() for each in self.rounds]
+        rounds = [asdict(each) for each in self.rounds]
         record = {"format": FORMAT, "fingerprint": self.fingerprint, "rounds": rounds}
         replace_file(self.out / ROUNDS_FILE, (json.dumps(record, indent=1) + "\n").encode())
 
@@ -226,17 +218,6 @@ def _round(record: dict[str, Any]) -> GrownRound:
         validation = SpecialistValidation(**{**validation, "types": tuple(validation["types"])})
     types = tuple(record["types"])
     return GrownRound(**{**record, "types": types, "gain": gain, "validation": validation})
-
-
-def _split(tables: GrowthTables) -> Split:
-    """Return the tables as the recipe takes them: neither proposal nor judging tables are learnt from."""
-    return Split(
-        tables.tables,
-        tables.groups,
-        tables.learning,
-        (*tables.proposal, *tables.judging),
-        (NO_FOLD,) * len(tables.tables),
-    )
 
 
 def _config_of(

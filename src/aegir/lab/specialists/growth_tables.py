@@ -10,15 +10,6 @@ from pathlib import Path
 
 from aegir.lab.data.sources import TrainingTable, read_training_tables
 from aegir.lab.held_out import column_names
-from aegir.readers.scores import Annotator
-from aegir.readers.swarm.confusions import (
-    ConfusedTypes,
-    JudgedColumns,
-    count_columns,
-    count_confusions,
-    judge,
-    propose_groups,
-)
 from aegir.tables.labelled import LabelledTable
 from aegir.tables.leakage import fold_of_group, group_tables
 from aegir_rl.base.errors import UsageError
@@ -72,13 +63,3 @@ def read_growth_tables(paths: Sequence[Path], seed: int) -> GrowthTables:
     return GrowthTables(
         tuple(tables), tuple(groups), tuple(learning), tuple(parts[PROPOSAL]), tuple(parts[JUDGING])
     )
-
-
-def judge_part(tables: GrowthTables, numbers: Sequence[int], swarm: Annotator) -> JudgedColumns:
-    """Return the columns of one part whose types are known, with the swarm's probabilities."""
-    return judge(tables.at(numbers), swarm)
-
-
-def propose(judged: JudgedColumns) -> list[ConfusedTypes]:
-    """Return the groups of types that are confused, the worst first."""
-    return propose_groups(count_confusions(judged), count_columns(judged))

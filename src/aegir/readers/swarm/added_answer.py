@@ -11,16 +11,11 @@ counts the columns of one table as dependent (aegir_rl/offline/intervals.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegir.readers.bytes.byte_encoding import encode_column
-from aegir.readers.bytes.heads import ANSWER_PLACES, TYPES_HEAD
 from aegir.readers.swarm.confusions import TYPES, JudgedColumns
-from aegir.readers.swarm.pool.measuring import read_answers, reading_of
-from aegir.readers.swarm.specialists import SpecialistModel
-from aegir.tables.table import Column
 from aegir_rl.base.arrays import F32, I64
 from aegir_rl.offline.intervals import estimate_gain
 
@@ -43,12 +38,6 @@ class Gain:
     """Columns that are right with it and wrong without."""
     worse: int
     """Columns that are wrong with it and right without."""
-
-
-def specialist_types(model: SpecialistModel, columns: Sequence[Column]) -> F32:
-    """Return a specialist's log probabilities (columns, 83) of the types, up to a constant."""
-    symbols = [encode_column(column, reading_of(model)) for column in columns]
-    return read_answers(model, symbols)[:, ANSWER_PLACES[TYPES_HEAD]]
 
 
 def type_indices(types: Sequence[str]) -> I64:
@@ -79,15 +68,9 @@ def fit_weight(judged: JudgedColumns, answers: F32, members: I64) -> float:
 
 def measure_gain(judged: JudgedColumns, changed: F32) -> Gain:
     """Return what other probabilities (columns, 83) gain over those of the judged columns."""
-    before, after = judged.right, judged.with_probabilities(changed).right
+    before, after = judged.right, replace(judged, probabilities=changed).right
     difference = after.astype(np.float64) - before
     gain = estimate_gain(difference, judged.table)
-    return Gain(
-        gain.value,
-        gain.low,
-        gain.high,
-        len(difference),
-        len(np.unique(judged.table)),
-        int((difference > 0).sum()),
-        int((difference < 0).sum()),
-    )
+    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    sizes = len(difference), len(np.unique(judged.table))
+    return Gain(gain.value, gain.low, gain.high, *sizes, better, worse)

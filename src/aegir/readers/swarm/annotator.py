@@ -15,6 +15,7 @@ Promises
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,6 @@ from aegir.readers.bytes.byte_encoding import Symbols, pad
 from aegir.readers.bytes.ragged import Flags
 from aegir.readers.bytes.scoring import batches_by_length, encode_tables
 from aegir.readers.calibration import OperatingPoints
-from aegir.readers.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.readers.scores import TableScores, table_spans
 from aegir.readers.swarm.network import RoutedColumns, SwarmModel, SwarmReading
 from aegir.readers.swarm.spawn_estimate import (
@@ -37,7 +37,6 @@ from aegir.readers.swarm.spawn_estimate import (
     SpawnEstimate,
     allowed_specialists,
 )
-from aegir.readers.swarm.specialists import FamilyModel
 from aegir.readers.swarm.times import Lap, LapClock, SwarmTimes
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
@@ -77,12 +76,9 @@ class SwarmAnnotator:
 
     def timed(self) -> "SwarmAnnotator":
         """Return the same annotator, which also measures how long each table takes."""
-        return SwarmAnnotator(
-            self.swarm,
-            spawning=self.spawning,
-            most_specialists=self.most_specialists,
-            measures_time=True,
-        )
+        timed = copy(self)
+        timed._measures_time = True
+        return timed
 
     def spawning_at(self, spawn: str | int) -> "SwarmAnnotator":
         """Return the same annotator that lets tables activate so many: a number, "all", or "auto", as its estimate says."""
@@ -159,22 +155,23 @@ class SwarmAnnotator:
 
     def _spawn(self, table: Table, routed: RoutedColumns, span: slice) -> Spawned | None:
         """Return which specialists a table may activate; None if that is not limited."""
-        choice = self._choose(table, RoutedColumns(routed.hidden[span], routed.scores[span]))
+        most, scores = self.most_specialists, routed.scores[span]
+        choice = None if most is None else SpawnChoice(most, f"at most {most}")
+        if self.spawning is not None:
+            own = RoutedColumns(routed.hidden[span], scores)
+            chosen = self.spawning.choose(self.spawning.complexity(table.columns, own))
+            if (
+                choice is not None
+                and most is not None
+                and (chosen.count is ALL or chosen.count > most)
+            ):
+                chosen = replace(chosen, count=most, reason=f"{chosen.reason}; {choice.reason}")
+            choice = chosen
         if choice is None:
             return None
-        allowed = allowed_specialists(routed.scores[span], choice.count)
+        allowed = allowed_specialists(scores, choice.count)
         names = tuple(name for name, on in zip(self.swarm.names, allowed, strict=True) if on)
         return Spawned(names, len(allowed), choice.reason, choice.complexity)
-
-    def _choose(self, table: Table, routed: RoutedColumns) -> SpawnChoice | None:
-        most = self.most_specialists
-        limit = f"at most {most}"
-        if self.spawning is None:
-            return None if most is None else SpawnChoice(most, limit)
-        choice = self.spawning.choose(self.spawning.complexity(table.columns, routed))
-        if most is not None and (choice.count is ALL or choice.count > most):
-            return replace(choice, count=most, reason=f"{choice.reason}; {limit}")
-        return choice
 
     def _activation(
         self, routed: RoutedColumns, tables: Sequence[Table], spawned: Sequence[Spawned | None]
@@ -234,15 +231,6 @@ class SwarmAnnotator:
         )
 
 
-def find_specialist(family: str, path: Path) -> FamilyModel:
-    """Return the specialist of a family in a file, or the one that ships if there is no file."""
-    if family != NGRAMS:
-        raise UsageError(
-            f"{path.stem!r} is a specialist of the unknown family {family!r}; expected {NGRAMS}"
-        )
-    return NgramSpecialist.load(path if path.exists() else None)
-
-
 def load_swarm_annotator(folder: Path | None = None) -> SwarmAnnotator:
     """Return the annotator with the swarm in `folder`, or with the one that ships."""
     if folder is None:
@@ -260,7 +248,7 @@ def _shipped() -> SwarmAnnotator:
 
 
 def _load(folder: Path) -> SwarmAnnotator:
-    swarm, estimate = SwarmModel.load(folder, find=find_specialist), folder / SPAWNING_FILE
+    swarm, estimate = SwarmModel.load(folder), folder / SPAWNING_FILE
     spawning = (
         SpawnEstimate.load(estimate).check(swarm, str(estimate)) if estimate.exists() else None
     )

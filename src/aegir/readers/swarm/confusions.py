@@ -1,6 +1,6 @@
 """Which types a swarm mistakes for which, and the groups of types that a new specialist could learn to tell apart.
 
-    judged = judge(tables, swarm)                   labelled columns, and the swarm's probabilities of their types
+    judged = judge(tables, swarm.score)             labelled columns, and the swarm's probabilities of their types
     confusions = count_confusions(judged)           (type, type) -> columns of one that were called the other, both ways
     propose_groups(confusions)                      connected groups of a few types, the worst first
 
@@ -11,15 +11,15 @@ A column of a type that is called none of the types, or the other way round, is 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from aegir.readers.bytes.heads import NONE, OUTPUTS, TYPES_HEAD
 from aegir.readers.mixing import with_none
-from aegir.readers.scores import Annotator
+from aegir.readers.scores import TableScores
 from aegir.tables.labelled import LabelledTable
-from aegir.tables.table import Column
+from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32, I64, Bools
 from aegir_rl.base.errors import UsageError
 
@@ -58,17 +58,9 @@ class JudgedColumns:
 
     def among(self, rows: Bools) -> "JudgedColumns":
         """Return these of the columns alone."""
-        return JudgedColumns(
-            tuple(column for column, keep in zip(self.columns, rows, strict=True) if keep),
-            self.accepted[rows],
-            self.best[rows],
-            self.table[rows],
-            self.probabilities[rows],
-        )
-
-    def with_probabilities(self, probabilities: F32) -> "JudgedColumns":
-        """Return the same columns with other answers."""
-        return replace(self, probabilities=probabilities)
+        columns = tuple(self.columns[row] for row in np.flatnonzero(rows))
+        accepted, best, table = self.accepted[rows], self.best[rows], self.table[rows]
+        return JudgedColumns(columns, accepted, best, table, self.probabilities[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +77,45 @@ class ConfusedTypes:
 
 def judge(
     tables: Sequence[LabelledTable],
-    swarm: Annotator,
+    score: Callable[[Sequence[Table]], Sequence[TableScores]],
     watch: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> JudgedColumns:
-    """Return the columns of tables whose types are known, with the swarm's probabilities.
+    """Return the columns of tables whose types are known, with the probabilities of an annotator's `score`.
 
     `watch` yields the numbers that it gets, one for every TABLES_AT_ONCE tables, and may show how far the work is.
     """
-    indices = {name: index for index, name in enumerate(TYPES)}
     columns: list[Column] = []
     accepted: list[list[int]] = []
     table: list[int] = []
     parts: list[F32] = []
     for start in watch(range(0, len(tables), TABLES_AT_ONCE)):
         some = tables[start : start + TABLES_AT_ONCE]
-        scores = swarm.score([labelled.table for labelled in some])
-        for number, (labelled, score) in enumerate(zip(some, scores, strict=True), start):
+        scores = score([labelled.table for labelled in some])
+        for number, (labelled, scored) in enumerate(zip(some, scores, strict=True), start):
             for index, labels in enumerate(labelled.labels):
                 if labels.types is not None:
                     columns.append(labelled.table.columns[index])
-                    accepted.append([indices[name] for name in labels.types] or [indices[NONE]])
+                    accepted.append([TYPES.index(name) for name in labels.types or (NONE,)])
                     table.append(number)
-                    parts.append(score.types[index])
+                    parts.append(scored.types[index])
     if not columns:
         raise UsageError("no column of the tables has a known type; label some, or give others")
     flags = np.zeros((len(columns), len(TYPES)), bool)
     for row, names in zip(flags, accepted, strict=True):
         row[names] = True
     return JudgedColumns(
-        tuple(columns),
-        flags,
-        np.array([names[0] for names in accepted], np.int64),
-        np.array(table, np.int64),
-        with_none(np.array(parts, np.float32)),
+        columns=tuple(columns),
+        accepted=flags,
+        best=np.array([names[0] for names in accepted], np.int64),
+        table=np.array(table, np.int64),
+        probabilities=with_none(np.array(parts, np.float32)),
     )
+
+
+def propose(judged: JudgedColumns) -> list[ConfusedTypes]:
+    """Return the groups of types that are confused, the worst first."""
+    columns = Counter(TYPES[best] for best in judged.best.tolist())
+    return propose_groups(count_confusions(judged), columns)
 
 
 def count_confusions(judged: JudgedColumns) -> Counter[Pair]:
@@ -130,11 +127,6 @@ def count_confusions(judged: JudgedColumns) -> Counter[Pair]:
             first, second = sorted((TYPES[best], TYPES[answer]))
             pairs[first, second] += 1
     return pairs
-
-
-def count_columns(judged: JudgedColumns) -> Counter[str]:
-    """Count the columns whose best type is each of the types."""
-    return Counter(TYPES[best] for best in judged.best.tolist())
 
 
 def propose_groups(

@@ -8,7 +8,7 @@
     behind it sum_i strength_i answer_gate_i answer_i, if the swarm uses answers    (B, ANSWER_WIDTH), added by the heads
 
 `aegir.swarm` is the same in torch, for training; tests hold the two equal. Parts: state_fusion.py, specialists.py; files:
-weights_file.py. Models of other families are not known here: whoever loads a swarm finds them.
+weights_file.py.
 
 Promises
   - a column's result depends on that column alone, bit for bit;
@@ -30,6 +30,7 @@ from aegir.readers.bytes.heads import ANSWER_WIDTH, HEAD_SIZES
 from aegir.readers.bytes.hierarchy import ReaderState
 from aegir.readers.bytes.network import ByteModel
 from aegir.readers.bytes.ragged import Flags
+from aegir.readers.ngrams.specialist import NGRAMS, NgramSpecialist
 from aegir.readers.swarm.specialists import (
     ByteSpecialist,
     Contribution,
@@ -62,12 +63,13 @@ Find = Callable[[str, Path], FamilyModel]
 """Family and file to the model; raises UsageError for an unknown family. The file may be missing where weights ship."""
 
 
-def refuse_family(family: str, path: Path) -> FamilyModel:
-    """Raise UsageError: without a caller who knows them, there are no other families."""
-    raise UsageError(
-        f"{path.stem!r} is a specialist of the family {family!r}, which is unknown here; "
-        "read the swarm with the annotator `swarm`, or say how to `find` it"
-    )
+def find_specialist(family: str, path: Path) -> FamilyModel:
+    """Return the specialist of a family in a file, or the one that ships if there is no file."""
+    if family != NGRAMS:
+        raise UsageError(
+            f"{path.stem!r} is a specialist of the unknown family {family!r}; expected {NGRAMS}"
+        )
+    return NgramSpecialist.load(path if path.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ class SwarmReading:
     dropped: Flags
     """(B, N) true where a specialist gave a number that is not finite."""
     times: SwarmTimes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecialistOutput(Contribution):
+    """What a specialist gave for its rows, without those that are not finite."""
+
+    rows: I64
+    time: Lap
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ class SwarmModel:
 
     @classmethod
     def load(
-        cls, folder: Path, workers: int | None = None, find: Find = refuse_family
+        cls, folder: Path, workers: int | None = None, find: Find = find_specialist
     ) -> "SwarmModel":
         """Read swarm.safetensors, primary.safetensors and NAME.safetensors per specialist; `find` reads other families."""
         weights = load_swarm(folder / SWARM_NAME)
@@ -217,7 +227,7 @@ class SwarmModel:
 
     def _call_specialists(
         self, pool: Executor, symbols: Symbols, active: Flags
-    ) -> tuple[dict[int, "SpecialistOutput"], Flags]:
+    ) -> tuple[dict[int, SpecialistOutput], Flags]:
         """Return what activated specialists (B, N) give for their columns, and `active` without what is not finite."""
         used = active.copy()
 
@@ -228,14 +238,13 @@ class SwarmModel:
             finite = _finite(output)
             used[rows, number] = finite
             states = tuple(state[finite] for state in output.states)
-            vectors = None if output.vectors is None else output.vectors[finite]
-            answers = None if output.answers is None else output.answers[finite]
-            return SpecialistOutput(rows[finite], states, vectors, answers, clock.lap())
+            parts = (None if x is None else x[finite] for x in (output.vectors, output.answers))
+            return SpecialistOutput(states, *parts, rows=rows[finite], time=clock.lap())
 
         numbers = np.flatnonzero(active.any(axis=0)).tolist()
         return dict(zip(numbers, pool.map(run, numbers), strict=True)), used
 
-    def _times(self, outputs: Mapping[int, "SpecialistOutput"], primary: Lap) -> SwarmTimes:
+    def _times(self, outputs: Mapping[int, SpecialistOutput], primary: Lap) -> SwarmTimes:
         """Return the times of one part: specialists at once, then the primary."""
         specialists = np.zeros(len(self.specialists))
         for number, routed in outputs.items():
@@ -245,7 +254,7 @@ class SwarmModel:
         return SwarmTimes(0.0, specialists, primary.wall, longest + primary.wall, cost)
 
     def _read(
-        self, symbols: Symbols, outputs: Mapping[int, "SpecialistOutput"], strengths: F32
+        self, symbols: Symbols, outputs: Mapping[int, SpecialistOutput], strengths: F32
     ) -> F32:
         """Return the primary's vectors, read from the fused states, with the specialists' added and answers behind."""
         start = self.primary.start(len(symbols))
@@ -268,7 +277,7 @@ class SwarmModel:
                 answers[routed.rows] += strength * self._answer_gates[number] * routed.answers
         return np.hstack([vectors, answers])
 
-    def _fused(self, outputs: Mapping[int, "SpecialistOutput"], strengths: F32) -> list[F32]:
+    def _fused(self, outputs: Mapping[int, SpecialistOutput], strengths: F32) -> list[F32]:
         """Return the states from which the primary reads, one per layer."""
         agents = np.concatenate([np.ones_like(strengths[:, :1]), strengths], axis=1)
         anyone = np.any(strengths > 0, axis=1)[:, None, None, None]
@@ -283,24 +292,13 @@ class SwarmModel:
             states.append(np.where(anyone, self._gates[layer][:, None, None] * fused, own))
         return states
 
-    def _aligned(self, number: int, layer: int, routed: "SpecialistOutput") -> F32:
+    def _aligned(self, number: int, layer: int, routed: SpecialistOutput) -> F32:
         align = self._alignments[number][layer]
         if routed.states:
             source = routed.states[match_layer(layer, len(self._fusions), len(routed.states))]
             return align(unit_rms(source, axes=2))
         assert routed.vectors is not None, "a specialist has states or vectors"
         return align(unit_rms(routed.vectors))
-
-
-@dataclass(frozen=True, slots=True)
-class SpecialistOutput:
-    """What a specialist gave for its rows, without those that are not finite."""
-
-    rows: I64
-    states: tuple[F32, ...]
-    vectors: F32 | None
-    answers: F32 | None
-    time: Lap
 
 
 def _check_hash(path: Path | str, digest: str, expected: str) -> None:

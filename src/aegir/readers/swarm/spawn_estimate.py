@@ -21,8 +21,8 @@ Fitted by `aegir train spawning` (lab/spawn_fit.py).
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -65,21 +65,21 @@ class SpawnChoice:
 class SpawnEstimate:
     """A fitted estimate."""
 
+    primary_sha256: str
+    specialists: tuple[str, ...]
     features: tuple[str, ...]
     mean: Floats
     scale: Floats
     weights: Floats
     """(F,) each."""
-    bias: float
-    counts: tuple[Count, ...]
-    """The actions, from few to many."""
     value: Floats
     """(A, 2) intercept and slope of the reward in the complexity, without the critical path."""
     path: Floats
     """(A, 2) the same of how much longer the critical path is than the primary's, as a share of that."""
+    bias: float
+    counts: tuple[Count, ...]
+    """The actions, from few to many."""
     path_cost: float
-    primary_sha256: str
-    specialists: tuple[str, ...]
     training: Mapping[str, Any] = field(default_factory=dict)
     """What it was fitted on, and its metrics."""
 
@@ -90,8 +90,7 @@ class SpawnEstimate:
 
     def column_complexity(self, columns: Sequence[Column], routed: RoutedColumns) -> Floats:
         """Return (columns,) the expected log loss of the primary alone."""
-        x = column_features(columns, routed)
-        x = np.clip((x - self.mean) / self.scale, -FURTHEST, FURTHEST)
+        x = standardise(column_features(columns, routed), self.mean, self.scale)
         # Exact sums: BLAS may round a row differently in other company.
         terms = (x * self.weights).tolist()
         return np.array([math.fsum((*row, self.bias)) for row in terms])
@@ -129,16 +128,12 @@ class SpawnEstimate:
         """Write the estimate as JSON, whole or not at all."""
         record = {
             "format": FORMAT,
-            "primary_sha256": self.primary_sha256,
-            "specialists": self.specialists,
-            "features": self.features,
-            **{name: getattr(self, name).tolist() for name in _ARRAYS},
-            "bias": self.bias,
-            "counts": ["all" if count is ALL else count for count in self.counts],
-            "path_cost": self.path_cost,
-            "training": dict(self.training),
+            **{each.name: getattr(self, each.name) for each in fields(self)},
         }
-        text = json.dumps(record, allow_nan=False, indent=1, ensure_ascii=False)
+        record["counts"] = ["all" if count is ALL else count for count in self.counts]
+        text = json.dumps(
+            record, allow_nan=False, indent=1, ensure_ascii=False, default=np.ndarray.tolist
+        )
         replace_file(path, (text + "\n").encode())
 
     @classmethod
@@ -154,9 +149,6 @@ class SpawnEstimate:
             raise UsageError(f"{path} is no estimate of spawning ({error})") from None
 
 
-_ARRAYS = ("mean", "scale", "weights", "value", "path")
-
-
 def feature_names(swarm: SwarmModel) -> tuple[str, ...]:
     """Return the names of the features of a column, in order."""
     hidden = (f"hidden.{number}" for number in range(swarm.routing_width))
@@ -170,35 +162,37 @@ def column_features(columns: Sequence[Column], routed: RoutedColumns) -> Floats:
     return np.concatenate([routed.hidden, routed.scores, cells], axis=1, dtype=np.float64)
 
 
+def standardise(features: Floats, mean: Floats, scale: Floats) -> Floats:
+    """Return features (…, F) in standard deviations from the mean, cut at FURTHEST."""
+    return np.clip((features - mean) / scale, -FURTHEST, FURTHEST)
+
+
 def cell_features(column: Column) -> tuple[float, ...]:
     """Return the features of a column's header and first cells, in the order of CELL_FEATURES."""
-    cells, header = column.spread(CELLS_SEEN), column.name or ""
-    count = max(len(cells), 1)
-    lengths = [len(cell) for cell in cells] or [0]
-    mean = sum(lengths) / len(lengths)
-    spread = math.sqrt(sum((length - mean) ** 2 for length in lengths) / len(lengths))
-    digits = [any(map(str.isdigit, cell)) for cell in cells]
-    letters = [any(map(str.isalpha, cell)) for cell in cells]
-    kinds = list(zip(digits, letters, strict=True))
-    shares = (
-        sum(length <= SHORT for length in lengths) / len(lengths),
-        sum(length > LONG for length in lengths) / len(lengths),
-        kinds.count((True, False)) / count,
-        kinds.count((True, True)) / count,
-        kinds.count((False, True)) / count,
-        sum(" " in cell for cell in cells) / count,
-    )
+    seen, header = column.spread(CELLS_SEEN), column.name or ""
+    cells = seen or ("",)
+    lengths = list(map(len, cells))
+    mean = sum(lengths) / len(cells)
+    spread = math.sqrt(sum((length - mean) ** 2 for length in lengths) / len(cells))
+    kinds = [(any(map(str.isdigit, cell)), any(map(str.isalpha, cell))) for cell in cells]
+
+    def share(test: Callable[[str], bool]) -> float:
+        return sum(map(test, cells)) / len(cells)
+
     return (
         float(bool(header)),
         math.log1p(len(header)),
         len(column.present) / max(len(column.values), 1),
-        len(set(cells)) / count,
+        len(set(seen)) / len(cells),
         math.log1p(mean),
         math.log1p(spread),
-        *shares,
+        share(lambda cell: len(cell) <= SHORT),
+        share(lambda cell: len(cell) > LONG),
+        *(kinds.count(kind) / len(cells) for kind in ((True, False), (True, True), (False, True))),
+        share(lambda cell: " " in cell),
         math.log1p(min(len(column.values), CELLS_SEEN)),
-        sum(map(str.isupper, cells)) / count,
-        sum(not cell.isascii() for cell in cells) / count,
+        share(str.isupper),
+        share(lambda cell: not cell.isascii()),
     )
 
 
@@ -215,13 +209,13 @@ def _from_record(record: Mapping[str, Any]) -> SpawnEstimate:
     """Raise KeyError or ValueError unless the record describes an estimate."""
     if record["format"] != FORMAT:
         raise ValueError(f"its format is {record['format']!r}; expected {FORMAT!r}")
-    arrays = {name: np.array(record[name], np.float64) for name in _ARRAYS}
     counts = tuple(ALL if count == "all" else int(count) for count in record["counts"])
     features = tuple(map(str, record["features"]))
-    expected: dict[str, tuple[int, ...]]
-    expected = dict.fromkeys(("mean", "scale", "weights"), (len(features),))
-    expected |= dict.fromkeys(("value", "path"), (len(counts), 2))
-    for name, shape in expected.items():
+    shapes: dict[str, tuple[int, ...]]
+    shapes = dict.fromkeys(("mean", "scale", "weights"), (len(features),))
+    shapes |= dict.fromkeys(("value", "path"), (len(counts), 2))
+    arrays: dict[str, Any] = {name: np.array(record[name], np.float64) for name in shapes}
+    for name, shape in shapes.items():
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} must be finite and of shape {shape}")
     if not counts or any(count is not ALL and count < 0 for count in counts):
@@ -232,12 +226,12 @@ def _from_record(record: Mapping[str, Any]) -> SpawnEstimate:
     if not (math.isfinite(path_cost) and path_cost >= 0):
         raise ValueError(f"path_cost is {path_cost}; expected a number, 0 or more")
     return SpawnEstimate(
+        **arrays,
         features=features,
+        specialists=tuple(map(str, record["specialists"])),
         bias=float(record["bias"]),
         counts=counts,
         path_cost=path_cost,
         primary_sha256=str(record["primary_sha256"]),
-        specialists=tuple(map(str, record["specialists"])),
         training=dict(record["training"]),
-        **arrays,
     )

@@ -8,7 +8,7 @@ critical path may exceed the cost.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -57,10 +57,5 @@ class SwarmTimes:
 
     def __add__(self, other: "SwarmTimes") -> "SwarmTimes":
         """Return the times of reading both, one after the other."""
-        return SwarmTimes(
-            self.router + other.router,
-            self.specialists + other.specialists,
-            self.primary + other.primary,
-            self.critical_path + other.critical_path,
-            self.cost + other.cost,
-        )
+        pairs = ((getattr(self, x.name), getattr(other, x.name)) for x in fields(self))
+        return SwarmTimes(*(mine + others for mine, others in pairs))

@@ -69,7 +69,10 @@ def add_specialist(
         raise UsageError(
             f"a specialist {name!r} ships with Aegir; give yours another name with --name"
         )
-    _check_free(name, folder)
+    if manifest_of(folder, name).exists():
+        raise UsageError(
+            f"there is a specialist {name!r} in {folder} already; give --name, or first: aegir swarm remove {name}"
+        )
     entry = PoolEntry(
         name=name,
         domain=loaded.domain,
@@ -90,14 +93,6 @@ def add_specialist(
     replace_file(entry.file, weights.read_bytes())
     save_entry(entry)
     return entry
-
-
-def _check_free(name: str, folder: Path) -> None:
-    """Raise UsageError if there is a specialist of this name in the folder."""
-    if manifest_of(folder, name).exists():
-        raise UsageError(
-            f"there is a specialist {name!r} in {folder} already; give --name, or first: aegir swarm remove {name}"
-        )
 
 
 def remove_specialist(name: str, folder: Path) -> Literal["removed", "switched off"]:

@@ -57,17 +57,17 @@ class SpecialistValidation:
 
     types: tuple[str, ...]
     """The types that it tells apart: it is called about columns that could be several of them."""
-    weight: float
+    weight: float = 0.0
     """Of its answer, fitted on other tables than those of the gain; 0 leaves it out."""
-    gain: float
+    gain: float = 0.0
     """Share of the columns that are right with it, less that without it."""
-    low: float
-    high: float
+    low: float = 0.0
+    high: float = 0.0
     """Ends of the 95 % interval of the gain."""
-    columns: int
+    columns: int = 0
     """Columns that the gain was measured on."""
-    tables: int
-    doubtful: int
+    tables: int = 0
+    doubtful: int = 0
     """Columns of all the tables, also of those that the weight was fitted on, that it was called about."""
 
     @property
@@ -237,15 +237,10 @@ def _validation(record: Mapping[str, Any]) -> SpecialistValidation:
     if len(set(types)) < len(types):
         raise ValueError("a type is listed twice")
     low = _number(record, "low", -1, 1)
+    gain, high = _number(record, "gain", -1, 1), _number(record, "high", low, 1)
     counts = {name: int(_number(record, name, 0)) for name in ("columns", "tables", "doubtful")}
-    return SpecialistValidation(
-        types=types,
-        weight=_number(record, "weight", 0, MOST_WEIGHT),
-        gain=_number(record, "gain", -1, 1),
-        low=low,
-        high=_number(record, "high", low, 1),
-        **counts,
-    )
+    weight = _number(record, "weight", 0, MOST_WEIGHT)
+    return SpecialistValidation(types, weight, gain, low, high, **counts)
 
 
 def _number(record: Mapping[str, Any], key: str, least: float, most: float = math.inf) -> float:

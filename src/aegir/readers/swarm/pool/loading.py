@@ -8,7 +8,7 @@ are not those of the architecture that it states, or whose manifest states anoth
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from aegir.readers.bytes.heads import HEAD_SIZES
 from aegir.readers.bytes.network import ByteModel
@@ -78,42 +78,24 @@ def file_state(entry: PoolEntry) -> FileState:
 
 
 def _load(mapped: MappedFile) -> LoadedWeights:
-    if mapped.tensors()[1].get(FAMILY) == NGRAMS:
-        return _load_ngrams(mapped)
-    _check_vocabulary(mapped)
-    loaded = load_specialist(mapped.path, mapped)
-    return LoadedWeights(
-        model=ByteSpecialist(ByteModel(loaded.checkpoint)),
-        family=BYTES,
-        weights_sha256=loaded.manifest.weights_sha256,
-        file_sha256=mapped.sha256,
-        size=len(mapped.content),
-        memory=sum(tensor.nbytes for tensor in loaded.checkpoint.tensors.values()),
-        name=loaded.manifest.name,
-        domain=loaded.manifest.domain,
-        types=loaded.manifest.types,
-    )
-
-
-def _load_ngrams(mapped: MappedFile) -> LoadedWeights:
-    model = NgramSpecialist(load_networks(mapped.path, mapped))
-    return LoadedWeights(
-        model=model,
-        family=NGRAMS,
-        weights_sha256=model.fingerprint(),
-        file_sha256=mapped.sha256,
-        size=len(mapped.content),
-        memory=sum(tensor.nbytes for tensor in network_tensors(model.networks).values()),
-    )
-
-
-def _check_vocabulary(mapped: MappedFile) -> None:
-    """Raise UsageError for heads of another size than the vocabulary's."""
-    tensors = mapped.tensors()[0]
+    stored, metadata = mapped.tensors()
+    file: dict[str, Any] = {"file_sha256": mapped.sha256, "size": len(mapped.content)}
+    if metadata.get(FAMILY) == NGRAMS:
+        model = NgramSpecialist(load_networks(mapped.path, mapped))
+        memory = sum(tensor.nbytes for tensor in network_tensors(model.networks).values())
+        return LoadedWeights(model, NGRAMS, model.fingerprint(), memory=memory, **file)
     for head, size in HEAD_SIZES.items():
-        weight = tensors.get(f"heads.{head}.weight")
+        weight = stored.get(f"heads.{head}.weight")
         if weight is not None and weight.ndim and len(weight) != size:
             raise UsageError(
                 f"{mapped.path} is for another vocabulary (its head {head!r} has {len(weight)} outputs, "
                 f"this version has {size}); train it again with this version of Aegir"
             )
+    loaded = load_specialist(mapped.path, mapped)
+    own = {
+        name: getattr(loaded.manifest, name)
+        for name in ("weights_sha256", "name", "domain", "types")
+    }
+    memory = sum(tensor.nbytes for tensor in loaded.checkpoint.tensors.values())
+    model_of_bytes = ByteSpecialist(ByteModel(loaded.checkpoint))
+    return LoadedWeights(model_of_bytes, BYTES, memory=memory, **own, **file)

@@ -11,9 +11,10 @@ import numpy as np
 
 from aegir.answers.gold_labels import kind_of_labels, within_vocabulary
 from aegir.readers.bytes.architecture import Reading
-from aegir.readers.bytes.byte_encoding import Symbols, encode_column, pad
-from aegir.readers.bytes.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, OUTPUTS, TYPES_HEAD
+from aegir.readers.bytes.byte_encoding import encode_column, pad
+from aegir.readers.bytes.heads import ANSWER_PLACES, ANSWER_WIDTH, NONE, TYPES_HEAD
 from aegir.readers.bytes.scoring import batches_by_length
+from aegir.readers.swarm.confusions import TYPES
 from aegir.readers.swarm.pool.entry import KindScore
 from aegir.readers.swarm.specialists import ByteSpecialist, SpecialistModel
 from aegir.tables.labelled import ColumnLabels, LabelledTable
@@ -51,7 +52,7 @@ def measure_kinds(model: SpecialistModel, tables: Iterable[LabelledTable]) -> di
         raise UsageError(
             "no column of the tables has a type or fine type of the vocabulary; see: aegir types list"
         )
-    said = answered_types(model, [encode_column(each, reading_of(model)) for each in columns])
+    said = [TYPES[best] for best in specialist_types(model, columns).argmax(axis=1).tolist()]
     by_kind: dict[str, list[int]] = defaultdict(list)
     for number, known in enumerate(labels):
         by_kind[kind_of_labels(known) or ""].append(number)
@@ -61,21 +62,15 @@ def measure_kinds(model: SpecialistModel, tables: Iterable[LabelledTable]) -> di
     }
 
 
-def answered_types(model: SpecialistModel, columns: Sequence[Symbols]) -> list[str]:
-    """Return the likeliest type of each column, or NONE."""
-    names = OUTPUTS[TYPES_HEAD]
-    logits = read_answers(model, columns)[:, ANSWER_PLACES[TYPES_HEAD]]
-    return [names[best] for best in logits.argmax(axis=1).tolist()]
-
-
-def read_answers(model: SpecialistModel, columns: Sequence[Symbols]) -> F32:
-    """Return the answers (columns, ANSWER_WIDTH) of a specialist; zeros for one that gives none."""
+def specialist_types(model: SpecialistModel, columns: Sequence[Column]) -> F32:
+    """Return a specialist's log probabilities (columns, 83) of the types, up to a constant; zeros if it gives no answers."""
+    symbols = [encode_column(column, reading_of(model)) for column in columns]
     answers = np.zeros((len(columns), ANSWER_WIDTH), np.float32)
-    for batch in batches_by_length(columns):
-        own = model.contribute(pad([columns[i] for i in batch])[0]).answers
+    for batch in batches_by_length(symbols):
+        own = model.contribute(pad([symbols[i] for i in batch])[0]).answers
         if own is not None:
             answers[batch] = own
-    return answers
+    return answers[:, ANSWER_PLACES[TYPES_HEAD]]
 
 
 def reading_of(model: SpecialistModel) -> Reading:

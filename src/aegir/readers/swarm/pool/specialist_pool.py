@@ -86,7 +86,8 @@ class SpecialistPool:
         refused: Mapping[str, str] | None = None,
     ) -> None:
         self.budget, self.folder = budget or SpawnBudget(), folder
-        self._entries = dict(entries)
+        self.entries = dict(entries)
+        """Those whose manifests can be read, shipped ones first, by name."""
         self._refused = dict(refused or {})
         self._warm: dict[str, SpecialistModel] = {}  # the least recently used first
         self._lock = Lock()
@@ -117,16 +118,6 @@ class SpecialistPool:
         return cls({**used, **own}, budget, folder, refused)
 
     @property
-    def entries(self) -> tuple[PoolEntry, ...]:
-        """All specialists whose manifests can be read, shipped ones first, by name."""
-        return tuple(self._entries.values())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Their names, in the same order."""
-        return tuple(self._entries)
-
-    @property
     def refused(self) -> Mapping[str, str]:
         """Name to one sentence, for every file that cannot be used."""
         with self._lock:
@@ -146,10 +137,10 @@ class SpecialistPool:
 
     def entry(self, name: str) -> PoolEntry:
         """Return the entry of a name; raise UsageError for an unknown one and list the known ones."""
-        if name not in self._entries:
-            known = ", ".join(self._entries) or "none"
+        if name not in self.entries:
+            known = ", ".join(self.entries) or "none"
             raise UsageError(f"there is no specialist {name!r} in the pool; known are: {known}")
-        return self._entries[name]
+        return self.entries[name]
 
     def begin(self, budget: SpawnBudget | None = None) -> Spawning:
         """Return a token for one table, whose budget is not above that of the pool."""
@@ -187,7 +178,7 @@ class SpecialistPool:
             return None
 
     def _memory(self) -> int:
-        return sum(self._entries[name].memory for name in self._warm)
+        return sum(self.entries[name].memory for name in self._warm)
 
     def _make_room(self, memory: int, spawning: Spawning) -> None:
         """Drop the least recently used specialists until one more of this size is within the budget.
