@@ -12,7 +12,7 @@
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
-    file names that are not UTF-8, are written as escapes (printable.py);
+    file names that are not UTF-8, are written as escapes (text.py);
   - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
 
 The module of a format is imported when the format is written.
@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from aegir.answers.annotation import ColumnAnnotation, TableAnnotation, annotation_as_dict
 from aegir.answers.wording import shown_review
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
+from aegir_rl.base.text import SURROGATE, escape_controls, escape_formula, escape_surrogates
 
 CSV_HEADER = (
     "table",

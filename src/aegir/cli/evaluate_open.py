@@ -11,8 +11,7 @@ from aegir.cli.terminal import say
 from aegir.evaluation.open_evaluation import OpenEvaluation
 from aegir.evaluation.open_metrics import PartFigures, Share
 from aegir.pipeline.judged_columns import SAID
-from aegir_rl.base.printable import escape_controls
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_controls
 
 COLUMNS_WORTH_A_LINE = 30
 """Domains with fewer labelled columns are only in the JSON object."""

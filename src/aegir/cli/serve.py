@@ -19,7 +19,7 @@ from aegir.memory.location import default_location
 from aegir.pipeline.registry import check_routes, check_settings, load_annotator
 from aegir.service.limits import Limits
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.readers.scores import Annotator

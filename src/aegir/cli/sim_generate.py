@@ -7,7 +7,7 @@ import click
 
 from aegir.cli.options import PathName
 from aegir.cli.terminal import say, track
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.sandbox import open_sandbox
 from aegir_rl.simulator.task import write_tasks

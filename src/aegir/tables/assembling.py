@@ -12,7 +12,7 @@ from dataclasses import replace
 from aegir.tables.sampling import Request
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UnreadableTable
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 CELL_LIMIT = 4096
 COLUMN_LIMIT = 10_000

@@ -13,8 +13,8 @@ Promises
 import json
 from collections.abc import Iterator, Sequence
 
-from aegir_rl.base.printable import escape_controls
 from aegir_rl.base.safe_html import content_policy, escape_text, page_style
+from aegir_rl.base.text import escape_controls
 from aegir_rl.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
 from aegir_rl.health.report import HealthReport
 from aegir_rl.health.run_summary import Curve, HeldOutCheck, RunSummary

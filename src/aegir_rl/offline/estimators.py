@@ -32,7 +32,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import Bools, Floats, Ints
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.intervals import Estimate, estimate_mean
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.episode import Episode, EpisodeBatch
 from aegir_rl.offline.logged_decisions import WORKER, LoggedDecisions, LogSource
 from aegir_rl.offline.reward_v1 import RewardWeights

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegir_rl.base.arrays import F32, Floats
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.estimators import Weighted
 from aegir_rl.offline.intervals import estimate_mean
 from aegir_rl.offline.learning import PROPENSITY_FLOOR

@@ -24,7 +24,7 @@ from aegir.lab.cli.train import data_option, training_packages
 from aegir.lab.cli.train_bytes import TrainingProgress
 from aegir.pipeline.worker_pool import count_cores
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.lab.specialists.sharded import Training

@@ -16,7 +16,7 @@ from aegir.cli.sim_train import load_tasks, read_policy
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.run_folder import RunFolder
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.simulator.ppo.config import read_ppo_training
 from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page
 from aegir_rl.simulator.sandbox import open_sandbox
