@@ -1,17 +1,15 @@
 """Offline RL for routing: logged decisions, policies learnt from them, off-policy evaluation.
 
 store               append-only log of episodes and of outcomes that arrive later (SQLite, PostgreSQL)
-exploration         actions drawn with known propensities
 reward_v1           the reward of a routed column, from its parts
 logged_decisions    a log as flat arrays
 log_files           logs as JSON lines and Parquet
-policy              the routing policy that ships: numpy, one safetensors file
+policy              the routing policy that ships: numpy, one safetensors file; exploration with known propensities
 cloning             behaviour cloning, calibrated
 q_learning          reward model (alpha = 0) and conservative Q-learning
 fitted_q            fitted Q evaluation in closed form
-estimators          IPS, SNIPS, direct method, doubly robust, switch-DR, with intervals
+estimators          IPS, SNIPS, direct method, doubly robust, switch-DR, with intervals; what a log supports
 intervals           confidence intervals over groups of episodes
-support             effective sample size, actions that were not tried
 evaluation          a policy against the static table, with a verdict
 known_outcomes      the true value of a policy, where a log holds the outcomes of all workers
 choosing            which policy, alpha and confidence floor: by the lower bound

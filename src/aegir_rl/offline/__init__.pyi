@@ -4,8 +4,6 @@ from aegir_rl.offline.estimators import estimate_values as estimate_values
 from aegir_rl.offline.estimators import weigh as weigh
 from aegir_rl.offline.evaluation import PolicyComparison as PolicyComparison
 from aegir_rl.offline.evaluation import evaluate_policy as evaluate_policy
-from aegir_rl.offline.exploration import explore_epsilon as explore_epsilon
-from aegir_rl.offline.exploration import explore_softmax as explore_softmax
 from aegir_rl.offline.fitted_q import FittedQ as FittedQ
 from aegir_rl.offline.intervals import Estimate as Estimate
 from aegir_rl.offline.learning import LearningSettings as LearningSettings
@@ -13,6 +11,8 @@ from aegir_rl.offline.log_files import read_log as read_log
 from aegir_rl.offline.log_files import write_log as write_log
 from aegir_rl.offline.logged_decisions import LoggedDecisions as LoggedDecisions
 from aegir_rl.offline.policy import RoutingPolicy as RoutingPolicy
+from aegir_rl.offline.policy import explore_epsilon as explore_epsilon
+from aegir_rl.offline.policy import explore_softmax as explore_softmax
 from aegir_rl.offline.q_learning import learn_values as learn_values
 from aegir_rl.offline.reward_report import analyze_rewards as analyze_rewards
 from aegir_rl.offline.reward_v1 import RewardWeights as RewardWeights

@@ -1,8 +1,7 @@
 """Learning rules over episodes.
 
 curriculum              draws tasks by measured competence
-curriculum_strategies   from estimates of success to weights
-estimates               success of the agent on every item
+curriculum_strategies   estimates of success on every item, and weights from them
 sum_tree                draws from many changing weights in O(log n)
 schedules               lambdas and clip range over a training run
 advantages              advantages within groups of episodes, or of decisions by GAE
