@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.reviewing import VERDICTS, Offer, Reviewed
 from aegir.answers.routing import RouterScore, Timing
-from aegir_rl.base.printable import escape_surrogates
+from aegir_rl.base.text import escape_surrogates
 
 # Any text at all, lone surrogates and control characters included, with the awkward ones often.
 texts = st.one_of(

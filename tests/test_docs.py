@@ -182,7 +182,9 @@ def is_known(name: str) -> bool:
     """Whether a dotted name is a module, or a name that stands in one."""
     parts = name.split(".")
     known = [n for n in range(1, len(parts) + 1) if ".".join(parts[:n]) in MODULES]
-    module = MODULES[".".join(parts[: max(known)])].read_text(encoding="utf-8")
+    path = MODULES[".".join(parts[: max(known)])]
+    files = [each for each in (path, path.with_suffix(".pyi")) if each.exists()]
+    module = "\n".join(each.read_text(encoding="utf-8") for each in files)
     return all(re.search(rf"\b{part}\b", module) for part in parts[max(known) :][:1])
 
 

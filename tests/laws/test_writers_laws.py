@@ -19,7 +19,7 @@ from aegir.answers.metadata_formats import without_examples
 from aegir.answers.text_report import render_text
 from aegir.answers.wording import shown_review
 from aegir.answers.writers import CSV_HEADER, FORMATS
-from aegir_rl.base.printable import escape_controls, escape_formula, escape_surrogates
+from aegir_rl.base.text import escape_controls, escape_formula, escape_surrogates
 from answer_columns import annotations
 
 LAW = settings(deadline=None)  # the first example pays for importing rich

@@ -24,7 +24,7 @@ from aegir.answers.annotation import DECIMALS, ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import CatalogueTable, catalogue_table
 from aegir.answers.metadata_formats import describe, unique_names
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 GLOSSARY = "Aegir"
 GLOSSARY_MEANING = "What columns hold, as named by Aegir."

@@ -12,8 +12,7 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.differences import ColumnChange, TableDifference, count_changes
 from aegir.answers.writers import quoted_json
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.printable import escape_controls, escape_surrogates
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_controls, escape_surrogates
 
 FORM = 1
 """The version of the JSON."""

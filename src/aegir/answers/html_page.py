@@ -39,7 +39,7 @@ from aegir.answers.wording import (
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES, KINDS, RELATIONS, Kind, Term
 from aegir_rl.base.safe_html import content_policy, page_style
 from aegir_rl.base.safe_html import escape_text as _text
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 HERE = Path(__file__).parent
 STYLE = HERE / "html_page.css"

@@ -16,7 +16,7 @@ from aegir.answers.annotation import ColumnAnnotation, TableAnnotation
 from aegir.answers.catalogue_names import catalogue_table
 from aegir.answers.metadata_formats import describe
 from aegir_rl.base.duckdb_engine import quote_name, quote_text
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 FIRST_LINE = "-- Column comments by aegir annotate --format sql, for PostgreSQL and DuckDB; MySQL and SQLite have no COMMENT ON."
 

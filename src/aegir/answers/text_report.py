@@ -40,8 +40,7 @@ from aegir.answers.wording import (
     shown_type,
     worth_listing,
 )
-from aegir_rl.base.printable import escape_surrogates
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_surrogates
 
 HEADINGS = ("column", "label", "sure", "relation", "personal", "why")
 WIDEST = (28, 36, 4, 25, 8)

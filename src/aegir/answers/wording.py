@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation
 from aegir.answers.reviewing import Offer
 from aegir.answers.routing import RouterScore, Spawned, Timing, woken_first
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 SURE, UNSURE = 0.8, 0.5
 """From the first on an answer is sure; below the second it is a `maybe`."""

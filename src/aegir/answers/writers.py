@@ -12,7 +12,7 @@
 
 Promises
   - every format takes any annotation: odd names, quotes, newlines, no columns at all; lone surrogates, as in
-    file names that are not UTF-8, are written as escapes (printable.py);
+    file names that are not UTF-8, are written as escapes (text.py);
   - output ends with exactly one newline, is valid UTF-8, and depends on nothing but the annotations.
 
 The module of a format is imported when the format is written.
@@ -28,7 +28,7 @@ from importlib import import_module
 from aegir.answers.annotation import ColumnAnnotation, Guess, TableAnnotation, annotation_as_dict
 from aegir.answers.wording import shown_review
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.printable import SURROGATE, escape_controls, escape_formula, escape_surrogates
+from aegir_rl.base.text import SURROGATE, escape_controls, escape_formula, escape_surrogates
 
 _CSV_COLUMNS = (
     "table source index name subject label confidence kind type type_confidence fine_type datatype personal "

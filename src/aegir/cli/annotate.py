@@ -27,7 +27,7 @@ from aegir.readers.scores import Annotator
 from aegir.tables.database_urls import DatabaseUrl
 from aegir.tables.readers import read_database
 from aegir_rl.base.errors import AegirError, UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
 
 MOST_WORKERS = 256

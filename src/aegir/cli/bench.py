@@ -15,7 +15,7 @@ from aegir.evaluation.bench_tables import read_bench_tables
 from aegir.evaluation.comparing import WAYS
 from aegir.evaluation.run_pack import Bench, run_bench, verify_pack, write_pack
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 HEADINGS = {"off": "policy off", "on": "policy on", "full": "read in full"}
 

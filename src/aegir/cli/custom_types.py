@@ -19,7 +19,7 @@ from aegir.pipeline.run import load_reviews
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.tables.labelled import read_labelled_tables
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 
 class _TakesLists(click.Command):

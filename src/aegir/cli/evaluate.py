@@ -30,8 +30,7 @@ from aegir.evaluation.open_evaluation import OpenEvaluation, evaluate_open
 from aegir.pipeline.run import prepare
 from aegir.tables.labelled import LabelledTable, Task, read_labelled_tables
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.base.printable import escape_controls
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_controls
 
 NAMES_LISTED = 5
 """How many names outside the vocabulary are shown."""

@@ -10,8 +10,7 @@ from aegir.answers.gold_labels import unknown_names_sentence
 from aegir.cli.terminal import say
 from aegir.evaluation.open_evaluation import MEASURES, OpenEvaluation, PartMetrics, Share
 from aegir.pipeline.judged_columns import SAID
-from aegir_rl.base.printable import escape_controls
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_controls
 
 COLUMNS_WORTH_A_LINE = 30
 """Domains with fewer labelled columns are only in the JSON object."""

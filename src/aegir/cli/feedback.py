@@ -10,7 +10,7 @@ from aegir.cli.terminal import say
 from aegir.pipeline.custom_types.store import type_files, types_folder
 from aegir.routing.corrections import read_corrections, record_corrections
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.store import DecisionStore
 
 

@@ -19,7 +19,7 @@ from aegir.answers.text_report import render_text
 from aegir.answers.writers import FORMATS
 from aegir.cli.terminal import tell
 from aegir_rl.base.files import replacing
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 STREAMED = ("text", "jsonl", "csv")
 

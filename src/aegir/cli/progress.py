@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from aegir.cli.terminal import say
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 SECONDS_BETWEEN_LINES = 15.0
 

@@ -37,7 +37,7 @@ from aegir.pipeline.run import Failure, annotate_sources, find_places, prepare
 from aegir.routing.decisions import RoutedTable
 from aegir.tables.table import Table
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.store import new_id
 
 SHOWN_VALUES, LONGEST_VALUE = 6, 40

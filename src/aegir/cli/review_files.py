@@ -13,7 +13,7 @@ from aegir.memory.review import Review
 from aegir.memory.store import ReviewStore, read_lines, write_lines
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 
 @click.command("export", epilog="Example: aegir review export --out reviews.jsonl")

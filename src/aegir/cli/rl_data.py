@@ -10,8 +10,7 @@ from aegir.cli.options import verb_options
 from aegir.cli.terminal import say, tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.printable import escape_surrogates
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount, escape_surrogates
 from aegir_rl.episode import Episode, EpisodeBatch
 from aegir_rl.offline.log_files import read_episodes, write_log
 from aegir_rl.offline.logged_decisions import LogSource

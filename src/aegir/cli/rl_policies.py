@@ -12,7 +12,7 @@ from aegir.cli.options import verb_options
 from aegir.cli.rl_data import make_folder, write_plots, write_text
 from aegir.cli.terminal import say, tell, track
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.choosing import (
     ALPHA,
     ALPHAS,

@@ -8,7 +8,7 @@ from aegir.pipeline.run import Answered
 from aegir.routing.corrections import record_review
 from aegir.routing.decisions import RoutedTable
 from aegir_rl.base.llm_client import LlmUsage
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.episode import Episode
 from aegir_rl.offline.store import DecisionStore, new_id
 

@@ -19,7 +19,7 @@ from aegir.memory.location import default_location
 from aegir.pipeline.registry import check_routes, check_settings
 from aegir.service.limits import RequestLimits
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
 
 MEGABYTE = 1 << 20

@@ -15,7 +15,7 @@ from aegir.cli.terminal import say, tell, track
 from aegir.engines.solving import results_over
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.llm_client import ChatClient
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.runner import ResultFile, TaskResult, TaskRun
 from aegir_rl.simulator.sandbox import Sandbox, open_sandbox

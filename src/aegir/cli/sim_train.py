@@ -15,7 +15,7 @@ from aegir.cli.rl_data import save_log
 from aegir.cli.terminal import tell
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.simulator.collecting import collect as collect_outcomes
 from aegir_rl.simulator.collecting import require_complete

@@ -27,7 +27,7 @@ from aegir.readers.swarm.pool.specialist_pool import SpecialistPool
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir.tables.leakage import halve_by_group
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 KINDS_SHOWN = 3
 TYPES_SHOWN = 8

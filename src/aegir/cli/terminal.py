@@ -12,7 +12,7 @@ from typing import TextIO, TypeVar
 
 import click
 
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 Item = TypeVar("Item")
 ITEMS_WORTH_A_BAR = 20

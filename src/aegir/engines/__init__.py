@@ -23,23 +23,6 @@ local        child interpreters on this machine
 ray_cluster  one place per node of a Ray cluster, or several
 """
 
-from typing import TYPE_CHECKING
-
 from aegir_rl.base.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from aegir.engines.engine import Engine
-    from aegir.engines.job import Job
-    from aegir.engines.local import LocalEngine
-    from aegir.engines.ray_cluster import RayEngine
-
-__all__ = ["Engine", "Job", "LocalEngine", "RayEngine"]
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Engine": "engine",
-        "Job": "job",
-        "LocalEngine": "local",
-        "RayEngine": "ray_cluster",
-    },
-)
+__getattr__ = lazy_names(__name__, __file__)

@@ -15,7 +15,7 @@ from aegir.readers.bytes.checkpoint import GRAM_HASHES, Checkpoint, load_checkpo
 from aegir.readers.ngrams import annotator as ngrams
 from aegir.readers.ngrams.model import NgramModel
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 HERE = Path(__file__).parent
 SCARCE = 5

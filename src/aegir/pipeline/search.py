@@ -28,7 +28,7 @@ from aegir.vocabulary.hierarchy import kind_of
 from aegir.vocabulary.terms import FINE_NAMES, TYPE_NAMES
 from aegir_rl.base.arrays import Bools, softmax
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.pipeline.added_specialists import AddedSpecialists

@@ -17,7 +17,7 @@ from aegir.pipeline.plan import BYTE_MODEL, COMBINED, Call, Plan, PlanAround
 from aegir.pipeline.settings import LONGEST
 from aegir.routing.decisions import FREE
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 SECONDS = {"byte network": 0.003, "reading": 0.002, "swarm": 0.006, "specialist": 0.004}
 """What a step is taken to need per column that is read, before it was measured; any other step needs as a specialist."""

@@ -22,7 +22,7 @@ import numpy as np
 from aegir.tables.table import Column, Table
 from aegir_rl.base.errors import UnreadableTable
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 Row = TypeVar("Row")
 Watch = Callable[[Sequence[str]], Iterable[str]]

@@ -49,7 +49,7 @@ from aegir_rl.base.duckdb_engine import (
     quote_name,
 )
 from aegir_rl.base.errors import UnreadableTable
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 TABLE_SECONDS = 2.0
 """A table takes milliseconds and a view over ten million rows about a second. 2 + 1 + 0.5 + … stays below the 5 s

@@ -37,7 +37,7 @@ from aegir.tables.layout import Layout, find_layout
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 DELIMITERS = ",\t;|\x01\x1f^~¦§"
 DIALECT_SAMPLE = 64 << 10

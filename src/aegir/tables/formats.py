@@ -24,7 +24,7 @@ from itertools import dropwhile
 from pathlib import Path
 
 from aegir_rl.base.errors import UnreadableTable, UsageError, reason_of
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 
 class Format(StrEnum):

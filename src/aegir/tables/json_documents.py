@@ -27,7 +27,7 @@ from aegir.tables.delimited import table_from_grid
 from aegir.tables.table import Table
 from aegir.tables.text_decoding import TextSample
 from aegir_rl.base.errors import UnreadableTable
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 SEARCH_DEPTH = 3
 """How deep below the top a list of records is looked for."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from aegir.tables.datatype import cell_datatype, infer_datatype, is_typed
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 ABOVE_LIMIT = 50
 """If the table has not begun after this many rows, it begins at the first one."""

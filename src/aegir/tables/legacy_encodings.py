@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 LEAST_CHARACTERS = 6
 LEAST_LETTERS = 12

@@ -26,7 +26,7 @@ from aegir.tables.cell_text import tidy_column
 from aegir.tables.table import Table
 from aegir_rl.base.duckdb_engine import QUERY_SECONDS, Clock, deadline, quote_name
 from aegir_rl.base.errors import UnreadableTable
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 ADDRESSED_SINGLY = 100_000
 """Up to this many rows, single rows are picked; above, runs of neighbours, which read less."""

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from aegir_rl.base.errors import AegirError
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 HERE = Path(__file__).parent
 TermPath = tuple[str, ...]

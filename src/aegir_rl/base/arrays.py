@@ -65,15 +65,26 @@ def softmax(logits: F32) -> F32:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
+def mean_ranks(values: Floats) -> Floats:
+    """Ranks from 0 on; equal values share their mean rank."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = np.cumsum(counts) - (counts + 1) / 2
+    return ranks[inverse.reshape(-1)]
+
+
+def log_sum_exp(logits: F32) -> F32:
+    """(B, A) -> (B,) without overflow."""
+    top = logits.max(axis=1)
+    return np.asarray(top + np.log(np.exp(logits - top[:, None]).sum(axis=1)))
+
+
 def standardise_groups(values: npt.ArrayLike, groups: npt.ArrayLike, scaled: bool = True) -> Floats:
     """(n,) each value minus the mean of its group, divided by the group's standard deviation if `scaled`.
 
     Values that are not finite are left out and come back as nan; a group of one, or of equal values, gives 0.
     """
-    given, names = (
-        read_floats(values, "values").reshape(-1),
-        read_array(groups, "groups").reshape(-1),
-    )
+    given = read_floats(values, "values").reshape(-1)
+    names = read_array(groups, "groups").reshape(-1)
     if given.size != names.size:
         raise UsageError(f"{given.size} values came with {names.size} groups; expected one each")
     present = np.isfinite(given)

@@ -40,3 +40,10 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     return str(error).strip().rstrip(".") or type(error).__name__
+
+
+def require(holds: bool, name: str, value: object, expected: str) -> None:
+    """Raise a `UsageError` unless what is expected of this value holds."""
+    if not holds:
+        shown = repr(value) if isinstance(value, str) else value
+        raise UsageError(f"{name} is {shown}; expected {expected}")

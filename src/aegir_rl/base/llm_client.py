@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from aegir_rl.base.errors import AegirError, UsageError
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 AGAIN = frozenset((408, 429, *range(500, 600)))
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0

@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from aegir_rl.base.printable import escape_controls
+from aegir_rl.base.text import escape_controls
 
 COLOURS = Path(__file__).parent / "page_colours.css"
 

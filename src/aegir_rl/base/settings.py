@@ -15,13 +15,14 @@ What a dataclass refuses on being made is said with the section and the file it 
 
 import difflib
 import math
+import operator
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 
 Settings = TypeVar("Settings")
 
@@ -90,21 +91,18 @@ def check_numbers(
     below: float | None = None,
 ) -> None:
     """Refuse a number outside these bounds, or one that is not finite."""
-    bounds = {"above": above, "at least": at_least, "at most": at_most, "below": below}
+    bounds = (
+        ("above", operator.gt, above),
+        ("at least", operator.ge, at_least),
+        ("at most", operator.le, at_most),
+        ("below", operator.lt, below),
+    )
+    given = [(word, within, end) for word, within, end in bounds if end is not None]
+    words = " and ".join(f"{word} {bound}" for word, _, bound in given)
     for name in names:
         value = getattr(settings, name)
-        broken = (
-            not math.isfinite(value)
-            or (above is not None and value <= above)
-            or (at_least is not None and value < at_least)
-            or (at_most is not None and value > at_most)
-            or (below is not None and value >= below)
-        )
-        if broken:
-            words = " and ".join(
-                f"{word} {bound}" for word, bound in bounds.items() if bound is not None
-            )
-            raise UsageError(f"{name} is {value}; expected a number {words}")
+        holds = math.isfinite(value) and all(within(value, bound) for _, within, bound in given)
+        require(holds, name, value, f"a number {words}")
 
 
 def _build(defaults: Any, given: Mapping[str, Any], path: str, section: str) -> Any:

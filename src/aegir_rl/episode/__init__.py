@@ -6,17 +6,6 @@ off-policy evaluation and logs share.
     EpisodeBatch    many episodes as masked arrays, JSON lines in and out                   (batch.py)
 """
 
-from aegir_rl.episode.batch import ABSENT, NO_CHOICE, EpisodeBatch
-from aegir_rl.episode.decisions import LABEL, Choice, Decision, Episode, Source, TimedStep
+from aegir_rl.base.lazy import lazy_names
 
-__all__ = [
-    "ABSENT",
-    "LABEL",
-    "NO_CHOICE",
-    "Choice",
-    "Decision",
-    "Episode",
-    "EpisodeBatch",
-    "Source",
-    "TimedStep",
-]
+__getattr__ = lazy_names(__name__, __file__)

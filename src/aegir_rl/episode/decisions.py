@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from aegir_rl.base.errors import UsageError, reason_of
+from aegir_rl.base.errors import UsageError, reason_of, require
 
 Source = Literal["real", "synthetic", "proxy"]
 """Where an episode's outcome comes from; a proxy is a judgement by another model."""
@@ -76,16 +76,16 @@ class Decision:
                 raise UsageError(f"baseline names {factor!r}, which is no factor of the action")
         for name in ("log_probabilities", "features", "score_gain", "path_gain"):
             for key, value in getattr(self, name).items():
-                _require(_is_finite(value), f"{name} of {key!r}", value, "a finite number")
+                require(_is_finite(value), f"{name} of {key!r}", value, "a finite number")
                 if name != "features" and key not in self.action:
                     raise UsageError(f"{name} names {key!r}, which is no factor of the action")
         for factor, value in self.log_probabilities.items():
-            _require(value <= 0, f"log probability of {factor!r}", value, "0 or less")
+            require(value <= 0, f"log probability of {factor!r}", value, "0 or less")
         if self.propensity is not None:
-            _require(0 < self.propensity <= 1, "propensity", self.propensity, "above 0, at most 1")
+            require(0 < self.propensity <= 1, "propensity", self.propensity, "above 0, at most 1")
         for name in ("cost", "seconds"):
             value = getattr(self, name)
-            _require(0 <= value < math.inf, name, value, "a finite number, 0 or more")
+            require(0 <= value < math.inf, name, value, "a finite number, 0 or more")
         for label in self.gold:
             if isinstance(label, bool) or not isinstance(label, int | str):
                 raise UsageError(f"gold holds {label!r}; expected label numbers or names")
@@ -113,7 +113,7 @@ class Episode:
             known = ", ".join(get_args(Source))
             raise UsageError(f"source of episode {self.id!r} is {self.source!r}; expected {known}")
         for part, value in self.rewards.items():
-            _require(_is_finite(value), f"reward {part!r}", value, "finite, or left out")
+            require(_is_finite(value), f"reward {part!r}", value, "finite, or left out")
 
     def to_json(self) -> str:
         """One line of JSON without a line break; fields that hold their default are left out."""
@@ -182,8 +182,3 @@ def _check_choices(name: str, choices: Mapping[str, Choice]) -> None:
 
 def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _require(holds: bool, name: str, value: object, expected: str) -> None:
-    if not holds:
-        raise UsageError(f"{name} is {value!r}; expected {expected}")

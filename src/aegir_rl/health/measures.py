@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aegir_rl.base.arrays import Bools, Floats, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.arrays import Bools, Floats, mean_ranks, read_floats
+from aegir_rl.base.errors import UsageError, require
 
 Figures = dict[str, float]
 
@@ -106,8 +106,7 @@ def measure_ratios(
     `mask` is true (or 1) for tokens that count and has the shape of `log_ratios`; `advantages` has that shape too, or
     one value per row of (rows, tokens).
     """
-    if not 0 < clip < 1:
-        raise UsageError(f"clip is {clip}; expected a number between 0 and 1, such as 0.2")
+    require(0 < clip < 1, "clip", clip, "a number between 0 and 1, such as 0.2")
     given = read_floats(log_ratios, "log_ratios")
     counted = _read_mask(mask, given, "log_ratios")
     logs = given[counted]
@@ -137,8 +136,7 @@ def measure_entropy(
     entropies: npt.ArrayLike, choices: int, *, mask: npt.ArrayLike | None = None
 ) -> Figures:
     """Mean entropy (nats) of the policy over that of a uniform choice among `choices`; `mask` true for tokens that count."""
-    if choices < 2:
-        raise UsageError(f"choices is {choices}; expected at least 2")
+    require(choices >= 2, "choices", choices, "at least 2")
     given = read_floats(entropies, "entropies")
     given = given[_read_mask(mask, given, "entropies")]
     # A NaN here stays: one bad distribution makes the mean NaN, which is flagged.
@@ -147,10 +145,8 @@ def measure_entropy(
 
 def measure_values(values: npt.ArrayLike, returns: npt.ArrayLike) -> Figures:
     """How much of the variance of returns the value function explains: 1 all of it, 0 none."""
-    predicted, actual = (
-        read_floats(values, "values").ravel(),
-        read_floats(returns, "returns").ravel(),
-    )
+    predicted = read_floats(values, "values").ravel()
+    actual = read_floats(returns, "returns").ravel()
     _check_same_length("values", predicted, "returns", actual)
     spread = _moments(actual)[1] if len(actual) >= LEAST_COUNT else 0.0
     largest = max(np.abs(actual).max(initial=0), np.abs(predicted).max(initial=0))
@@ -282,18 +278,10 @@ def _correlation(rewards: Floats, nuisance: Floats) -> Figures:
     kept = np.isfinite(rewards) & np.isfinite(nuisance)
     if kept.sum() < 10:  # a handful of points correlates by chance
         return {}
-    first, second = _ranks(rewards[kept]), _ranks(nuisance[kept])
+    first, second = mean_ranks(rewards[kept]), mean_ranks(nuisance[kept])
     if first.std() == 0 or second.std() == 0:
         return {}
     return {"reward/nuisance_correlation": float(np.corrcoef(first, second)[0, 1])}
-
-
-def _ranks(values: Floats) -> Floats:
-    """Ranks from 0; ties share their mean rank."""
-    _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean_rank: Floats = last - (counts + 1) / 2
-    return mean_rank[where]
 
 
 def _dead_groups(rewards: Floats, groups: npt.NDArray[Any]) -> Figures:

@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.health.report import HealthFinding, HealthReport, advise, judge_all, list_unchecked
 from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
 from aegir_rl.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
@@ -78,8 +78,7 @@ class HealthMonitor:
         settle: int = 20,
         rules: Mapping[str, HealthRule] = RULES,
     ) -> None:
-        if settle < 0:
-            raise UsageError(f"settle is {settle}; expected 0 values or more")
+        require(settle >= 0, "settle", settle, "0 values or more")
         self._watched = sum(rule.drift is not None for rule in rules.values())
         most = MOST_STEPS // 2 // max(self._watched, 1)
         if not 1 < mean_steps <= most:

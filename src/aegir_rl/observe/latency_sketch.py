@@ -233,10 +233,7 @@ class Meter:
             items_per_second=self.items / span if calls and span > 0 else None,
             items_per_busy_second=self.items / sketch.total if sketch.total > 0 else None,
             busy_seconds=sketch.total,
-            mean=measured["mean"],
-            p50=measured["p50"],
-            p95=measured["p95"],
-            p99=measured["p99"],
+            **{name: measured[name] for name in ("mean", "p50", "p95", "p99")},
             slowest=measured["largest"],
         )
 

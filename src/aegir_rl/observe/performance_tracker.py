@@ -36,10 +36,9 @@ import weakref
 from collections.abc import Callable
 from functools import wraps
 from time import perf_counter
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.latency_sketch import LONGEST, LatencySketch, Meter, read_meter
 from aegir_rl.observe.latency_sketch import OperationMetrics as OperationMetrics
 from aegir_rl.observe.saved_state import list_of, number_within, read_state
@@ -57,8 +56,7 @@ class APIPerformanceTracker:
     """Throughput and latency of named operations of named nodes."""
 
     def __init__(self, relative_error: float = 0.01, most_keys: int = 1000) -> None:
-        if most_keys < 1:
-            raise UsageError(f"most_keys is {most_keys}; expected at least 1")
+        require(most_keys >= 1, "most_keys", most_keys, "at least 1")
         LatencySketch(relative_error)  # raises now for a wrong error, not at the first record
         self.relative_error = relative_error
         self.most_keys = most_keys
@@ -159,7 +157,9 @@ class APIPerformanceTracker:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle settings and measurements; locks and clocks are made anew."""
-        return _restored, (type(self), self.relative_error, self.most_keys, self.state_dict())
+        return type(self), (self.relative_error, self.most_keys), self.state_dict()
+
+    __setstate__ = load_state_dict
 
     def _add(self, meters: list[dict[str, Any]]) -> None:
         with self._lock:
@@ -205,12 +205,7 @@ class Measuring:
         self._started = perf_counter()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         now = perf_counter()
         if kind is None:
             tracker, key = self._tracker, (self._node, self._operation)
@@ -222,21 +217,8 @@ class Measuring:
     async def __aenter__(self) -> "Measuring":
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
-
-def _restored(
-    kind: type[APIPerformanceTracker], relative_error: float, most_keys: int, state: dict[str, Any]
-) -> APIPerformanceTracker:
-    tracker = kind(relative_error, most_keys)
-    tracker.load_state_dict(state)
-    return tracker
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.__exit__(kind)
 
 
 def _read_tracker(state: object) -> tuple[float, list[dict[str, Any]]]:

@@ -120,16 +120,14 @@ def bar_plot(title: str, values: Mapping[str, float | None], *, y_label: str = "
     frame = _Frame(WIDTH, HEIGHT)
     y_axis = _Axis([0.0, *finite], frame.bottom, TOP)
     drawn = [*frame.labels(title, "", y_label), *frame.y_ticks(y_axis)]
-    room = (WIDTH - LEFT - RIGHT) / max(len(values), 1)
+    room, zero = (WIDTH - LEFT - RIGHT) / max(len(values), 1), y_axis.place(0.0)
     for number, (name, value) in enumerate(values.items()):
-        middle, zero = LEFT + room * (number + 0.5), y_axis.place(0.0)
-        lines = enumerate(name.split("\n"))
-        drawn += [_text(middle, HEIGHT - BOTTOM + 16 + 14 * row, line) for row, line in lines]
+        middle, colour = LEFT + room * (number + 0.5), COLOURS[number % len(COLOURS)]
+        drawn += frame.names(middle, name)
         if value is None or not math.isfinite(value):
             drawn.append(_text(middle, zero - 6, "missing"))
             continue
         top, bottom = sorted((y_axis.place(value), zero))
-        colour = COLOURS[number % len(COLOURS)]
         drawn.append(
             f'<rect x="{middle - room * 0.3:.1f}" y="{top:.1f}" width="{room * 0.6:.1f}" '
             f'height="{bottom - top:.1f}" fill="{colour}"/>'
@@ -154,15 +152,11 @@ def interval_plot(
     y_axis = _Axis([*([0.0] if zero else []), *finite], frame.bottom, TOP)
     drawn = [*frame.labels(title, "", y_label), *frame.y_ticks(y_axis)]
     if zero:
-        y = y_axis.place(0.0)
-        drawn.append(
-            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{frame.right}" y2="{y:.1f}" stroke="#222222"/>'
-        )
+        drawn.append(frame.level(y_axis.place(0.0), "#222222"))
     room = (frame.right - LEFT) / max(len(intervals), 1)
     for number, (name, (low, value, high)) in enumerate(intervals.items()):
         middle, colour = LEFT + room * (number + 0.5), COLOURS[number % len(COLOURS)]
-        lines = enumerate(name.split("\n"))
-        drawn += [_text(middle, frame.bottom + 16 + 14 * row, line) for row, line in lines]
+        drawn += frame.names(middle, name)
         if math.isfinite(low) and math.isfinite(high):
             bottom, top = y_axis.place(low), y_axis.place(high)
             drawn.append(
@@ -234,11 +228,18 @@ class _Frame:
         drawn = []
         for tick in axis.ticks:
             y = axis.place(tick)
-            drawn.append(
-                f'<line x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="#dddddd"/>'
-            )
+            drawn.append(self.level(y, "#dddddd"))
             drawn.append(_text(LEFT - 6, y + 4, _number(tick), anchor="end"))
         return drawn
+
+    def level(self, y: float, colour: str) -> str:
+        """A line across the plot."""
+        return f'<line x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}" stroke="{colour}"/>'
+
+    def names(self, middle: float, name: str) -> list[str]:
+        """The lines of a name below the axis."""
+        lines = enumerate(name.split("\n"))
+        return [_text(middle, self.bottom + 16 + 14 * row, line) for row, line in lines]
 
     def legend_entry(self, number: int, name: str, colour: str) -> list[str]:
         y = self.height + LEGEND_LINE * (number + 1) - 6

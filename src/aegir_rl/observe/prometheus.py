@@ -9,12 +9,19 @@ line feed are escaped. Prometheus cannot average quantiles over processes, so me
 Format: https://prometheus.io/docs/instrumenting/exposition_formats/
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from aegir_rl.observe.performance_tracker import APIPerformanceTracker, OperationMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"))
+FAMILIES = (
+    ("items_total", "counter", "Items that calls delivered."),
+    ("errors_total", "counter", "Calls that raised."),
+    ("refused_total", "counter", "Records left out: NaN, negative or infinite."),
+    ("items_per_second", "gauge", "Items from the first start to the last end."),
+)
+"""Name, kind and help of the families beside the durations; without `_total`, a name is that of the metric."""
 
 
 def render_prometheus(tracker: APIPerformanceTracker) -> str:
@@ -22,16 +29,14 @@ def render_prometheus(tracker: APIPerformanceTracker) -> str:
     every = tracker.figures()
     lines = [
         *_head("operation_seconds", "summary", "How long calls of an operation took."),
-        *(line for figures in every for line in _summary(figures)),
-        *_head("items_total", "counter", "Items that calls delivered."),
-        *_values("items_total", ((figures, figures.items) for figures in every)),
-        *_head("errors_total", "counter", "Calls that raised."),
-        *_values("errors_total", ((figures, figures.errors) for figures in every)),
-        *_head("refused_total", "counter", "Records left out: NaN, negative or infinite."),
-        *_values("refused_total", ((figures, figures.refused) for figures in every)),
-        *_head("items_per_second", "gauge", "Items from the first start to the last end."),
-        *_values("items_per_second", ((figures, figures.items_per_second) for figures in every)),
+        *(line for metrics in every for line in _summary(metrics)),
     ]
+    for name, kind, text in FAMILIES:
+        lines += _head(name, kind, text)
+        for metrics in every:
+            value = getattr(metrics, name.removesuffix("_total"))
+            if value is not None:  # a metric that was not measured has no sample; 0 would be wrong
+                lines.append(f"aegir_{name}{_labels(metrics)} {value!r}")
     return "\n".join(lines) + "\n"
 
 
@@ -46,12 +51,6 @@ def _summary(figures: OperationMetrics) -> Iterator[str]:
             yield f"aegir_operation_seconds{_labels(figures, quantile=share)} {value!r}"
     yield f"aegir_operation_seconds_sum{_labels(figures)} {figures.busy_seconds!r}"
     yield f"aegir_operation_seconds_count{_labels(figures)} {figures.calls}"
-
-
-def _values(name: str, pairs: Iterable[tuple[OperationMetrics, float | None]]) -> Iterator[str]:
-    for figures, value in pairs:
-        if value is not None:  # a metric that was not measured has no sample; 0 would be wrong
-            yield f"aegir_{name}{_labels(figures)} {value!r}"
 
 
 def _labels(figures: OperationMetrics, **more: str) -> str:

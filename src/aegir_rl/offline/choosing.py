@@ -25,7 +25,7 @@ from aegir_rl.offline.cloning import clone_behaviour
 from aegir_rl.offline.evaluation import CurvePoint, PolicyComparison
 from aegir_rl.offline.learning import LearningSettings, predict_held_out
 from aegir_rl.offline.logged_decisions import LoggedDecisions
-from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
+from aegir_rl.offline.policy import RoutingPolicy
 from aegir_rl.offline.q_learning import learn_values
 
 ALPHAS = (0.0, 0.1, 0.5, 2.0)
@@ -131,15 +131,8 @@ def _try_floors(
     trials = []
     for share in FLOOR_SHARES:
         floor = float(np.quantile(confidence, share)) if share else 0.0
-        chosen, own, _ = choose_above_floor(probabilities, comparison.log.baseline, floor)
-        lower, difference, _ = comparison.lower_bound(chosen)
-        trials.append(
-            Trial(
-                candidate_name(alpha),
-                alpha,
-                CurvePoint(floor, float(own.mean()), difference, lower),
-            )
-        )
+        point = comparison.compare_at(floor, probabilities)
+        trials.append(Trial(candidate_name(alpha), alpha, point))
     return trials
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir_rl.base.arrays import F32, Ints, softmax
+from aegir_rl.base.arrays import F32, Ints, log_sum_exp, softmax
 from aegir_rl.base.metrics import expected_calibration_error
 from aegir_rl.offline.learning import LearningSettings, Standardised, make_policy, predict_held_out
 from aegir_rl.offline.logged_decisions import LoggedDecisions
@@ -40,9 +40,7 @@ def compute_cloning_loss(logits: F32, action: Ints) -> CloningLoss:
     """Of logits (B, A) and the actions taken (B,)."""
     rows = np.arange(len(action))
     probabilities = softmax(logits)
-    top = logits.max(axis=1)
-    lengths = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-    total = float((lengths - logits[rows, action]).mean(dtype=np.float64))
+    total = float((log_sum_exp(logits) - logits[rows, action]).mean(dtype=np.float64))
     probabilities[rows, action] -= 1
     probabilities /= len(action)
     return CloningLoss(total, probabilities)
@@ -59,11 +57,8 @@ class Cloned:
 
     @property
     def figures(self) -> dict[str, float]:
-        return {
-            "log_loss": self.log_loss,
-            "accuracy": self.accuracy,
-            "calibration_error": self.calibration_error,
-        }
+        names = ("log_loss", "accuracy", "calibration_error")
+        return {name: getattr(self, name) for name in names}
 
 
 def clone_behaviour(log: LoggedDecisions, settings: LearningSettings | None = None) -> Cloned:

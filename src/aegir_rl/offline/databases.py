@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.offline.migrations import MIGRATIONS
@@ -37,22 +37,7 @@ class StoreError(AegirError):
     """The database refused or failed; the sentence says why."""
 
 
-class Database(Protocol):
-    """What a store needs from a database."""
-
-    name: str
-
-    def transaction(self) -> Any:
-        """A context manager that gives a `Run`; commits at its end, durably, or takes everything back."""
-
-    def query(self, statement: str, values: Sequence[Any]) -> Iterator[Row]:
-        """Rows one after the other, from one consistent state."""
-
-    def close(self) -> None:
-        """Give the connection back."""
-
-
-def connect(url_or_path: str | Path, *, wait_seconds: float = WAIT_SECONDS) -> Database:
+def connect(url_or_path: str | Path, *, wait_seconds: float = WAIT_SECONDS) -> "Database":
     """Open a database, creating a SQLite file that does not exist, and bring its schema up to date."""
     text = str(url_or_path)
     is_url = re.match(r"[a-z+]{2,}://", text)
@@ -69,7 +54,7 @@ def connect(url_or_path: str | Path, *, wait_seconds: float = WAIT_SECONDS) -> D
     return database
 
 
-def _migrate(database: "_Sqlite | _Postgres") -> None:
+def _migrate(database: "Database") -> None:
     """Apply the migrations that a store lacks, all of them or none; refuse a store of a newer version."""
     if _version(database.read_version(), database.name) == len(MIGRATIONS):
         return
@@ -134,6 +119,7 @@ class _Sqlite:
 
     @contextmanager
     def transaction(self) -> Iterator[Run]:
+        """Commit at the end of the block, durably, or take everything back."""
         with self._errors():
             self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -154,6 +140,7 @@ class _Sqlite:
         return self._connection.execute(statement, values).fetchall()
 
     def query(self, statement: str, values: Sequence[Any]) -> Iterator[Row]:
+        """Rows one after the other, from one consistent state."""
         # A connection of its own sees one state, whatever is appended in the middle of reading.
         with self._errors(), closing(sqlite3.connect(self.name, timeout=self._wait)) as connection:
             cursor = connection.execute(statement, values)
@@ -264,6 +251,10 @@ class _Postgres:
             raise StoreError(
                 f"the store {self.name} failed ({_without_password(text)}); is the server running?"
             ) from None
+
+
+Database = _Sqlite | _Postgres
+"""Both have the same methods."""
 
 
 def _without_password(text: str) -> str:

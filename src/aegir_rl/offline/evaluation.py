@@ -8,14 +8,14 @@ nothing is left, and its interval is that of what they disagree on.
 
     verdict    better          the guarded lower bound of the difference is above 0
                not better      it is not
-               too thin        the log cannot say (support.py); no conclusion
+               too thin        the log cannot say (estimators.py); no conclusion
 
     guarded lower bound = lower end of the 95 % interval - unsupported · range of returns
 
 The same log and policy always give the same numbers.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -23,9 +23,11 @@ import numpy as np
 from aegir_rl.base.arrays import F32, Floats, Ints, softmax
 from aegir_rl.offline.cloning import predict_behaviour
 from aegir_rl.offline.estimators import (
+    Support,
     Weighted,
     compute_contributions,
     estimate_values,
+    measure_support,
     require_propensities,
     weigh,
 )
@@ -35,7 +37,6 @@ from aegir_rl.offline.known_outcomes import Truth, true_values
 from aegir_rl.offline.learning import LearningSettings
 from aegir_rl.offline.logged_decisions import LoggedDecisions, require_baseline
 from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
-from aegir_rl.offline.support import Support, measure_support
 
 Verdict = Literal["better", "not better", "too thin"]
 CURVE_POINTS = 11
@@ -119,12 +120,13 @@ class PolicyComparison:
             disagreement=float((chosen != self.log.baseline).mean()),
         )
 
-    def lower_bound(self, chosen: Ints) -> tuple[float, Estimate, Support]:
-        """The guarded lower bound of the difference, the difference, and the support; cheaper than `compare`."""
+    def compare_at(self, floor: float, probabilities: F32) -> "CurvePoint":
+        """Compare a policy of these probabilities (N, A) with the static table below this floor; cheaper than `compare`."""
+        chosen, own, _ = choose_above_floor(probabilities, self.log.baseline, floor)
         episodes = self._weigh(chosen)
         support = measure_support(self.log, one_hot(chosen, self.log), episodes, self.behaviour)
         found = self.difference(episodes)
-        return found.low - support.worst_case, found, support
+        return CurvePoint(floor, float(own.mean()), found, found.low - support.worst_case)
 
     def difference(self, episodes: Weighted) -> Estimate:
         """Paired, doubly robust."""
@@ -145,14 +147,11 @@ class PolicyComparison:
         """The difference to the static table as the floor rises and ever fewer decisions are the policy's own."""
         confidence = probabilities.max(axis=1)
         floors = np.quantile(confidence, np.linspace(0, 1, CURVE_POINTS))
-        points = []
-        for floor in np.unique(
-            np.append(floors, np.nextafter(np.float32(floors[-1]), np.float32(2)))
-        ):
-            chosen, own, _ = choose_above_floor(probabilities, self.log.baseline, float(floor))
-            lower, found, _ = self.lower_bound(chosen)
-            points.append(CurvePoint(float(floor), float(own.mean()), found, lower))
-        return points
+        beyond = np.nextafter(np.float32(floors[-1]), np.float32(2))
+        return [
+            self.compare_at(float(floor), probabilities)
+            for floor in np.unique(np.append(floors, beyond))
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +165,7 @@ class CurvePoint:
     lower_bound: float
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "floor": self.floor,
-            "coverage": self.coverage,
-            "difference": self.difference.as_dict(),
-            "lower_bound": self.lower_bound,
-        }
+        return {**asdict(self), "difference": self.difference.as_dict()}
 
 
 def one_hot(chosen: Ints, log: LoggedDecisions) -> Floats:
@@ -230,14 +224,15 @@ def evaluate_policy(
     probabilities = policy_probabilities(policy, log)
     comparison = PolicyComparison(log, settings)
     chosen, own, _ = choose_above_floor(probabilities, log.baseline, policy.floor)
+    known = log.known
     return PolicyEvaluation(
-        log,
-        policy.version,
-        policy.floor,
-        float(own.mean()),
-        comparison.compare(chosen),
-        comparison.risk_coverage(probabilities),
-        None
-        if log.known is None
-        else true_values(log.known, chosen, log.baseline, log.group_numbers),
+        log=log,
+        version=policy.version,
+        floor=policy.floor,
+        coverage=float(own.mean()),
+        compared=comparison.compare(chosen),
+        curve=comparison.risk_coverage(probabilities),
+        truth=None
+        if known is None
+        else true_values(known, chosen, log.baseline, log.group_numbers),
     )

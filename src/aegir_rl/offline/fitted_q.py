@@ -10,7 +10,7 @@ Promises
   - cross-fitting: the values of an episode come from regressions that have not seen its group;
   - matrices are inverted once per fold and action; another policy costs a few products.
 
-An action that no decision of the other folds took has the mean return as its value: support.py counts such actions.
+An action that no decision of the other folds took has the mean return as its value: estimators.py counts such actions.
 """
 
 import numpy as np

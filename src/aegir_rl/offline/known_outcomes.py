@@ -32,11 +32,7 @@ class Truth:
     """Paired; its interval says how it may differ on other tables."""
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "policy": self.policy.as_dict(),
-            "static": self.static.as_dict(),
-            "difference": self.difference.as_dict(),
-        }
+        return {name: getattr(self, name).as_dict() for name in self.__slots__}
 
 
 def known_rewards(

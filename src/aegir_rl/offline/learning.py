@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aegir_rl.base.arrays import F32, Floats, Ints
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.network import HE_SPREAD, Network
@@ -43,8 +43,7 @@ class LearningSettings:
             value = getattr(self, each.name)
             if each.name in ("steps", "batch", "target_period") and value < 1:
                 raise UsageError(f"{each.name} is {value}; expected at least 1")
-        if not 0 <= self.gamma <= 1:
-            raise UsageError(f"gamma is {self.gamma}; expected a number from 0 to 1")
+        require(0 <= self.gamma <= 1, "gamma", self.gamma, "a number from 0 to 1")
         if not (0 < self.learning_rate < np.inf and 0 <= self.weight_decay < np.inf):
             raise UsageError("learning_rate must be above 0 and weight_decay 0 or more")
         if any(size < 1 for size in self.hidden):

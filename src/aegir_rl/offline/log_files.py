@@ -11,11 +11,12 @@ Limits: a Parquet file is read and written by DuckDB; its column `episode` is th
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.episode import Episode, EpisodeBatch
 from aegir_rl.offline.logged_decisions import WORKER, LoggedDecisions, LogSource
 from aegir_rl.offline.reward_v1 import RewardWeights
@@ -82,8 +83,7 @@ def _parquet_bytes(episodes: Sequence[Episode], lines: Sequence[str]) -> bytes:
         )
         for each, line in zip(episodes, lines, strict=True)
     ]
-    connection = open_connection(":memory:")
-    try:
+    with closing(open_connection(":memory:")) as connection:
         connection.execute(
             "CREATE TABLE log (id VARCHAR, data_source VARCHAR, group_name VARCHAR, task VARCHAR, decisions INTEGER, "
             "workers VARCHAR[], cost DOUBLE, seconds DOUBLE, accuracy DOUBLE, episode VARCHAR)"
@@ -94,8 +94,6 @@ def _parquet_bytes(episodes: Sequence[Episode], lines: Sequence[str]) -> bytes:
             whole = Path(folder) / "log.parquet"
             connection.execute(f"COPY log TO '{whole}' (FORMAT parquet, COMPRESSION zstd)")
             return whole.read_bytes()
-    finally:
-        connection.close()
 
 
 def _read_parquet(path: Path) -> list[str]:
@@ -105,12 +103,10 @@ def _read_parquet(path: Path) -> list[str]:
 
     if not path.is_file():
         raise UsageError(f"{path} cannot be read as a log (no such file)")
-    connection = open_connection(":memory:")
     try:
-        rows = connection.execute("SELECT episode FROM read_parquet(?)", [str(path)]).fetchall()
+        with closing(open_connection(":memory:")) as connection:
+            rows = connection.execute("SELECT episode FROM read_parquet(?)", [str(path)]).fetchall()
     except duckdb.Error as error:
         reason = str(error).strip().splitlines()[0]
         raise UsageError(f"{path} cannot be read as a log ({reason})") from None
-    finally:
-        connection.close()
     return [str(line) for (line,) in rows]

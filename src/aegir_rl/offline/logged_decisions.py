@@ -24,7 +24,7 @@ import numpy as np
 from aegir_rl.base.arrays import Bools, Floats, Ints
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.episode import EpisodeBatch, Source
 from aegir_rl.offline.known_outcomes import known_rewards
 from aegir_rl.offline.reward_v1 import RewardWeights, compute_reward_v1

@@ -17,6 +17,14 @@ File: safetensors with `layer.{n}.weight`, `layer.{n}.bias`, `mean`, `scale`, an
 features, actions, kind, floor, temperature, version, and under `training` what it was trained on (hash of the data, held-out share,
 alpha, gamma, propensity floor …).
 
+Exploration has known propensities; without it a log says nothing about what was not done:
+
+    explore_epsilon(preferred, 5, 0.1, random)      # the preferred action, but with probability 0.1 any of the five
+    explore_softmax(values, 0.2, random)            # an action drawn by softmax(values / 0.2)
+
+Both return the actions (B,) and the probabilities with which they were drawn (B,), to be logged as `propensity`.
+Worked number: epsilon 0.5 over 5 actions: the preferred one has 0.5 + 0.5 / 5 = 0.6, each other 0.1.
+
 Promises
   - save -> load is bit-equal; a row's probabilities do not depend on the other rows;
   - a file that is no policy, or was trained on features that are not there, is refused with one sentence.
@@ -34,9 +42,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aegir_rl.base.arrays import F32, Bools, Ints, softmax
+from aegir_rl.base.arrays import F32, Bools, Floats, Ints, softmax
 from aegir_rl.base.dense import rows_times
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, read_safetensors, safetensors_bytes
 
@@ -231,3 +239,25 @@ def choose_above_floor(probabilities: F32, static: Ints, floor: float) -> tuple[
     confidence = probabilities.max(axis=1, initial=0.0)
     own = confidence >= np.float32(floor)
     return np.where(own, probabilities.argmax(axis=1), static), own, confidence
+
+
+def explore_epsilon(
+    preferred: Ints, actions: int, epsilon: float, random: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """The preferred actions (B,), each replaced by a uniformly drawn one with probability `epsilon`."""
+    require(0 <= epsilon <= 1, "epsilon", epsilon, "a number from 0 to 1")
+    drawn = random.integers(actions, size=len(preferred))
+    action = np.where(random.random(len(preferred)) < epsilon, drawn, preferred)
+    return action, epsilon / actions + (1 - epsilon) * (action == preferred)
+
+
+def explore_softmax(
+    values: Floats, temperature: float, random: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """Actions drawn by softmax(values / temperature), from values (B, A)."""
+    require(0 < temperature < np.inf, "temperature", temperature, "a number above 0")
+    powers = np.exp((values - values.max(axis=1, keepdims=True)) / temperature)
+    chances = powers / powers.sum(axis=1, keepdims=True)
+    below = chances.cumsum(axis=1) < random.random((len(values), 1))
+    action = np.minimum(below.sum(axis=1), values.shape[1] - 1)  # sums may end just below 1
+    return action, chances[np.arange(len(values)), action]

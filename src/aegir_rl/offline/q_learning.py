@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aegir_rl.base.arrays import F32, Ints, softmax
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.arrays import F32, Ints, log_sum_exp, softmax
+from aegir_rl.base.errors import require
 from aegir_rl.offline.learning import LearningSettings, Standardised, make_policy
 from aegir_rl.offline.logged_decisions import LoggedDecisions
 from aegir_rl.offline.network import SMALL_SPREAD, Adam, Network
@@ -46,9 +46,7 @@ def compute_conservative_loss(
     rows = np.arange(len(action))
     error = values[rows, action] - targets
     td = 0.5 * float((error * error).mean(dtype=np.float64))
-    top = values.max(axis=1)
-    lengths = top + np.log(np.exp(values - top[:, None]).sum(axis=1))
-    penalty = max(float((lengths - values[rows, action]).mean(dtype=np.float64)), 0.0)
+    penalty = max(float((log_sum_exp(values) - values[rows, action]).mean(dtype=np.float64)), 0.0)
     gradient: F32 = np.float32(alpha) * softmax(values) if alpha else np.zeros_like(values)
     gradient[rows, action] += error - np.float32(alpha)
     gradient /= len(action)
@@ -72,8 +70,7 @@ def learn_values(
     log: LoggedDecisions, alpha: float, settings: LearningSettings | None = None
 ) -> RoutingPolicy:
     """Train Q on all decisions of a log; alpha = 0 is a plain reward model."""
-    if not 0 <= alpha < np.inf:
-        raise UsageError(f"alpha is {alpha}; expected 0 or more")
+    require(0 <= alpha < np.inf, "alpha", alpha, "0 or more")
     settings = settings or LearningSettings()
     data = Standardised.of(log.features)
     # Values of an untrained network would be noise as large as the rewards, of which much is left after some hundred steps.

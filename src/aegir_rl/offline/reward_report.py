@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aegir_rl.base.arrays import Floats
+from aegir_rl.base.arrays import Floats, mean_ranks
 from aegir_rl.base.errors import UsageError
 from aegir_rl.episode import EpisodeBatch
 from aegir_rl.offline.estimators import compute_contributions, weigh
@@ -133,13 +133,6 @@ def _correlation(x: Floats, y: Floats) -> float | None:
     return float(x @ y) / scale if scale > 1e-12 * len(x) else None
 
 
-def _ranks(values: Floats) -> Floats:
-    """Ranks from 0 on; equal values share their mean rank."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return (ends - (counts + 1) / 2)[inverse.reshape(-1)]
-
-
 def _vary_weights(
     batch: EpisodeBatch, weights: RewardWeights, kept: Any, totals: Floats, log: LoggedDecisions
 ) -> list[dict[str, Any]]:
@@ -159,7 +152,7 @@ def _vary_weights(
                     "weight": part,
                     "factor": factor,
                     "mean": float(changed.mean()),
-                    "rank_correlation": _correlation(_ranks(totals), _ranks(changed)),
+                    "rank_correlation": _correlation(mean_ranks(totals), mean_ranks(changed)),
                     "best_first_worker": log.actions[int(np.argmax(means))],
                 }
             )

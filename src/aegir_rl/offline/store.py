@@ -22,12 +22,12 @@ Not here: the databases (databases.py), their tables (migrations.py), flat array
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.episode import LABEL, Episode, Source
 from aegir_rl.episode.decisions import id_part
 from aegir_rl.offline.databases import WAIT_SECONDS, Database, Row, Run, connect
@@ -173,8 +173,7 @@ class EpisodeOutcome:
     by: str
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UsageError(f"kind is {self.kind!r}; expected {', '.join(KINDS)}")
+        require(self.kind in KINDS, "kind", self.kind, ", ".join(KINDS))
         if self.accuracy is not None and not 0 <= self.accuracy <= 1:
             raise UsageError(f"accuracy is {self.accuracy!r}; expected a number from 0 to 1")
         if self.accuracy is None and not self.gold and self.verified is None:
@@ -205,8 +204,7 @@ class EpisodeOutcome:
         )
 
     def to_json(self) -> str:
-        record = {"accuracy": self.accuracy, "gold": self.gold, "verified": self.verified}
-        return json.dumps({"kind": self.kind, **record, "by": self.by}, ensure_ascii=False)
+        return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> "EpisodeOutcome":

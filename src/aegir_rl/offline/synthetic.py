@@ -18,8 +18,8 @@ import numpy as np
 from aegir_rl.base.arrays import Floats, Ints
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.episode import ABSENT, EpisodeBatch
-from aegir_rl.offline.exploration import explore_epsilon
 from aegir_rl.offline.logged_decisions import WORKER
+from aegir_rl.offline.policy import explore_epsilon
 from aegir_rl.offline.reward_v1 import compute_reward_v1
 
 WORKERS = ("byte_model", "llm", "ngrams", "rules", "swarm")

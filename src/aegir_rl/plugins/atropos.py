@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.plugins.batch_reward import BatchReward, Missing, Score
 
 
@@ -27,8 +27,7 @@ class AtroposReward(BatchReward):
         missing: Missing = "mean",
     ) -> None:
         super().__init__(score, name=name, missing=missing)
-        if not math.isfinite(weight):
-            raise UsageError(f"weight is {weight}; expected a finite number")
+        require(math.isfinite(weight), "weight", weight, "a finite number")
         self.weight = weight
 
     def __call__(self, completions: Sequence[Any], **kwargs: Any) -> list[float]:

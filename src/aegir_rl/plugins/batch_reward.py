@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.saved_state import read_count, read_number, read_state
 
 Missing = Literal["mean", "nan"]
@@ -34,8 +34,7 @@ class BatchReward:
     """Calls `score` on batches of completions and returns one float for each."""
 
     def __init__(self, score: Score, *, name: str | None = None, missing: Missing = "mean") -> None:
-        if missing not in ("mean", "nan"):
-            raise UsageError(f"missing is {missing!r}; expected 'mean' or 'nan'")
+        require(missing in ("mean", "nan"), "missing", missing, "'mean' or 'nan'")
         self.name = name or str(getattr(score, "__name__", type(score).__name__))
         self.__name__ = self.name  # under which verifiers reports it
         self._score, self._missing = score, missing

@@ -12,11 +12,11 @@ others keep theirs. `as_single_reward` sees one rollout at a time and can only f
 
 from typing import Any
 
-from aegir_rl.plugins.batch_reward import BatchReward, Missing, Score
+from aegir_rl.plugins.batch_reward import BatchReward
 
 
-class GroupReward(BatchReward):
-    """A reward function of all rollouts of a prompt; verifiers knows it by its parameter `completions`."""
+class as_group_reward(BatchReward):  # noqa: N801 (called like a function)
+    """A reward function for `vf.Rubric` of all rollouts of a prompt; verifiers knows it by its parameter `completions`."""
 
     def __call__(self, completions: list[Any], **kwargs: Any) -> Any:
         """One reward per rollout; an awaitable of them if `score` is async."""
@@ -24,8 +24,8 @@ class GroupReward(BatchReward):
         return call(completions, **kwargs)
 
 
-class SingleReward(BatchReward):
-    """A reward function of one rollout; `score` still takes lists, of one entry each."""
+class as_single_reward(BatchReward):  # noqa: N801 (called like a function)
+    """A reward function for `vf.Rubric` of one rollout; `score` still takes lists, of one entry each."""
 
     def __call__(self, completion: Any, **kwargs: Any) -> Any:
         """The reward of the rollout; an awaitable of it if `score` is async."""
@@ -36,17 +36,3 @@ class SingleReward(BatchReward):
 
     async def _first(self, completions: list[Any], plural: dict[str, Any]) -> float:
         return (await self.compute_async(completions, **plural))[0]
-
-
-def as_group_reward(
-    score: Score, *, name: str | None = None, missing: Missing = "mean"
-) -> GroupReward:
-    """A reward function for `vf.Rubric` that scores all rollouts of a prompt together."""
-    return GroupReward(score, name=name, missing=missing)
-
-
-def as_single_reward(
-    score: Score, *, name: str | None = None, missing: Missing = "mean"
-) -> SingleReward:
-    """A reward function for `vf.Rubric` that scores one rollout."""
-    return SingleReward(score, name=name, missing=missing)

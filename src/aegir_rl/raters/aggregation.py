@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.raters.agreement import Metric, in_range, krippendorff_alpha, mid_ranks
 from aegir_rl.raters.ratings import Ratings, read_ratings
 
@@ -56,8 +56,7 @@ def aggregate(
     """(U,) one score per item; nan with fewer than `min_raters` ratings, or on a tie of the majority."""
     given = read_ratings(ratings)
     check_method(method, trim)
-    if min_raters < 1:
-        raise UsageError(f"min_raters is {min_raters}; expected at least 1")
+    require(min_raters >= 1, "min_raters", min_raters, "at least 1")
     if method == "weighted" and weights is None:
         raise UsageError("method 'weighted' needs weights, one per rater")
     if method == "reliability" and weights is None:
@@ -83,10 +82,8 @@ def aggregate(
 
 def check_method(method: str, trim: float) -> None:
     """Raise for an unknown method, and for a trim that would leave no rating."""
-    if method not in get_args(Method):
-        raise UsageError(f"method is {method!r}; expected one of {', '.join(get_args(Method))}")
-    if not 0 <= trim < 0.5:
-        raise UsageError(f"trim is {trim}; expected a share of each end, from 0 to below 0.5")
+    require(method in get_args(Method), "method", method, f"one of {', '.join(get_args(Method))}")
+    require(0 <= trim < 0.5, "trim", trim, "a share of each end, from 0 to below 0.5")
 
 
 def check_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:

@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.raters.ratings import Ratings, read_ratings
 
@@ -138,10 +138,8 @@ def alpha_interval(
     levels: Sequence[object] | None = None,
 ) -> AlphaInterval:
     """Alpha of ratings (R, U) with a percentile bootstrap interval over units."""
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence is {confidence}; expected between 0 and 1, such as 0.95")
-    if draws < 1:
-        raise UsageError(f"draws is {draws}; expected at least 1")
+    require(0 < confidence < 1, "confidence", confidence, "between 0 and 1, such as 0.95")
+    require(draws >= 1, "draws", draws, "at least 1")
     check_metric(metric)
     units = PairableUnits.of(read_ratings(ratings, levels, any_labels=metric == "nominal"), metric)
     alpha, count = units.agreement(metric).alpha, len(units.counts)
@@ -161,8 +159,7 @@ def alpha_interval(
 
 def check_metric(metric: str) -> None:
     """Raise for an unknown metric and list the known ones."""
-    if metric not in get_args(Metric):
-        raise UsageError(f"metric is {metric!r}; expected one of {', '.join(get_args(Metric))}")
+    require(metric in get_args(Metric), "metric", metric, f"one of {', '.join(get_args(Metric))}")
 
 
 def summarise(

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.drift_watch import MOST_STEPS, DriftWatch
 from aegir_rl.observe.saved_state import list_of, read_state
 from aegir_rl.raters.aggregation import leave_one_out_median, rater_reliability
@@ -157,8 +157,7 @@ class RaterDrift:
         *,
         false_alarm_rate: float = 0.01,
     ) -> None:
-        if not 0 < false_alarm_rate < 1:
-            raise UsageError(f"false_alarm_rate is {false_alarm_rate}; expected between 0 and 1")
+        require(0 < false_alarm_rate < 1, "false_alarm_rate", false_alarm_rate, "between 0 and 1")
         self._names, self._metric = tuple(names), metric
         pairs = list(combinations(range(len(self._names)), 2))
         steps = min(BATCHES * max(len(pairs), 1) / false_alarm_rate, MOST_STEPS // 2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aegir_rl.base.arrays import read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.raters.aggregation import Method, check_method
 from aegir_rl.raters.agreement import Metric, check_metric
 
@@ -56,16 +56,14 @@ class EnsembleSettings:
             object.__setattr__(self, "weights", tuple(weights.tolist()))
         elif self.method == "weighted":
             raise UsageError("method 'weighted' needs weights, one per rater")
-        if self.low_agreement not in ("veto", "flag"):
-            raise UsageError(f"low_agreement is {self.low_agreement!r}; expected 'veto' or 'flag'")
+        low, spread = self.low_agreement, self.max_spread
+        require(low in ("veto", "flag"), "low_agreement", low, "'veto' or 'flag'")
+        require(spread is None or spread >= 0, "max_spread", spread, "0 or more")
         for name in ("min_alpha", "min_running_alpha"):
             least = getattr(self, name)
-            if least is not None and not least <= 1:
-                raise UsageError(f"{name} is {least}; expected at most 1, which is full agreement")
-        if self.max_spread is not None and not self.max_spread >= 0:
-            raise UsageError(f"max_spread is {self.max_spread}; expected 0 or more")
-        if not self.window >= FEWEST_UNITS:  # nan is not either
-            raise UsageError(f"window is {self.window}; expected at least {FEWEST_UNITS} items")
+            require(least is None or least <= 1, name, least, "at most 1, which is full agreement")
+        least_window = f"at least {FEWEST_UNITS} items"
+        require(self.window >= FEWEST_UNITS, "window", self.window, least_window)
 
     def least_ratings(self, raters: int) -> int:
         """Ratings an item needs among this number of raters; raise if it can never have them."""

@@ -11,63 +11,6 @@ sweeps               each reward over what it measures, for plots
 routing              activations, read once and checked
 """
 
-from typing import TYPE_CHECKING
-
 from aegir_rl.base.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from aegir_rl.rewards.combined import (
-        CombinedReward,
-        RewardBreakdown,
-        combine_rewards,
-        suggest_lambdas,
-    )
-    from aegir_rl.rewards.completion import FinishWeights, compute_r_finish
-    from aegir_rl.rewards.episodes import compute_parts
-    from aegir_rl.rewards.hacks import (
-        detect_constant_routing,
-        detect_finish_inflation,
-        detect_serial_collapse,
-        detect_spurious_parallelism,
-    )
-    from aegir_rl.rewards.parallelism import ParallelWeights, compute_r_parallel
-    from aegir_rl.rewards.performance import compute_r_perf
-    from aegir_rl.rewards.running_normalizer import RunningNormalizer
-
-__all__ = [
-    "CombinedReward",
-    "FinishWeights",
-    "ParallelWeights",
-    "RewardBreakdown",
-    "RunningNormalizer",
-    "combine_rewards",
-    "compute_parts",
-    "compute_r_finish",
-    "compute_r_parallel",
-    "compute_r_perf",
-    "detect_constant_routing",
-    "detect_finish_inflation",
-    "detect_serial_collapse",
-    "detect_spurious_parallelism",
-    "suggest_lambdas",
-]
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "CombinedReward": "combined",
-        "FinishWeights": "completion",
-        "ParallelWeights": "parallelism",
-        "RewardBreakdown": "combined",
-        "RunningNormalizer": "running_normalizer",
-        "combine_rewards": "combined",
-        "compute_parts": "episodes",
-        "compute_r_finish": "completion",
-        "compute_r_parallel": "parallelism",
-        "compute_r_perf": "performance",
-        "detect_constant_routing": "hacks",
-        "detect_finish_inflation": "hacks",
-        "detect_serial_collapse": "hacks",
-        "detect_spurious_parallelism": "hacks",
-        "suggest_lambdas": "combined",
-    },
-)
+__getattr__ = lazy_names(__name__, __file__)

@@ -26,16 +26,15 @@ Not here: how lambdas change over time (aegir_rl/rl/schedules.py).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.saved_state import read_count, read_state, record_of
-from aegir_rl.rewards.routing import refuse_unless
 
 PARTS = ("perf", "parallel", "finish")
 MISSING = ("leave_out", "neutral")
@@ -92,19 +91,11 @@ class RewardBreakdown:
         counts = {f"reward/{part}_missing": count for part, count in self.missing.items()}
         times = {
             f"time/{name}": _mean(values)
-            for name, values in (
-                ("critical_path", self.critical_path),
-                ("total_work", self.total_work),
-            )
-            if values is not None
+            for name in ("critical_path", "total_work")
+            if (values := getattr(self, name)) is not None
         }
-        return {
-            **means,
-            **counts,
-            **times,
-            "reward/lambda_parallel": self.lambdas.parallel,
-            "reward/lambda_finish": self.lambdas.finish,
-        }
+        lambdas = {f"reward/lambda_{n}": value for n, value in self.lambdas._asdict().items()}
+        return {**means, **counts, **times, **lambdas}
 
 
 def combine_rewards(
@@ -126,7 +117,7 @@ def combine_rewards(
         raise UsageError(
             f"the rewards have shapes {listed}; expected one number per episode in each"
         )
-    refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
+    require(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
     strengths = read_lambdas(lambdas)
     total = np.where(np.isfinite(parts["perf"]), parts["perf"], np.nan)
     for name, strength in zip(("parallel", "finish"), strengths, strict=True):
@@ -155,7 +146,7 @@ class CombinedReward:
         lambdas: Callable[[float], tuple[float, float]] | None = None,
         missing: str = "leave_out",
     ) -> None:
-        refuse_unless(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
+        require(missing in MISSING, "missing", missing, "'leave_out' or 'neutral'")
         self._fixed = read_lambdas((lambda_parallel, lambda_finish))
         self._schedule = lambdas
         self._missing_rule = missing
@@ -217,7 +208,7 @@ def read_lambdas(lambdas: tuple[float, float]) -> Lambdas:
             f"lambdas are {lambdas!r}; expected two numbers, (parallel, finish)"
         ) from None
     for name, value in zip(("lambda_parallel", "lambda_finish"), strengths, strict=True):
-        refuse_unless(bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more")
+        require(bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more")
     return strengths
 
 
@@ -254,15 +245,13 @@ def suggest_lambdas(
     """Scale of perf, parallel and finish, the last two with a suggested lambda."""
     for name, share in zip(("parallel", "finish"), shares, strict=True):
         is_share = bool(np.isfinite(share)) and share >= 0
-        refuse_unless(is_share, f"the share of {name}", share, "a number, 0 or more")
+        require(is_share, f"the share of {name}", share, "a number, 0 or more")
     base = measure_scale(perf)
     scales = {"perf": base}
     for name, part, share in zip(("parallel", "finish"), (parallel, finish), shares, strict=True):
         scale = measure_scale(part)
         suggested = share * base.spread / scale.spread if base.spread and scale.spread else None
-        scales[name] = PartScale(
-            scale.episodes, scale.mean, scale.spread, scale.lowest, scale.highest, suggested
-        )
+        scales[name] = replace(scale, suggested_lambda=suggested)
     return scales
 
 
@@ -277,7 +266,7 @@ def _times(times: npt.ArrayLike | None, shape: tuple[int, ...], name: str) -> Fl
     if times is None:
         return None
     given = np.atleast_1d(read_floats(times, name))
-    refuse_unless(given.shape == shape, f"the shape of {name}", given.shape, f"{shape}")
+    require(given.shape == shape, f"the shape of {name}", given.shape, f"{shape}")
     return given
 
 

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, Ints, read_floats
-from aegir_rl.base.errors import UsageError
-from aegir_rl.rewards.routing import read_pools, read_routing, refuse_unless
+from aegir_rl.base.errors import UsageError, require
+from aegir_rl.rewards.routing import read_pools, read_routing
 
 KINDS = ("always on", "always off", "same pattern")
 
@@ -46,11 +46,11 @@ class FinishWeights:
 
     def __post_init__(self) -> None:
         is_cost = bool(np.isfinite(self.gamma)) and self.gamma >= 0
-        refuse_unless(is_cost, "gamma", self.gamma, "a number, 0 or more")
+        require(is_cost, "gamma", self.gamma, "a number, 0 or more")
         # From 0.5 on at most one pattern can exceed it, so ties for the most frequent one do not matter.
-        refuse_unless(0.5 <= self.tolerance < 1, "tolerance", self.tolerance, "0.5 up to below 1")
+        require(0.5 <= self.tolerance < 1, "tolerance", self.tolerance, "0.5 up to below 1")
         enough = self.least_decisions >= 1
-        refuse_unless(enough, "least_decisions", self.least_decisions, "1 or more")
+        require(enough, "least_decisions", self.least_decisions, "1 or more")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, Ints, read_floats
-from aegir_rl.base.errors import UsageError
-from aegir_rl.rewards.routing import read_pools, read_routing, refuse_unless
+from aegir_rl.base.errors import UsageError, require
+from aegir_rl.rewards.routing import read_pools, read_routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,8 @@ class ParallelWeights:
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "waste_cost", "least_gain"):
             value = getattr(self, name)
-            refuse_unless(
-                bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more"
-            )
-        refuse_unless(self.alpha + self.beta > 0, "alpha + beta", 0.0, "more than 0")
+            require(bool(np.isfinite(value)) and value >= 0, name, value, "a number, 0 or more")
+        require(self.alpha + self.beta > 0, "alpha + beta", 0.0, "more than 0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import read_array
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 
 NO_LABEL = -1
 """As a gold label: the column is not scored. As an answer: an abstention."""
@@ -31,8 +31,7 @@ def compute_r_perf(
             f"gold has shape {np.shape(gold)} and predicted {answers.shape}; expected a row per episode "
             "and a column per item in both"
         )
-    if average not in ("micro", "macro"):
-        raise UsageError(f"average is {average!r}; expected 'micro' or 'macro'")
+    require(average in ("micro", "macro"), "average", average, "'micro' or 'macro'")
     scored = (accepted != NO_LABEL).any(2)  # (E, D)
     right = scored & (accepted == answers[..., None]).any(2) & (answers != NO_LABEL)
     if average == "micro":

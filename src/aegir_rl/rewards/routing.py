@@ -121,9 +121,3 @@ def read_names(names: npt.ArrayLike, number: int, name: str, of: str) -> Ints:
         raise UsageError(
             f"{name} mixes names that cannot be compared; expected all numbers or all text"
         ) from None
-
-
-def refuse_unless(is_right: bool, name: str, value: object, expected: str) -> None:
-    """Raise unless a setting is right."""
-    if not is_right:
-        raise UsageError(f"{name} is {value!r}; expected {expected}")

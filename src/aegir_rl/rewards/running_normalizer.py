@@ -45,7 +45,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats, read_array, read_floats, standardise_groups
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.moments import EMPTY, Moments, read_moments
 from aegir_rl.observe.saved_state import (
     list_of,
@@ -79,14 +79,11 @@ class NormalizerSettings:
     """Smallest divisor. Values that vary less have no scale: without `centre` they are returned unchanged."""
 
     def __post_init__(self) -> None:
-        if self.half_life is not None and not 0 < self.half_life < math.inf:
-            raise UsageError(f"half_life is {self.half_life}; expected samples above 0, or None")
-        if self.clip is not None and not 0 < self.clip < math.inf:
-            raise UsageError(f"clip is {self.clip}; expected a number above 0, or None")
-        if not self.warm_up >= 2:  # nan is not either
-            raise UsageError(f"warm_up is {self.warm_up}; expected at least 2 samples")
-        if not 0 < self.smallest_std < math.inf:
-            raise UsageError(f"smallest_std is {self.smallest_std}; expected above 0")
+        half, clip = self.half_life, self.clip
+        require(half is None or 0 < half < math.inf, "half_life", half, "samples above 0, or None")
+        require(clip is None or 0 < clip < math.inf, "clip", clip, "a number above 0, or None")
+        require(self.warm_up >= 2, "warm_up", self.warm_up, "at least 2 samples")
+        require(0 < self.smallest_std < math.inf, "smallest_std", self.smallest_std, "above 0")
 
 
 class RunningNormalizer:

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, read_array, read_floats, standardise_groups
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.health.measures import Figures, measure_values
 from aegir_rl.rl.tokens import read_mask
 
@@ -83,8 +83,7 @@ def compute_gae(
     needed, and read, only for episodes that were cut off.
     """
     for name, share in (("discount", discount), ("smoothing", smoothing)):
-        if not 0 <= share <= 1:
-            raise UsageError(f"{name} is {share}; expected a number from 0 to 1")
+        require(0 <= share <= 1, name, share, "a number from 0 to 1")
     given = read_floats(values, "values")
     if given.ndim != 2:
         raise UsageError(f"values have shape {given.shape}; expected (episodes, decisions)")

@@ -45,7 +45,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.health.measures import LEAST_COUNT, Figures, measure_advantages, measure_ratios
 from aegir_rl.rl.tokens import (
     MOST_LOG_RATIO,
@@ -90,8 +90,7 @@ class PpoForm:
     """Distance of the upper bound from 1; None: `clip`."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.clip < 1:
-            raise UsageError(f"clip is {self.clip}; expected a number between 0 and 1, such as 0.2")
+        require(0 < self.clip < 1, "clip", self.clip, "a number between 0 and 1, such as 0.2")
         if self.clip_high is not None and not 0 < self.clip_high < np.inf:
             raise UsageError(f"clip_high is {self.clip_high}; expected above 0, such as 0.28")
 
@@ -119,8 +118,7 @@ class BandForm:
             raise UsageError(
                 f"the band goes from {self.low} to {self.high}; expected ratios around 1, such as 0.8 to 1.2"
             )
-        if not 0 <= self.tau < np.inf:
-            raise UsageError(f"tau is {self.tau}; expected a number, 0 or more")
+        require(0 <= self.tau < np.inf, "tau", self.tau, "a number, 0 or more")
 
     def compute_terms(self, log_ratios: Floats, advantages: Floats) -> Terms:
         ratios, moving = _compute_ratios(log_ratios)
@@ -173,8 +171,7 @@ def compute_policy_loss(
     `weights` (above 0, of any scale) have their shape or that of its first axes. `missing` has the shape of `advantages` and
     announces those that are missing on purpose. level="sequence" takes one advantage per row.
     """
-    if level not in get_args(Level):
-        raise UsageError(f"level is {level!r}; expected {' or '.join(get_args(Level))}")
+    require(level in get_args(Level), "level", level, " or ".join(get_args(Level)))
     batch = _read_batch(new, old, advantages, mask, missing, level)
     # A unit has one ratio: a token, or a row of tokens. Both are rows of (units, tokens of each).
     shape, counted = batch.counted.shape, batch.counted

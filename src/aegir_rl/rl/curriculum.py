@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import I64, Floats, read_array, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.seeding import Seeds
 from aegir_rl.observe.saved_state import (
     array_of,
@@ -45,10 +45,12 @@ from aegir_rl.observe.saved_state import (
     reject,
     whole_below,
 )
-from aegir_rl.rl.curriculum_strategies import Strategy as Strategy
-from aegir_rl.rl.curriculum_strategies import make_strategy
-from aegir_rl.rl.curriculum_strategies import register_strategy as register_strategy
-from aegir_rl.rl.estimates import Estimates, SuccessEstimates
+from aegir_rl.rl.curriculum_strategies import (
+    Estimates,
+    Strategy,
+    SuccessEstimates,
+    make_strategy,
+)
 from aegir_rl.rl.sum_tree import SumTree
 
 
@@ -67,8 +69,8 @@ class Curriculum:
     ) -> None:
         if items < 1:
             raise UsageError(f"a curriculum of {items} items; expected at least 1")
-        _check_share("exploration", exploration)
-        _check_share("forgetting", forgetting)
+        require(0 <= exploration <= 1, "exploration", exploration, "0 to 1")
+        require(0 <= forgetting <= 1, "forgetting", forgetting, "0 to 1")
         self.items, self.exploration, self.forgetting = items, exploration, forgetting
         self._given, self._difficulty = strategy, _difficulty(difficulty, items)
         self.strategy_name, self._strategy = make_strategy(strategy)
@@ -324,8 +326,3 @@ def _whole(items: Sequence[int] | npt.NDArray[Any]) -> I64:
     if given.size and given.dtype.kind not in "iu":
         raise UsageError(f"items are {given.dtype}; expected whole numbers, as `draw` returns them")
     return given.astype(np.int64)
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise UsageError(f"{name} is {value}; expected 0 to 1")

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.health.measures import Figures, measure_entropy
 from aegir_rl.rl.tokens import read_mask, read_tokens, require_finite
 
@@ -51,8 +51,7 @@ def compute_entropy(
 
     `mask` has the shape of the tokens, (…), or that of its first axes.
     """
-    if kind not in get_args(Kind):
-        raise UsageError(f"kind is {kind!r}; expected {' or '.join(get_args(Kind))}")
+    require(kind in get_args(Kind), "kind", kind, " or ".join(get_args(Kind)))
     given = read_tokens(logits, "the logit")
     categorical = kind == "categorical"
     if categorical and (given.ndim < 2 or given.shape[-1] < 2):

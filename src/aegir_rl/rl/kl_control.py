@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.observe.saved_state import number_within, read_count, read_state
 from aegir_rl.rl.tokens import (
     MOST_LOG_RATIO,
@@ -172,10 +172,8 @@ class AdaptiveKlControl(FixedKlControl):
 
     def __init__(self, target: float, coefficient: float = 0.1, rate: float = 0.1) -> None:
         super().__init__(_read_coefficient(coefficient, COEFFICIENTS[0]))
-        if not 0 < target < math.inf:
-            raise UsageError(f"target is {target}; expected nats per token, above 0")
-        if not 0 < rate <= 1:
-            raise UsageError(f"rate is {rate}; expected above 0 and at most 1")
+        require(0 < target < math.inf, "target", target, "nats per token, above 0")
+        require(0 < rate <= 1, "rate", rate, "above 0 and at most 1")
         self.target, self.rate = target, rate
 
     def _follow(self, kl: float) -> None:
@@ -185,8 +183,6 @@ class AdaptiveKlControl(FixedKlControl):
 
 
 def _read_coefficient(coefficient: float, least: float) -> float:
-    if not least <= coefficient <= COEFFICIENTS[1]:
-        raise UsageError(
-            f"coefficient is {coefficient}; expected a number from {least:g} to {COEFFICIENTS[1]:g}"
-        )
+    expected = f"a number from {least:g} to {COEFFICIENTS[1]:g}"
+    require(least <= coefficient <= COEFFICIENTS[1], "coefficient", coefficient, expected)
     return float(coefficient)

@@ -21,7 +21,7 @@ import math
 import warnings
 from dataclasses import dataclass
 
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.rewards.combined import Lambdas, read_lambdas
 
 ROUNDING = 1e-9
@@ -92,8 +92,7 @@ class SmoothLambdas(_Schedule):
 
     def __post_init__(self) -> None:
         _check_stages(self.stages)
-        if not 0 < self.width <= 1:
-            raise UsageError(f"width is {self.width}; expected above 0 and at most 1")
+        require(0 < self.width <= 1, "width", self.width, "above 0 and at most 1")
         reached = 0.0
         for centre, _ in self._changes():
             if centre - self.width / 2 < reached - ROUNDING:

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aegir_rl.base.arrays import Bools, Floats, read_array, read_floats
-from aegir_rl.base.errors import UsageError
+from aegir_rl.base.errors import UsageError, require
 from aegir_rl.rl.tokens import describe_place, read_mask, read_tokens, require_finite
 
 Against = Literal["marginal", "previous"]
@@ -115,8 +115,7 @@ def compute_token_weights(
         "boundary_strength": boundary_strength,
     }
     for name, strength in strengths.items():
-        if not 0 <= strength < np.inf:
-            raise UsageError(f"{name} is {strength}; expected a number, 0 or more")
+        require(0 <= strength < np.inf, name, strength, "a number, 0 or more")
     both = {"information": information, "boundaries": boundaries}
     given = {name: read_tokens(each, name) for name, each in both.items() if each is not None}
     shapes = {name: each.shape for name, each in given.items()}
@@ -142,8 +141,7 @@ def compute_information(
     mask: npt.ArrayLike | None = None,
 ) -> Floats:
     """(B, T) what each token says about the answer, from the policy's probabilities (B, T, C); 0 where masked."""
-    if against not in get_args(Against):
-        raise UsageError(f"against is {against!r}; expected {' or '.join(get_args(Against))}")
+    require(against in get_args(Against), "against", against, " or ".join(get_args(Against)))
     given = read_floats(probabilities, "probabilities")
     if given.ndim != 3 or given.shape[2] == 0:
         raise UsageError(

@@ -22,9 +22,8 @@ from aegir_rl.base.arrays import F32, Floats, Ints
 from aegir_rl.base.errors import UsageError
 from aegir_rl.episode import ABSENT, EpisodeBatch
 from aegir_rl.episode.decisions import Source
-from aegir_rl.offline.exploration import explore_epsilon
 from aegir_rl.offline.logged_decisions import WORKER
-from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor
+from aegir_rl.offline.policy import RoutingPolicy, choose_above_floor, explore_epsilon
 from aegir_rl.offline.reward_v1 import COUNTS, SHARES, RewardWeights
 from aegir_rl.simulator.episodes import Budget, Episodes, feature_names
 from aegir_rl.simulator.outcome_table import OutcomeTable

@@ -17,7 +17,7 @@ from aegir.lab.reward_validation.report_page import render_page
 from aegir.lab.reward_validation.validation import validate_rewards
 from aegir_rl.base.errors import CheckFailed, UsageError
 from aegir_rl.base.files import replace_file
-from aegir_rl.base.printable import escape_controls, escape_surrogates
+from aegir_rl.base.text import escape_controls, escape_surrogates
 
 
 @click.command("validate", epilog="Example: aegir rewards validate --out runs/rewards")

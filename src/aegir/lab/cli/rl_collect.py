@@ -21,7 +21,7 @@ from aegir.routing.exploration import Exploration
 from aegir.routing.learnt_policy import LearntPolicy
 from aegir.tables.labelled import LabelledTable, read_labelled_tables
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.episode import Episode
 from aegir_rl.offline.known_outcomes import OF_WORKER
 from aegir_rl.offline.store import DecisionStore, new_id

@@ -23,7 +23,7 @@ from aegir.pipeline.settings import AnnotationSettings
 from aegir.readers.swarm.confusions import ConfusedTypes, judge, propose
 from aegir.readers.swarm.pool.changes import writable_folder
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.lab.specialists.growing import GrownRound, Growth

@@ -23,7 +23,7 @@ from aegir.engines.local import LocalEngine
 from aegir.lab.cli.train import training_packages
 from aegir.lab.cli.train_bytes import training_progress
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.processes import count_cores
 
 if TYPE_CHECKING:

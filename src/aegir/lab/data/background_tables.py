@@ -28,7 +28,7 @@ from aegir.lab.data.generators.tables import synthetic_tables
 from aegir.tables.labelled import UNLABELLED, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 SEED = 0
 PAGES, RECORDS = 170, 90

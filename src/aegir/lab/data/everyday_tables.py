@@ -26,7 +26,7 @@ from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_TYPES
 from aegir_rl.base.errors import AegirError
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 COLUMNS_FILE = Path(__file__).parent / "everyday_columns.tsv"
 UNLISTED = 3

@@ -26,7 +26,7 @@ from aegir.readers.rules.judge import judge_columns
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Table
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 HEADER_TYPES = Source("raw/header types", cta_weight=0.3, cpa_weight=0.2, weak=True)
 HEADERS = Source("raw/headers", cpa_weight=0, weak=True, aux="headers")

@@ -17,7 +17,7 @@ from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_TYPES
 from aegir_rl.base.errors import AegirError
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 HERE = Path(__file__).parent
 HEADER_NAMES, TYPICAL_VALUES = HERE / "header_names.tsv", HERE / "typical_values.tsv"

@@ -10,7 +10,7 @@ from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.train import training_packages
 from aegir.lab.figures.text_table import text_table
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 COLUMNS = {
     "web/f1": "web",

@@ -17,7 +17,7 @@ from aegir.cli.terminal import say, tell, track
 from aegir.lab.figures.text_table import text_table
 from aegir_rl.base.llm_client import ChatClient
 from aegir_rl.base.run_folder import RunFolder
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 from aegir_rl.simulator.checking import verify_tasks
 from aegir_rl.simulator.ppo.config import read_ppo_training
 from aegir_rl.simulator.ppo.evaluation import evaluate, evaluation_page

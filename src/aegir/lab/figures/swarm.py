@@ -11,7 +11,7 @@ from aegir.cli.options import PathName
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 COSTS = {
     "milliseconds": "CPU ms",

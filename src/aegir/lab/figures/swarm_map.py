@@ -31,8 +31,8 @@ from aegir.tables.formats import find_table_files
 from aegir.vocabulary.terms import KINDS
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safe_html import content_policy, escape_text, page_style
-from aegir_rl.base.wording import amount
-from aegir_rl.health.heat_map_section import LEVEL_STYLE, STYLE, heat_map_section
+from aegir_rl.base.text import amount
+from aegir_rl.health.run_page import LEVEL_STYLE, STYLE, heat_map_section
 from aegir_rl.observe.heat_map import HeatMap
 
 NO_KIND = "no kind"

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from aegir_rl.base.arrays import Floats, Ints
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 from aegir_rl.episode import LABEL, NO_CHOICE, EpisodeBatch
 
 COLUMNS = 12

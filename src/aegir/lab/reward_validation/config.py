@@ -20,11 +20,11 @@ A key that does not exist is refused with the nearest one that does.
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from aegir_rl.base.errors import require
 from aegir_rl.base.settings import read_settings
 from aegir_rl.rewards.combined import read_lambdas
 from aegir_rl.rewards.completion import FinishWeights
 from aegir_rl.rewards.parallelism import ParallelWeights
-from aegir_rl.rewards.routing import refuse_unless
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class CheckLimits:
 
     def __post_init__(self) -> None:
         for name in (each.name for each in fields(self)):
-            refuse_unless(getattr(self, name) > 0, f"limits.{name}", getattr(self, name), "above 0")
+            require(getattr(self, name) > 0, f"limits.{name}", getattr(self, name), "above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ValidationConfig:
         read_lambdas((self.lambda_parallel, self.lambda_finish))
         for name, least in (("episodes", 64), ("learning_steps", 2), ("learning_episodes", 16)):
             value = getattr(self, name)
-            refuse_unless(value >= least, name, value, f"{least} or more")
+            require(value >= least, name, value, f"{least} or more")
 
 
 def read_validation_config(path: Path) -> ValidationConfig:

@@ -33,7 +33,7 @@ from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
 from aegir_rl.base.arrays import Floats
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 FEWEST = 5
 NEIGHBOUR, COUNTER_EXAMPLE = 2.0, 5.0

@@ -23,7 +23,7 @@ from aegir.pipeline.custom_types.store import CustomType, load_types, types_fold
 from aegir.readers.scores import Annotator, CustomGuess, Explanation, TableScores
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import Floats
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 if TYPE_CHECKING:
     from aegir.pipeline.custom_types.reader import Reader

@@ -32,7 +32,7 @@ from aegir.readers.rules.column_summary import (
     ColumnSummary,
     evenly_spaced,
 )
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 TABLES = Path(__file__).parent / "tables"
 COLUMNS = (

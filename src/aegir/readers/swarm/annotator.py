@@ -41,7 +41,7 @@ from aegir.readers.swarm.times import Lap, LapClock, SwarmTimes
 from aegir.tables.table import Table
 from aegir_rl.base.arrays import F32
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.wording import amount
+from aegir_rl.base.text import amount
 
 SHIPPED = Path(__file__).parents[1] / "weights" / "swarm"
 AUTO, EVERYONE = "auto", "all"

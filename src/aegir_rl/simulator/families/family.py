@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 from aegir_rl.simulator.source import call_source, module_source
 from aegir_rl.simulator.task import Case
 

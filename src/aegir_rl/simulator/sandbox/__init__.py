@@ -43,29 +43,6 @@ launch       starting bwrap                     watch        limits held from ou
 container    Docker and Podman
 """
 
-from typing import TYPE_CHECKING
-
 from aegir_rl.base.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from aegir_rl.simulator.sandbox.backends import open_sandbox
-    from aegir_rl.simulator.sandbox.program import (
-        CallResult,
-        Execution,
-        Limits,
-        Program,
-        Sandbox,
-    )
-
-__all__ = ["CallResult", "Execution", "Limits", "Program", "Sandbox", "open_sandbox"]
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "CallResult": "program",
-        "Execution": "program",
-        "Limits": "program",
-        "Program": "program",
-        "Sandbox": "program",
-        "open_sandbox": "backends",
-    },
-)
+__getattr__ = lazy_names(__name__, __file__)

@@ -20,7 +20,7 @@ import struct
 from pathlib import Path
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS = {

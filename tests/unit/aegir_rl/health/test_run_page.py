@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.run_folder import RunFolder
-from aegir_rl.health.heat_map_section import LEVELS, MOST_ROWS
-from aegir_rl.health.run_page import render_run_page
+from aegir_rl.health.run_page import LEVELS, MOST_ROWS, render_run_page
 from aegir_rl.health.run_summary import read_curves, read_run
 from aegir_rl.observe.heat_map import HeatMap, save_heat_map
 from command_line import run_figures

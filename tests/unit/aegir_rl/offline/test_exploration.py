@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.offline.exploration import explore_epsilon, explore_softmax
+from aegir_rl.offline.policy import explore_epsilon, explore_softmax
 
 
 def test_epsilon_gives_the_worked_propensities():

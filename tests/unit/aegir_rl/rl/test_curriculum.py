@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from aegir_rl.base.errors import UsageError
-from aegir_rl.rl.curriculum import Curriculum, Strategy, register_strategy
-from aegir_rl.rl.curriculum_strategies import STRATEGIES
-from aegir_rl.rl.estimates import SuccessEstimates
+from aegir_rl.rl.curriculum import Curriculum
+from aegir_rl.rl.curriculum_strategies import (
+    STRATEGIES,
+    Strategy,
+    SuccessEstimates,
+    register_strategy,
+)
 
 NAMES = ["uniform", "easy-first", "competence", "learning-progress"]
 DIFFICULTY = np.linspace(-3, 3, 200)

@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from aegir_rl.base.errors import AegirError
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 Cell = Callable[[], str]
 """Makes the next cell of one column."""

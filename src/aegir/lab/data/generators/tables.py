@@ -21,7 +21,7 @@ from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import RELATION_NAMES
 from aegir_rl.base.seeding import Seeds
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 SYNTHETIC = Source("synthetic", cta_weight=0.3, cpa_weight=0.3, synthetic=True)
 TABLES = 10_000

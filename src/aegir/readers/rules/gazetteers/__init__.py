@@ -10,7 +10,7 @@ case-folded; `benchmarks/build_gazetteers.py` made their files and can make them
 from functools import cache
 from pathlib import Path
 
-from aegir_rl.base.tsv import read_tsv
+from aegir_rl.base.text import read_tsv
 
 HERE = Path(__file__).parent
 

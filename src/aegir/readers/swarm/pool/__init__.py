@@ -8,26 +8,6 @@ changes            adding, removing, switching off
 measuring          what a specialist costs, and how well it answers columns of each kind
 """
 
-from typing import TYPE_CHECKING
-
 from aegir_rl.base.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from aegir.readers.swarm.pool.entry import KindScore, PoolEntry, SpecialistValidation
-    from aegir.readers.swarm.pool.specialist_pool import SpawnBudget, Spawning, SpecialistPool
-
-__all__ = [
-    "KindScore",
-    "PoolEntry",
-    "SpawnBudget",
-    "Spawning",
-    "SpecialistPool",
-    "SpecialistValidation",
-]
-__getattr__ = lazy_names(
-    __name__,
-    {
-        **dict.fromkeys(("KindScore", "PoolEntry", "SpecialistValidation"), "entry"),
-        **dict.fromkeys(("SpawnBudget", "Spawning", "SpecialistPool"), "specialist_pool"),
-    },
-)
+__getattr__ = lazy_names(__name__, __file__)

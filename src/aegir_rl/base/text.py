@@ -1,8 +1,10 @@
-r"""Text from tables, file names and error messages, made safe to print and to write.
+r"""Text from tables, file names and error messages, made safe to print and to write; amounts; tab-separated files.
 
     escape_controls("a\x1b[31m")          a\x1b[31m       for terminals: nothing is interpreted, nothing is hidden
     escape_surrogates("caf\udce9.csv")    caf\xe9.csv     for files: valid Unicode
     escape_formula("=1+1")                '=1+1           for spreadsheets: nothing is computed
+    amount(1000, "line")                  1,000 lines
+    read_tsv(path, "name parent")         ("classes.tsv, line 2", ["Book", "CreativeWork"]), …
 
 A file name that is not UTF-8 reaches Python with a lone surrogate for each byte it cannot decode; it is shown
 with that byte written as `\xNN`, in every format and message.
@@ -11,6 +13,10 @@ Limit: a spreadsheet that is told to split a line at something other than commas
 """
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from aegir_rl.base.errors import AegirError
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters, line separators, and marks that reverse the direction of the text behind them.
@@ -43,3 +49,27 @@ def escape_formula(cell: str) -> str:
 
 def _escape(code: int) -> str:
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+
+
+def amount(count: int, noun: str) -> str:
+    """The number and its noun, in the plural unless there is exactly one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def read_tsv(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place, for error messages, and the fields of every record: a header line, then one per line, no quoting."""
+    header, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    names = columns.split()
+    if header.split("\t") != names:
+        raise AegirError(
+            f"{path.name}, line 1: columns are {header!r}; expected {'<tab>'.join(names)}"
+        )
+    for number, line in enumerate(lines, start=2):
+        fields = line.split("\t")
+        place = f"{path.name}, line {number}"
+        if len(fields) != len(names):
+            raise AegirError(
+                f"{place}: {len(fields)} fields; expected {len(names)} ({', '.join(names)}), "
+                "separated by tabs"
+            )
+        yield place, fields

@@ -1,0 +1,14 @@
+from aegir.swarm.alignment import AlignmentProjection as AlignmentProjection
+from aegir.swarm.column_model import ByteColumnModel as ByteColumnModel
+from aegir.swarm.column_model import ColumnModel as ColumnModel
+from aegir.swarm.column_model import ModelOutput as ModelOutput
+from aegir.swarm.fusion import RWKVStateFusion as RWKVStateFusion
+from aegir.swarm.fusion import build_fusions as build_fusions
+from aegir.swarm.orchestrator import SwarmOrchestrator as SwarmOrchestrator
+from aegir.swarm.orchestrator import SwarmOutput as SwarmOutput
+from aegir.swarm.router import SpecialistRouter as SpecialistRouter
+from aegir.swarm.router import limit_activations as limit_activations
+from aegir.swarm.saving import save_swarm_folder as save_swarm_folder
+from aegir.swarm.specialist import FrozenSpecialist as FrozenSpecialist
+from aegir.swarm.specialist import SpecialistOutput as SpecialistOutput
+from aegir.swarm.specialist import run_specialists as run_specialists

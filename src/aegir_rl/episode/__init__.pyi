@@ -1,0 +1,9 @@
+from aegir_rl.episode.batch import ABSENT as ABSENT
+from aegir_rl.episode.batch import NO_CHOICE as NO_CHOICE
+from aegir_rl.episode.batch import EpisodeBatch as EpisodeBatch
+from aegir_rl.episode.decisions import LABEL as LABEL
+from aegir_rl.episode.decisions import Choice as Choice
+from aegir_rl.episode.decisions import Decision as Decision
+from aegir_rl.episode.decisions import Episode as Episode
+from aegir_rl.episode.decisions import Source as Source
+from aegir_rl.episode.decisions import TimedStep as TimedStep

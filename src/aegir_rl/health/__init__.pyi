@@ -1,0 +1,16 @@
+from aegir_rl.health.measures import measure_advantages as measure_advantages
+from aegir_rl.health.measures import measure_entropy as measure_entropy
+from aegir_rl.health.measures import measure_lengths as measure_lengths
+from aegir_rl.health.measures import measure_predictions as measure_predictions
+from aegir_rl.health.measures import measure_ratios as measure_ratios
+from aegir_rl.health.measures import measure_representation as measure_representation
+from aegir_rl.health.measures import measure_rewards as measure_rewards
+from aegir_rl.health.measures import measure_routing as measure_routing
+from aegir_rl.health.measures import measure_values as measure_values
+from aegir_rl.health.monitor import HealthMonitor as HealthMonitor
+from aegir_rl.health.report import HealthReport as HealthReport
+from aegir_rl.health.report import Unwell as Unwell
+from aegir_rl.health.report import check as check
+from aegir_rl.health.rules import RULES as RULES
+from aegir_rl.health.rules import HealthRule as HealthRule
+from aegir_rl.health.run_health import check_run as check_run

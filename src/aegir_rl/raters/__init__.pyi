@@ -1,0 +1,9 @@
+from aegir_rl.raters.aggregation import aggregate as aggregate
+from aegir_rl.raters.agreement import Agreement as Agreement
+from aegir_rl.raters.agreement import alpha_interval as alpha_interval
+from aegir_rl.raters.agreement import krippendorff_alpha as krippendorff_alpha
+from aegir_rl.raters.agreement_stream import AgreementStream as AgreementStream
+from aegir_rl.raters.ensemble import EnsembleScores as EnsembleScores
+from aegir_rl.raters.ensemble import RewardEnsemble as RewardEnsemble
+from aegir_rl.raters.report import report_raters as report_raters
+from aegir_rl.raters.settings import EnsembleSettings as EnsembleSettings

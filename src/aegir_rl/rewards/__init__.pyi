@@ -1,0 +1,15 @@
+from aegir_rl.rewards.combined import CombinedReward as CombinedReward
+from aegir_rl.rewards.combined import RewardBreakdown as RewardBreakdown
+from aegir_rl.rewards.combined import combine_rewards as combine_rewards
+from aegir_rl.rewards.combined import suggest_lambdas as suggest_lambdas
+from aegir_rl.rewards.completion import FinishWeights as FinishWeights
+from aegir_rl.rewards.completion import compute_r_finish as compute_r_finish
+from aegir_rl.rewards.episodes import compute_parts as compute_parts
+from aegir_rl.rewards.hacks import detect_constant_routing as detect_constant_routing
+from aegir_rl.rewards.hacks import detect_finish_inflation as detect_finish_inflation
+from aegir_rl.rewards.hacks import detect_serial_collapse as detect_serial_collapse
+from aegir_rl.rewards.hacks import detect_spurious_parallelism as detect_spurious_parallelism
+from aegir_rl.rewards.parallelism import ParallelWeights as ParallelWeights
+from aegir_rl.rewards.parallelism import compute_r_parallel as compute_r_parallel
+from aegir_rl.rewards.performance import compute_r_perf as compute_r_perf
+from aegir_rl.rewards.running_normalizer import RunningNormalizer as RunningNormalizer
