@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from aegir.pipeline.added_specialists import AddedSpecialists
-from aegir.pipeline.batch import PipelineBatch
-from aegir.pipeline.called_readers import CalledReader, FirstReading
+from aegir.pipeline.batch import CalledReader, FirstReading, PipelineBatch
 from aegir.pipeline.pipeline import Pipeline
 from aegir.pipeline.plan import COMBINED, READERS, EffortPlan, Plan, SearchDepth, TablePlan
 from aegir.pipeline.search import Search
 from aegir.pipeline.within import Within
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.decisions import FREE, load_routing
 from aegir.tables.table import Table
@@ -49,7 +48,7 @@ class MadeUpPipeline(Pipeline):
         return MadeUpPipeline(self.plan, {**self.others, **readers})
 
     def read_first(self, tables: Sequence[Table]) -> PipelineBatch:
-        verdicts = [Verdict()] * sum(len(table.columns) for table in tables)
+        verdicts = [RuleVerdict()] * sum(len(table.columns) for table in tables)
         return PipelineBatch(tables, verdicts, list(map(_believe, tables)))
 
     def _corrected(self, batch: PipelineBatch) -> list[TableScores]:

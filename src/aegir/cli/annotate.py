@@ -14,7 +14,6 @@ from aegir.answers.writers import check_format
 from aegir.cli.engines import LOCAL, check_engine, engine_options
 from aegir.cli.options import (
     NO_DATABASE,
-    PathName,
     settings_from,
     verb_options,
 )
@@ -30,57 +29,18 @@ from aegir_rl.base.errors import AegirError, UsageError
 from aegir_rl.base.text import amount
 from aegir_rl.processes import CAN_FORK, count_cores
 
-MOST_WORKERS = 256
 PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
 @click.command(epilog="Example: aegir annotate lake/ --format jsonl --out annotations.jsonl")
 @click.argument("sources", metavar="TABLE...", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "-f",
-    "format_name",
-    metavar="NAME",
-    default="text",
-    help="text (default), html, json, jsonl, csv, frictionless, csvw, dbt, openmetadata, datahub, sql or "
-    "great_expectations.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Short for --format jsonl.")
-@click.option(
-    "--why",
-    is_flag=True,
-    help="In the text report, print every reason whole and the next-best answers.",
-)
-@click.option(
-    "--out", "-o", type=PathName(dir_okay=False), help="Write to this file, not to stdout (-)."
-)
-@click.option(
-    "--embed",
-    is_flag=True,
-    help="Also write answers into Parquet files' metadata, under the key aegir.annotation.",
-)
+@verb_options("annotate")
 @verb_options("rows", "tables", "seed")
 @verb_options("threshold")
 @verb_options(
     *("annotator", "custom", "memory", "no_memory", "timing", "spawn", "effort", "routing", "llm")
 )
-@click.option(
-    "--explain-routing",
-    is_flag=True,
-    help="Say for every column who answered it, who decided that and why (on stderr).",
-)
-@click.option(
-    "--log-decisions",
-    metavar="FILE|URL",
-    help="Store routing decisions in this SQLite file or PostgreSQL database, for `aegir feedback` and `aegir rl`.",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(1, MOST_WORKERS),
-    help="Processes that annotate files side by side, on each node of a cluster; by default one per core, and 1 for few "
-    "files.",
-)
+@verb_options("annotate-routing")
 @engine_options
 def annotate(
     sources: tuple[str, ...],

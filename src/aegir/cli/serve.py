@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from aegir.cli.options import (
-    NumberRange,
     PathName,
     settings_from,
     verb_options,
@@ -27,72 +26,19 @@ DEFAULTS = RequestLimits()
 
 
 @click.command(epilog="Example: aegir serve --port 8080")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; one that other machines can reach needs --token.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="Port to listen on; 0 takes a free one.",
-)
+@verb_options("serve")
 @click.option(
     "--token",
     envvar="AEGIR_TOKEN",
     help="What every request must send as `Authorization: Bearer TOKEN`; better set in AEGIR_TOKEN.",
 )
-@click.option(
-    "--allow-host",
-    metavar="NAME",
-    multiple=True,
-    help="A name under which the service may be addressed, such as that of a proxy; may be repeated.",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(1, 256),
-    help="Processes that annotate; by default one per core.",
-)
-@click.option(
-    "--queue",
-    type=click.IntRange(1),
-    default=DEFAULTS.queue,
-    show_default=True,
-    help="Requests that may wait; further ones get status 429.",
-)
-@click.option(
-    "--max-upload",
-    metavar="MB",
-    type=click.IntRange(1),
-    default=DEFAULTS.upload_bytes // MEGABYTE,
-    show_default=True,
-    help="Largest request.",
-)
-@click.option(
-    "--max-unpacked",
-    metavar="MB",
-    type=click.IntRange(1),
-    default=DEFAULTS.unpacked_bytes // MEGABYTE,
-    show_default=True,
-    help="Largest archive or compressed file, unpacked.",
-)
-@click.option(
-    "--max-columns",
-    type=click.IntRange(1),
-    default=DEFAULTS.columns,
-    show_default=True,
-    help="Most columns of a request.",
-)
-@click.option(
-    "--max-seconds",
-    type=NumberRange(0, min_open=True),
-    default=DEFAULTS.seconds,
-    show_default=True,
-    help="Longest time at work for a request.",
+@verb_options(
+    "serve-limits",
+    queue=DEFAULTS.queue,
+    max_upload=DEFAULTS.upload_bytes // MEGABYTE,
+    max_unpacked=DEFAULTS.unpacked_bytes // MEGABYTE,
+    max_columns=DEFAULTS.columns,
+    max_seconds=DEFAULTS.seconds,
 )
 @verb_options("annotator", "effort", "routing")
 @click.option(

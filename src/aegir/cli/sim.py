@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from aegir.cli.engines import LOCAL, check_engine, engine_options, open_ray
-from aegir.cli.options import PathName, llm_from, verb_options
+from aegir.cli.options import llm_from, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.engines.solving import results_over
 from aegir_rl.base.errors import UsageError
@@ -27,18 +27,7 @@ from aegir_rl.simulator.task import read_tasks, write_tasks
     "generate",
     epilog="Example: aegir sim generate --count 1000 --out datasets/sim_tasks.jsonl --seed 7",
 )
-@click.option(
-    "--count", type=click.IntRange(min=1), default=1000, show_default=True, help="Tasks to make."
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    required=True,
-    help="File of tasks to write, JSON lines.",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Another seed gives other tasks."
-)
+@verb_options("sim-generate")
 @click.option(
     "--families",
     metavar="NAMES",
@@ -85,39 +74,7 @@ def generate(count: int, out: Path, seed: int, families: str, as_json: bool) -> 
     "run",
     epilog="Example: aegir sim run --tasks datasets/sim_tasks.jsonl --workers 4 --solver known --out results.jsonl",
 )
-@click.option(
-    "--tasks",
-    "path",
-    type=PathName(dir_okay=False),
-    required=True,
-    help="Tasks made by `aegir sim generate`.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Processes; on each node of a cluster, as far as it has CPUs.",
-)
-@click.option(
-    "--solver",
-    default="known",
-    show_default=True,
-    metavar="NAME",
-    help="Who solves them; `known` gives each task's own solution.",
-)
-@click.option(
-    "--effort", type=click.IntRange(1, 3), default=1, show_default=True, help="Of the solver."
-)
-@click.option("--docker", is_flag=True, help="In containers of aegir-sim:latest.")
-@click.option("--podman", is_flag=True, help="The same with Podman.")
-@click.option("--cold", is_flag=True, help="A new interpreter and sandbox for every program.")
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    help="Append a JSON line per task; tasks that have one are skipped.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print each result as one JSON object.")
+@verb_options("sim-run")
 @verb_options("llm")
 @engine_options
 def run(

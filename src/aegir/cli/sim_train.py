@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from aegir.cli.options import NumberRange, PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.progress import ProgressLine
 from aegir.cli.rl_data import save_log
 from aegir.cli.terminal import tell
@@ -62,29 +62,7 @@ class SimProgress(ProgressLine):
     "collect",
     epilog="Example: aegir sim collect --tasks training.jsonl --tasks test.jsonl --out outcomes.db",
 )
-@click.option(
-    "--tasks",
-    type=PathName(dir_okay=False),
-    multiple=True,
-    required=True,
-    help="Tasks made by `aegir sim generate`; may be repeated.",
-)
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    required=True,
-    help="Outcomes go here; those that are there are not executed again.",
-)
-@click.option("--solver", "names", multiple=True, help="Only this solver; may be repeated.")
-@click.option("--workers", type=int, default=1, show_default=True, help="Processes.")
-@click.option(
-    "--retries",
-    type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    help="Retries with feedback in a row.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Counts as one object.")
+@verb_options("sim-collect")
 def collect(
     tasks: tuple[Path, ...],
     out: Path,
@@ -121,32 +99,7 @@ def collect(
 
 @click.command("log", epilog="Example: aegir sim log configs/ppo.toml --out decisions.jsonl")
 @CONFIG
-@click.option(
-    "--out", type=PathName(dir_okay=False), required=True, help="A .jsonl or .parquet file."
-)
-@click.option(
-    "--episodes",
-    type=click.IntRange(1),
-    default=4000,
-    show_default=True,
-    help="Episodes; tasks come in turn.",
-)
-@click.option(
-    "--explore",
-    "epsilon",
-    type=NumberRange(0, 1, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="Share of decisions drawn uniformly instead of by the static table.",
-)
-@click.option(
-    "--part",
-    type=click.Choice(["training", "test", "families"]),
-    default="training",
-    show_default=True,
-    help="Which tasks.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same episodes.")
+@verb_options("sim-log")
 def log(config: Path, out: Path, episodes: int, epsilon: float, part: str, seed: int) -> None:
     """Log decisions of the static table with exploration, for `aegir rl train-bc` and `train-cql`."""
     settings = read_ppo_training(config)
@@ -171,20 +124,7 @@ def log(config: Path, out: Path, episodes: int, epsilon: float, part: str, seed:
     epilog="Example: aegir sim train-ppo configs/ppo.toml --from cql.safetensors --out runs/ppo",
 )
 @CONFIG
-@click.option(
-    "--from",
-    "start",
-    type=PathName(),
-    help="The policy to begin with, of `aegir rl train-bc` or `train-cql`, or a PPO run [default: a random one].",
-)
-@click.option("--seed", type=int, help="Instead of the file's.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
-@click.option(
-    "--out",
-    type=PathName(file_okay=False),
-    help="The run folder [default: runs/NAME of the configuration].",
-)
-@click.option("--json", "as_json", is_flag=True, help="Final figures as one object.")
+@verb_options("sim-train")
 def train(
     config: Path,
     start: Path | None,

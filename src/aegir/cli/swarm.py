@@ -11,7 +11,7 @@ from aegir.answers.gold_labels import (
     unknown_names_sentence,
     within_vocabulary,
 )
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.evaluation.validating import specialist_validator
 from aegir.readers.swarm.pool.changes import (
@@ -39,14 +39,7 @@ KNOWN_SHARE = 0.1
     "add", epilog="Example: aegir swarm add runs/specialists/tiny.safetensors --name dates"
 )
 @click.argument("weights", type=PathName(dir_okay=False))
-@click.option("--name", help="Its name in the pool [default: the one in the file].")
-@click.option(
-    "--tables",
-    type=PathName(dir_okay=False),
-    help="Labelled tables (.jsonl) that it was not trained on, to score it on per kind, and to decide whether "
-    "`annotate --effort high` asks it.",
-)
-@click.option("--json", "as_json", is_flag=True, help="What was added as one JSON object.")
+@verb_options("swarm-add")
 def add(weights: Path, name: str | None, tables: Path | None, as_json: bool) -> None:
     """Add a specialist to your pool, or switch one that ships on again.
 

@@ -27,7 +27,7 @@ from aegir.lab.data.sources import read_training_tables
 from aegir.lab.held_out import ANSWERS, HeldOut, column_names, load_answers, places_of
 from aegir.lab.ngrams import networks_file
 from aegir.lab.replay import Calibrating, table_scores
-from aegir.pipeline.called_readers import CalledReader
+from aegir.pipeline.batch import CalledReader
 from aegir.pipeline.pipeline import OpenSearch, Pipeline, build_pipeline, named_searches
 from aegir.pipeline.plan import READERS, SEARCHES, SearchDepth
 from aegir.pipeline.search import Search
@@ -36,7 +36,7 @@ from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration
 from aegir.readers.ngrams.annotator import NgramNetworks
 from aegir.readers.ngrams.network import load_networks
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import TableScores, table_spans
 from aegir.readers.swarm.annotator import SwarmAnnotator
 from aegir.routing.decisions import load_routing
@@ -78,14 +78,16 @@ class KeptNgrams:
     networks: NgramNetworks | None = None
     """Networks that have not seen these tables either, for further readings."""
 
-    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+    def ask_networks(
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
+    ) -> dict[str, F32]:
         """Return what the networks say of tables as they are given."""
         if self.networks is None:
             raise UsageError("the n-gram networks of this fold were not kept; give their folder")
         return self.networks.ask_networks(tables, verdicts)
 
     def score_judged(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
     ) -> list[TableScores]:
         """Return the answers that were kept; the rules' verdicts went into them then."""
         del verdicts

@@ -35,7 +35,7 @@ from aegir.pipeline.decide import decide
 from aegir.readers.bytes.scoring import probability_of_web
 from aegir.readers.calibration import Mixture
 from aegir.readers.mixing import Mixing, PairModel, RuleTrust, per_column, with_none
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
     SURE_TYPE,
@@ -227,7 +227,7 @@ class Calibrating:
         self.pairs = pairs
         self._first, self.second, self.compatibility = first, second, compatibility
         self._first_of: dict[bool | None, Mapping[str, Parts]] = {}
-        self.verdicts: dict[str, list[Verdict]] = (
+        self.verdicts: dict[str, list[RuleVerdict]] = (
             first.verdicts
             if isinstance(first, Calibrating)
             else {

@@ -167,7 +167,7 @@ def restore(learner: Resumable, tensors: Mapping[str, Tensor], path: Path) -> No
             learner.optimizer.state[parameter] = state
 
 
-class LoadedWeights(NamedTuple):
+class TrainedWeights(NamedTuple):
     """How many tensors of a network begin with saved weights."""
 
     whole: int
@@ -180,9 +180,9 @@ class LoadedWeights(NamedTuple):
         return f"{self.whole} tensors taken over, {partly}{self.new} begin anew"
 
 
-def load_weights(net: ByteNetwork, heads: Heads, saved: TrainingCheckpoint) -> LoadedWeights:
+def load_weights(net: ByteNetwork, heads: Heads, saved: TrainingCheckpoint) -> TrainedWeights:
     """Copy every saved parameter that fits; of a head, the rows of outputs that both networks have."""
-    counts = dict.fromkeys(LoadedWeights._fields, 0)
+    counts = dict.fromkeys(TrainedWeights._fields, 0)
     for name, parameter in net.named_parameters():
         tensor = saved.tensors.get(f"net.{name}")
         if tensor is None or tensor.shape[1:] != parameter.shape[1:]:
@@ -196,7 +196,7 @@ def load_weights(net: ByteNetwork, heads: Heads, saved: TrainingCheckpoint) -> L
             counts["whole"] += 1
         else:
             counts["new"] += 1
-    return LoadedWeights(**counts)
+    return TrainedWeights(**counts)
 
 
 def _shared_outputs(

@@ -18,7 +18,7 @@ import numpy as np
 from aegir.readers.calibration import Mixture
 from aegir.readers.ngrams.annotator import trust_fine
 from aegir.readers.rules.headers import TELEPHONES
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import (
     LIKELY,
     NO_VALUES,
@@ -29,8 +29,7 @@ from aegir.readers.scores import (
     type_places,
 )
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_INDEX, TYPE_INDEX, TYPE_NAMES
-from aegir_rl.base.arrays import F32, softmax
-from aegir_rl.base.dense import rows_times
+from aegir_rl.base.arrays import F32, rows_times, softmax
 
 FLOOR = 1e-9
 FINE_TYPE_WEIGHT = 1.0
@@ -56,7 +55,7 @@ class Corrections:
     compatibility: F32
     """(108, 82) the share of each relation's columns that are of each type."""
 
-    def apply(self, scores: TableScores, verdicts: Sequence[Verdict]) -> TableScores:
+    def apply(self, scores: TableScores, verdicts: Sequence[RuleVerdict]) -> TableScores:
         """Return the scores of a table, given what the rules say of its columns."""
         if not verdicts:
             return scores
@@ -85,7 +84,7 @@ class Corrections:
 def apply_rules(
     types: Probabilities,
     relations: Probabilities,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[RuleVerdict],
     web: float,
     mixture: Mixture,
     compatibility: F32,
@@ -105,7 +104,7 @@ def apply_rules(
 
 
 def apply_verdicts(
-    types: Probabilities, verdicts: Sequence[Verdict], weight: float
+    types: Probabilities, verdicts: Sequence[RuleVerdict], weight: float
 ) -> Probabilities:
     """Return type probabilities (columns, 82) after the rules were applied; the rest to 1 stays "none of these".
 
@@ -129,7 +128,7 @@ def apply_verdicts(
 
 
 def rule_out_phones(
-    types: Probabilities, relations: Probabilities, verdicts: Sequence[Verdict]
+    types: Probabilities, relations: Probabilities, verdicts: Sequence[RuleVerdict]
 ) -> tuple[Probabilities, Probabilities]:
     """Return the probabilities without telephones where a rule names something else, whose type gets theirs."""
     types, relations = types.copy(), relations.copy()
@@ -142,7 +141,7 @@ def rule_out_phones(
     return types, relations
 
 
-def rule_out_phone_names(fine: Probabilities, verdicts: Sequence[Verdict]) -> Probabilities:
+def rule_out_phone_names(fine: Probabilities, verdicts: Sequence[RuleVerdict]) -> Probabilities:
     """Return the probabilities of fine types without telephones where a rule names something else, which gets theirs."""
     fine = fine.copy()
     for row, verdict in zip(fine, verdicts, strict=True):
@@ -153,7 +152,7 @@ def rule_out_phone_names(fine: Probabilities, verdicts: Sequence[Verdict]) -> Pr
     return fine
 
 
-def _names_no_phone(verdict: Verdict) -> bool:
+def _names_no_phone(verdict: RuleVerdict) -> bool:
     """Return whether a rule names a fine type that rules out telephones; that values are equal says nothing."""
     named = verdict.fine_type not in (None, "constant", *PHONE_NAMES)
     return named and verdict.vetoes >= TELEPHONES
@@ -179,7 +178,7 @@ def type_shares(compatibility: F32) -> F32:
 
 
 def rule_out_relations(
-    relations: Probabilities, verdicts: Sequence[Verdict], shares: F32
+    relations: Probabilities, verdicts: Sequence[RuleVerdict], shares: F32
 ) -> Probabilities:
     """Return (columns, 108) without the relations nearly all of whose columns are of vetoed types."""
     vetoed = np.zeros((len(verdicts), shares.shape[1]), np.float32)
@@ -202,14 +201,14 @@ def _overruled(read: TableScores, corrected: TableScores, row: int) -> str | Non
     return FINE_NAMES[named]
 
 
-def _reasons_for(verdict: Verdict, answered: int) -> Verdict:
+def _reasons_for(verdict: RuleVerdict, answered: int) -> RuleVerdict:
     """Return the verdict without its first reason where that speaks for other types than the answered one."""
     if not verdict.argues_for or TYPE_NAMES[answered] in verdict.argues_for:
         return verdict
     return replace(verdict, evidence=verdict.evidence[1:])
 
 
-def _explain(verdict: Verdict, learnt: Explanation, overruled: str | None) -> Explanation:
+def _explain(verdict: RuleVerdict, learnt: Explanation, overruled: str | None) -> Explanation:
     """Give the rules' reasons, then the models' reasons or the type of theirs that was overruled."""
     rules = explain_verdict(verdict)
     if rules.evidence and learnt.evidence == (NO_VALUES,):  # the rules say so, too

@@ -7,7 +7,7 @@
     pipeline = load_pipeline(AnnotationSettings(effort="high"))
     pipeline.score(tables)          one `TableScores` per table; `routed` says who was called about every column, by whose decision
 
-Plans (plan.py) say who is called next about which columns; readers (called_readers.py, search.py) give the scores; rules and pairs
+Plans (plan.py) say who is called next about which columns; readers (batch.py, search.py) give the scores; rules and pairs
 correct them (correct.py). Other readers can be passed in, which is how held-out tables are annotated in training.
 
 Promises
@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from aegir.pipeline.batch import PipelineBatch
-from aegir.pipeline.called_readers import (
+from aegir.pipeline.batch import (
     AnnotatorReader,
     CalledReader,
     FirstReading,
     MixedReader,
+    PipelineBatch,
 )
 from aegir.pipeline.correct import Corrections
 from aegir.pipeline.plan import (
@@ -49,7 +49,7 @@ from aegir.pipeline.settings import NORMAL, AnnotationSettings, parse_effort
 from aegir.readers.bytes.annotator import ByteModelAnnotator, load_byte_model
 from aegir.readers.calibration import OperatingPoints
 from aegir.readers.ngrams.annotator import load_ngrams
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import Annotator, Explanation, TableScores
 from aegir.routing.decisions import EFFORT, FALLBACK, FREE, RoutedTable, RoutingStep, load_routing
 from aegir.tables.table import Table
@@ -81,7 +81,7 @@ class Ngrams(Protocol):
     @property
     def model(self) -> _FittedNgrams: ...
     def score_judged(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
     ) -> list[TableScores]: ...
 
 

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from aegir.pipeline.batch import PipelineBatch
-from aegir.pipeline.called_readers import CalledReader
+from aegir.pipeline.batch import CalledReader, PipelineBatch
 from aegir.pipeline.plan import COMBINED, SEARCHED_BELOW, SearchDepth, is_ambiguous
 from aegir.pipeline.witnesses import FLOOR, FurtherReadings, Logs, Networks, read_by_swarm
 from aegir.readers.mixing import with_none
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import LIKELY, Annotator, Probabilities, TableScores
 from aegir.readers.swarm.pool.location import manifest_files, swarm_folder
 from aegir.tables.table import Table
@@ -130,7 +129,7 @@ class Search:
     def _search(
         self,
         table: Table,
-        verdicts: Sequence[Verdict],
+        verdicts: Sequence[RuleVerdict],
         start: TableScores,
         called: Bools,
         batch: PipelineBatch,

@@ -18,7 +18,7 @@ import numpy as np
 
 from aegir.readers.mixing import with_none
 from aegir.readers.ngrams.column_inputs import CELLS
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import Annotator, Probabilities
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import F32, Bools
@@ -37,7 +37,7 @@ class Networks(Protocol):
     """The n-gram networks; `NgramsAnnotator` has them."""
 
     def ask_networks(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
     ) -> dict[str, Probabilities]:
         """Return the probabilities (columns of all tables, names) of each part of the answer."""
         ...
@@ -46,7 +46,7 @@ class Networks(Protocol):
 class FurtherReadings:
     """Further readings of the columns of one table."""
 
-    def __init__(self, networks: Networks, table: Table, verdicts: Sequence[Verdict]) -> None:
+    def __init__(self, networks: Networks, table: Table, verdicts: Sequence[RuleVerdict]) -> None:
         self._networks, self._table, self._verdicts = networks, table, verdicts
         self._first = self._read(table)
         self._total = dict(self._first)

@@ -36,8 +36,7 @@ import numpy as np
 
 from aegir.readers.scores import Probabilities
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32, softmax
-from aegir_rl.base.dense import rows_times, sigmoid
+from aegir_rl.base.arrays import F32, rows_times, sigmoid, softmax
 from aegir_rl.base.errors import UsageError
 
 FLOOR = np.float32(1e-6)

@@ -24,7 +24,7 @@ from aegir.vocabulary.terms import FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from aegir_rl.base.arrays import F32, I64
 
 if TYPE_CHECKING:
-    from aegir.readers.rules.judge import Verdict
+    from aegir.readers.rules.judge import RuleVerdict
     from aegir.routing.decisions import RoutedTable
 
 Probabilities = npt.NDArray[np.float32]
@@ -165,7 +165,7 @@ def explain_networks(
     )
 
 
-def explain_verdict(verdict: "Verdict") -> Explanation:
+def explain_verdict(verdict: "RuleVerdict") -> Explanation:
     """Return the fine type and the evidence of the rules' verdict on a column."""
     return Explanation(verdict.fine_type, verdict.evidence)
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegir.readers.mixing import with_none
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import SURE_TYPE, Probabilities, TableScores, table_spans
 from aegir.tables.table import Column, Table
 from aegir_rl.base.arrays import Floats
@@ -36,7 +36,7 @@ CELLS_LOOKED_AT = 50
 
 
 def column_features(
-    tables: Sequence[Table], verdicts: Sequence[Verdict], scores: Sequence[TableScores]
+    tables: Sequence[Table], verdicts: Sequence[RuleVerdict], scores: Sequence[TableScores]
 ) -> Floats:
     """Return (columns of all tables, FEATURES)."""
     parts = [np.zeros((0, len(FEATURES)))]
@@ -51,7 +51,7 @@ def confidence_of(types: Probabilities) -> Floats:
     return np.asarray(with_none(types).max(axis=1, initial=0.0), np.float64)
 
 
-def _of_table(table: Table, verdicts: Sequence[Verdict], scores: TableScores) -> Floats:
+def _of_table(table: Table, verdicts: Sequence[RuleVerdict], scores: TableScores) -> Floats:
     shares = with_none(scores.types).astype(np.float64)
     ranked = np.sort(shares, axis=1)
     logs = np.log(shares, where=shares > 0, out=np.zeros_like(shares))
@@ -75,7 +75,7 @@ def _of_table(table: Table, verdicts: Sequence[Verdict], scores: TableScores) ->
     return np.column_stack([*of_columns, *(np.full(columns, value) for value in of_table)])
 
 
-def _read(column: Column, verdict: Verdict) -> tuple[float, float, float, float, float, float]:
+def _read(column: Column, verdict: RuleVerdict) -> tuple[float, float, float, float, float, float]:
     """Return support, named, header, filled, distinct and length of a column."""
     cells = column.spread(CELLS_LOOKED_AT)
     count = max(len(cells), 1)

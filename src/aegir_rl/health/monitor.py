@@ -32,7 +32,7 @@ from typing import Any
 
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.health.report import HealthFinding, HealthReport, advise, judge_all, list_unchecked
-from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, MetricRule, match_rule
 from aegir_rl.observe.drift_watch import MOST_STEPS, Drift, DriftWatch
 from aegir_rl.observe.saved_state import (
     Reader,
@@ -194,7 +194,7 @@ class HealthMonitor:
         return {**counts, "health/warnings": self._warnings, **drifts}
 
 
-def _describe_drift(column: str, drift: Drift, match: RuleMatch, step: int) -> HealthFinding:
+def _describe_drift(column: str, drift: Drift, match: MetricRule, step: int) -> HealthFinding:
     sentence = (
         f"{match.label} moved from about {drift.before:.4g} to {drift.now:.4g} by step {step}"
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from aegir_rl.base.arrays import read_floats
 from aegir_rl.base.errors import CheckFailed, UsageError
-from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, MetricRule, match_rule
 
 Verdict = Literal["well", "warning", "unwell", "unchecked"]
 
@@ -98,16 +98,16 @@ def check(
 
 def judge_all(
     figures: Mapping[str, Any], rules: Mapping[str, HealthRule], step: int | None
-) -> Iterator[tuple[HealthFinding, RuleMatch, float]]:
+) -> Iterator[tuple[HealthFinding, MetricRule, float]]:
     """For every column with a number: the finding, the rule it was held to, and the value as the rule measures it."""
     for column, given in figures.items():
-        match = match_rule(column, rules, figures) or RuleMatch.without_rule(column)
+        match = match_rule(column, rules, figures) or MetricRule.without_rule(column)
         value = _read_worst(given, match)
         if value is not None:
             yield judge(column, value, match, step), match, value
 
 
-def _read_worst(given: Any, match: RuleMatch) -> float | None:
+def _read_worst(given: Any, match: MetricRule) -> float | None:
     """The value as the rule measures it; of an array the first not finite, else the first out of bounds, else the last."""
     if isinstance(given, int | float):
         return match.factor * as_float(given)
@@ -146,7 +146,7 @@ def list_unchecked(
     ]
 
 
-def judge(column: str, value: float, match: RuleMatch, step: int | None = None) -> HealthFinding:
+def judge(column: str, value: float, match: MetricRule, step: int | None = None) -> HealthFinding:
     """One value against one rule."""
     where = "" if step is None else f" at step {step}"
     sentence = f"{match.label} was {value:.4g}{where}"

@@ -80,7 +80,7 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleMatch:
+class MetricRule:
     """The rule that a recorded column is held to, and the factor that converts its values."""
 
     column: str | None
@@ -91,23 +91,23 @@ class RuleMatch:
     """The recorded name for a sentence, with the column it is read as where that is not plain."""
 
     @classmethod
-    def without_rule(cls, name: str) -> "RuleMatch":
+    def without_rule(cls, name: str) -> "MetricRule":
         """No bounds: only NaN and infinities are faults."""
         return cls(None, HealthRule(name), 1.0, name)
 
 
 def match_rule(
     name: str, rules: Mapping[str, HealthRule] = RULES, recorded: Collection[str] = ()
-) -> RuleMatch | None:
+) -> MetricRule | None:
     """The rule for a recorded column, None without one; `recorded` names the columns beside it."""
     for short in _suffixes(name):
         if short in rules:
-            return RuleMatch(short, rules[short], 1.0, name)
+            return MetricRule(short, rules[short], 1.0, name)
         alias = load_aliases().get(short)
         if alias is not None:
             if alias.unless in recorded or alias.column not in rules:
                 return None
-            return RuleMatch(
+            return MetricRule(
                 alias.column, rules[alias.column], alias.factor, f"{name} ({alias.column})"
             )
     return None

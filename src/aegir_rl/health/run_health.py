@@ -24,7 +24,7 @@ from aegir_rl.health.report import (
     judge,
     list_unchecked,
 )
-from aegir_rl.health.rules import RULES, HealthRule, RuleMatch, match_rule
+from aegir_rl.health.rules import RULES, HealthRule, MetricRule, match_rule
 
 LAST = 20
 ALWAYS = ("step", "time")
@@ -41,7 +41,7 @@ def check_run(
         return HealthReport((nothing,), history.notes)
     names = dict.fromkeys(name for row in history.steps for name in row if name not in ALWAYS)
     matches = {
-        name: match_rule(name, rules, names) or RuleMatch.without_rule(name) for name in names
+        name: match_rule(name, rules, names) or MetricRule.without_rule(name) for name in names
     }
     streams = {
         name: _read_numbers(history.column(name), match.factor) for name, match in matches.items()
@@ -92,7 +92,7 @@ def _read_numbers(column: list[tuple[int, object]], factor: float) -> Stream:
     return stream
 
 
-def _judge_stream(name: str, stream: Stream, match: RuleMatch) -> HealthFinding:
+def _judge_stream(name: str, stream: Stream, match: MetricRule) -> HealthFinding:
     wrong = [(step, value) for step, value in stream if not math.isfinite(value)]
     if wrong:
         step, value = wrong[0]

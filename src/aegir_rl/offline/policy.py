@@ -42,8 +42,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aegir_rl.base.arrays import F32, Bools, Floats, Ints, softmax
-from aegir_rl.base.dense import rows_times
+from aegir_rl.base.arrays import F32, Bools, Floats, Ints, rows_times, softmax
 from aegir_rl.base.errors import UsageError, require
 from aegir_rl.base.files import replace_file
 from aegir_rl.base.safetensors_file import Arrays, read_safetensors, safetensors_bytes

@@ -22,7 +22,7 @@ Track = Callable[[Sequence[Task]], Iterable[Task]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SolverOutcome:
     """One solver at one effort on one task."""
 
     task: str
@@ -40,7 +40,7 @@ class Outcome:
 class SolverTable:
     """All outcomes, and metrics over them."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SolverOutcome, ...]
 
     @property
     def families(self) -> list[str]:
@@ -70,7 +70,7 @@ class SolverTable:
         tried = self._of(solver, effort)
         return sum(each.seconds for each in tried) / max(1, len(tried))
 
-    def _of(self, solver: str, effort: int) -> list[Outcome]:
+    def _of(self, solver: str, effort: int) -> list[SolverOutcome]:
         return [each for each in self.outcomes if (each.solver, each.effort) == (solver, effort)]
 
     def as_rows(self) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ def measure_solvers(
     return SolverTable(tuple(outcomes))
 
 
-def measure(task: Task, solver: Solver, effort: int, sandbox: Sandbox) -> Outcome:
+def measure(task: Task, solver: Solver, effort: int, sandbox: Sandbox) -> SolverOutcome:
     """Let one solver try one task, and run what it proposes on the hidden cases."""
     inside: list[float] = []
 
@@ -119,7 +119,7 @@ def measure(task: Task, solver: Solver, effort: int, sandbox: Sandbox) -> Outcom
     begin = process_time()
     proposal = attempt(solver, task.public_view(), effort, run)
     seconds = process_time() - begin + sum(inside)
-    outcome = partial(Outcome, task.id, task.family, solver.name, effort)
+    outcome = partial(SolverOutcome, task.id, task.family, solver.name, effort)
     if proposal.source is None:
         return outcome(False, False, seconds, proposal.error)
     return outcome(True, check(sandbox, proposal.source, task, task.hidden).ok, seconds)

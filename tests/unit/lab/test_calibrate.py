@@ -28,7 +28,7 @@ from aegir.readers.bytes.network import ByteModel
 from aegir.readers.calibration import ByteCalibration, NgramCalibration, OperatingPoints
 from aegir.readers.mixing import with_none
 from aegir.readers.ngrams.annotator import NgramsAnnotator
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import Annotator
 from aegir.tables.labelled import ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
@@ -223,7 +223,7 @@ def calibrating_rules(supported: list[str], tables: list[TrainingTable]) -> Cali
     calibrating = Calibrating(
         "combined", held, parts, parts, compatibility_of(tables), with_rules=True
     )
-    calibrating.verdicts["web"] = [Verdict(support=((name, 1.0),)) for name in supported]
+    calibrating.verdicts["web"] = [RuleVerdict(support=((name, 1.0),)) for name in supported]
     return calibrating
 
 

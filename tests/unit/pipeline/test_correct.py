@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegir.pipeline.called_readers import _explain_mixture
+from aegir.pipeline.batch import _explain_mixture
 from aegir.pipeline.correct import (
     _explain,
     _overruled,
@@ -26,7 +26,7 @@ from aegir.readers.calibration import ByteCalibration, Mixture
 from aegir.readers.mixing import Mixing, Weights
 from aegir.readers.ngrams.annotator import NgramsAnnotator
 from aegir.readers.ngrams.model import NgramModel
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import NO_VALUES, Explanation, Probabilities, TableScores
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import (
@@ -137,7 +137,7 @@ def test_rules_are_applied_again_on_tables_of_the_web_only():
 
 def test_telephones_are_ruled_out_on_everyday_tables_where_a_rule_names_something_else():
     phones = {"telephone", "faxNumber"}
-    code = Verdict((("postalCode", 0.9),), frozenset(phones), "postal_code", 0.95)
+    code = RuleVerdict((("postalCode", 0.9),), frozenset(phones), "postal_code", 0.95)
     verdicts = [
         code,
         replace(code, fine_type=None),
@@ -187,7 +187,7 @@ def test_a_byte_network_without_all_parts_is_refused():
 
 
 def test_a_guess_that_the_rules_ruled_out_is_mentioned() -> None:
-    verdict = Verdict(vetoes=frozenset({"telephone"}), evidence=("4 of 4 values are numbers",))
+    verdict = RuleVerdict(vetoes=frozenset({"telephone"}), evidence=("4 of 4 values are numbers",))
     assert _explain(verdict, LEARNT, "telephone").evidence == (
         "4 of 4 values are numbers",
         "the models' first guess, telephone, was ruled out",
@@ -208,11 +208,13 @@ def test_a_finding_that_supports_another_type_is_no_reason():
 
 
 def test_a_guess_that_was_outweighed_is_mentioned() -> None:
-    assert _explain(Verdict(), LEARNT, "Number").evidence == ("the models' first guess was Number",)
+    assert _explain(RuleVerdict(), LEARNT, "Number").evidence == (
+        "the models' first guess was Number",
+    )
 
 
 def test_where_both_agree_each_gives_its_reason() -> None:
-    assert _explain(Verdict(evidence=("why",)), LEARNT, None).evidence == (
+    assert _explain(RuleVerdict(evidence=("why",)), LEARNT, None).evidence == (
         "why",
         "header points to price",
     )
@@ -265,7 +267,7 @@ def uniform(total: float = 1.0) -> np.ndarray:
 
 
 def test_support_raises_a_type_and_a_veto_ends_it():
-    verdict = Verdict(support=(("email", 0.4),), vetoes=frozenset({"URL"}))
+    verdict = RuleVerdict(support=(("email", 0.4),), vetoes=frozenset({"URL"}))
     told = apply_verdicts(uniform(), [verdict], weight=5.0)[0]
     others = told[TYPE_INDEX["price"]]
     assert told[TYPE_INDEX["email"]] == pytest.approx(others * np.exp(2), rel=1e-4)
@@ -275,20 +277,20 @@ def test_support_raises_a_type_and_a_veto_ends_it():
 
 
 def test_what_is_left_for_none_of_the_types_stays():
-    told = apply_verdicts(uniform(0.25), [Verdict(support=(("email", 0.4),))], weight=5.0)
+    told = apply_verdicts(uniform(0.25), [RuleVerdict(support=(("email", 0.4),))], weight=5.0)
     assert told.sum() == pytest.approx(0.25, abs=1e-5)
 
 
 def test_what_is_vetoed_is_shared_out_only_where_a_rule_knows_better():
-    knows = Verdict(support=(("email", 0.5),), vetoes=frozenset({"URL"}))
+    knows = RuleVerdict(support=(("email", 0.5),), vetoes=frozenset({"URL"}))
     assert apply_verdicts(uniform(), [knows], 1.0)[0].sum() == pytest.approx(1, abs=1e-5)
-    doubts = Verdict(vetoes=frozenset({"URL"}))
+    doubts = RuleVerdict(vetoes=frozenset({"URL"}))
     assert apply_verdicts(uniform(), [doubts], 1.0)[0].sum() == pytest.approx(81 / 82, abs=1e-5)
 
 
 def test_a_veto_of_everything_is_ignored():
     types = np.eye(len(TYPE_NAMES), dtype=np.float32)[:1]
-    told = apply_verdicts(types, [Verdict(vetoes=frozenset(TYPE_NAMES))], 1.0)
+    told = apply_verdicts(types, [RuleVerdict(vetoes=frozenset(TYPE_NAMES))], 1.0)
     assert told[0] == pytest.approx(types[0], abs=1e-6)
 
 
@@ -315,6 +317,6 @@ def test_a_relation_falls_with_the_types_its_columns_have():
     compatibility[0, TYPE_INDEX["telephone"]] = 1.0
     compatibility[1, [TYPE_INDEX["telephone"], TYPE_INDEX["price"]]] = 0.8, 0.2
     compatibility[2] = 1.0  # nothing is known of its columns
-    verdict = Verdict(vetoes=frozenset({"telephone"}))
+    verdict = RuleVerdict(vetoes=frozenset({"telephone"}))
     told = rule_out_relations(relations, [verdict], type_shares(compatibility))[0]
     assert told.tolist() == [0.0, *relations[0, 1:].tolist()]

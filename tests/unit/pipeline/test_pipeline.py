@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aegir.pipeline.batch import PipelineBatch
-from aegir.pipeline.called_readers import AnnotatorReader
+from aegir.pipeline.batch import AnnotatorReader, PipelineBatch
 from aegir.pipeline.pipeline import Pipeline, load_pipeline
 from aegir.pipeline.plan import (
     READERS,

@@ -16,7 +16,7 @@ from aegir.pipeline.search import Search, describe_path
 from aegir.pipeline.settings import AnnotationSettings
 from aegir.pipeline.within import TableClock, Within
 from aegir.pipeline.witnesses import FurtherReadings, unread_cells
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import Explanation, TableScores
 from aegir.routing.decisions import load_routing
 from aegir.tables.readers import read_tables
@@ -145,7 +145,7 @@ def test_a_search_ends_when_a_step_tells_nothing_new():
     types = np.full((1, 82), 0.01, np.float32)
     fine = np.full((1, 3), 0.1, np.float32)
     start = TableScores(types, types[:, :0], None, (Explanation(),), fine=fine)
-    batch = PipelineBatch([table], [Verdict()], [start])
+    batch = PipelineBatch([table], [RuleVerdict()], [start])
     search = Search(Unchanging(), SearchDepth(readings=3, calls_swarm=False))
     (scores,) = search.read(batch, [0], [np.array([True])], None)
     assert batch.searched == {0: "1 further reading"}

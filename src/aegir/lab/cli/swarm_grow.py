@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aegir.answers.gold_labels import count_unknown_names, unknown_names_sentence
-from aegir.cli.options import PathName
+from aegir.cli.options import verb_options
 from aegir.cli.swarm import tell_validation
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.train import training_packages
@@ -35,36 +35,7 @@ GROUPS_SHOWN = 10
     "grow",
     epilog="Example: aegir swarm grow --data labelled.jsonl --from configs/specialists/tiny.toml --out runs/grown",
 )
-@click.option(
-    "--data",
-    type=PathName(),
-    multiple=True,
-    required=True,
-    help="Labelled .jsonl files that the swarm was not trained on, or a folder of known files; may be repeated.",
-)
-@click.option(
-    "--from",
-    "config",
-    type=PathName(dir_okay=False),
-    help="The configuration of a specialist: its network and training are used, its domain is not.",
-)
-@click.option(
-    "--out",
-    type=PathName(file_okay=False),
-    help="The folder of the rounds; an earlier run goes on.",
-)
-@click.option(
-    "--rounds", type=click.IntRange(1), default=1, show_default=True, help="Rounds altogether."
-)
-@click.option(
-    "--steps", type=click.IntRange(1), help="Steps per specialist, instead of the file's."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split of the tables.")
-@click.option(
-    "--model", type=PathName(), help="The folder of a swarm, instead of the one that ships."
-)
-@click.option("--dry-run", is_flag=True, help="Only say which types are confused.")
-@click.option("--json", "as_json", is_flag=True, help="Proposals and rounds as one JSON object.")
+@verb_options("swarm-grow")
 def grow(
     data: tuple[Path, ...],
     config: Path | None,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import NumberRange, PathName
+from aegir.cli.options import NumberRange, PathName, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table
@@ -34,8 +34,7 @@ MARGIN = 0.005
     type=NumberRange(0),
     help="What doubling the critical path costs [default: 0, and nothing is written if answers are lost].",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
-@click.option("--json", "as_json", is_flag=True, help="All figures as one object.")
+@verb_options("train-spawning")
 def spawning(
     run: Path,
     data: tuple[Path, ...],

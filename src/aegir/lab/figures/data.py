@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from aegir.answers.gold_labels import count_unknown_names, unknown_names_sentence
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say
 from aegir.lab.cli.train import data_option, training_packages
 from aegir.lab.data.engine import build_tables
@@ -22,15 +22,7 @@ from aegir_rl.base.errors import UsageError
 )
 @click.argument("config", type=PathName(dir_okay=False), required=False)
 @data_option
-@click.option(
-    "--source",
-    "sources",
-    metavar="NAME[=TABLES]",
-    multiple=True,
-    help="A source to switch on, whole or as many tables of it, instead of the file's; may be repeated.",
-)
-@click.option("--seed", type=int, help="Which tables are drawn or made up, instead of the file's.")
-@click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
+@verb_options("figure-data-report")
 def data_report(
     config: Path | None,
     data: tuple[Path, ...],

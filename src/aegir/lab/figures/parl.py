@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.train import training_packages
 from aegir.lab.figures.text_table import text_table
@@ -28,14 +28,7 @@ COLUMNS = {
     epilog="Example: python -m aegir.lab.figures parl-hard runs/bytes-fold-1 --out hard-types.json",
 )
 @click.argument("runs", nargs=-1, required=True, type=PathName(file_okay=False))
-@click.option(
-    "--out",
-    type=PathName(dir_okay=False),
-    default=Path("hard-types.json"),
-    show_default=True,
-    help="Where they go.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Hard types, median and F1 as one object.")
+@verb_options("figure-parl-hard", out=Path("hard-types.json"))
 def parl_hard(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     """Choose hard types: those whose F1 in these Phase 1 runs is below the median.
 
@@ -58,19 +51,7 @@ def parl_hard(runs: tuple[Path, ...], out: Path, as_json: bool) -> None:
     epilog="Example: python -m aegir.lab.figures parl-compare runs/parl-0 runs/longer-0 --hard hard-types.json",
 )
 @click.argument("runs", nargs=-1, required=True, type=PathName(file_okay=False))
-@click.option(
-    "--hard",
-    type=PathName(dir_okay=False),
-    help="The file of `parl-hard`, for easy and hard types.",
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="One object per variant, with activation per type."
-)
-@click.option(
-    "--plots",
-    type=PathName(file_okay=False),
-    help="Draw activation per type, accuracy and times into this folder, as SVG.",
-)
+@verb_options("figure-parl-compare")
 def parl_compare(
     runs: tuple[Path, ...], hard: Path | None, as_json: bool, plots: Path | None
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell
 from aegir.lab.cli.rl_collect import fold_swarms_option, load_fold_swarms
 from aegir.lab.cli.train import training_packages
@@ -19,18 +19,9 @@ from aegir.pipeline.settings import parse_effort
     epilog="Example: python -m aegir.lab.figures search runs/bytes-fold0 runs/bytes-fold1 --data DATA --ngrams runs/ngrams-parts",
 )
 @click.argument("runs", nargs=-1, required=True, type=PathName())
-@click.option("--data", multiple=True, required=True, type=PathName(), help="Labelled tables.")
-@click.option(
-    "--ngrams",
-    required=True,
-    type=PathName(file_okay=False),
-    help="The folder of intermediate results of `aegir train ngrams`.",
-)
+@verb_options("figure-search")
 @fold_swarms_option
-@click.option(
-    "--efforts", default="0,0.25,0.5,0.75,1", show_default=True, help="Efforts to compare."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@verb_options("figure-search-2")
 def search(
     runs: tuple[Path, ...],
     data: tuple[Path, ...],

@@ -84,12 +84,7 @@ def list_solvers(as_json: bool, **llm: Any) -> None:
     default="",
     help="Only these solvers, separated by commas.",
 )
-@click.option(
-    "--effort", type=click.IntRange(1, 3), multiple=True, help="Only this effort; may be repeated."
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object per solver and effort."
-)
+@verb_options("figure-table")
 @verb_options("llm")
 def table(
     tasks: Path,
@@ -145,10 +140,7 @@ def _client(llm_endpoint: str | None, llm_model: str | None, llm_price: Any) -> 
 )
 @click.argument("config", type=PathName(dir_okay=False))
 @click.argument("policies", nargs=-1, required=True, type=PathName())
-@click.option("--from", "start", type=PathName(), help="The policy that PPO began with.")
-@click.option("--out", type=PathName(dir_okay=False), help="Write the figures here, as JSON.")
-@click.option("--plot", type=PathName(dir_okay=False), help="Write an HTML page with plots here.")
-@click.option("--json", "as_json", is_flag=True, help="Print all figures as one JSON object.")
+@verb_options("figure-evaluation")
 def evaluation(
     config: Path,
     policies: tuple[Path, ...],

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from aegir.cli.options import PathName
+from aegir.cli.options import PathName, verb_options
 from aegir.cli.terminal import say, tell, track
 from aegir.lab.cli.train import run_data_option, training_packages
 from aegir.lab.figures.text_table import number, points, text_table
@@ -28,15 +28,7 @@ COSTS = {
 )
 @click.argument("run", type=PathName(file_okay=False))
 @run_data_option
-@click.option(
-    "--swarm",
-    type=PathName(file_okay=False),
-    help="The folder of another swarm that has not seen the run's held-out tables either [default: that of the run].",
-)
-@click.option(
-    "--plots", type=PathName(file_okay=False), help="Also draw the figures, as SVG files in here."
-)
-@click.option("--json", "as_json", is_flag=True, help="All figures as one object.")
+@verb_options("figure-measure")
 def measure(
     run: Path, data: tuple[Path, ...], swarm: Path | None, plots: Path | None, as_json: bool
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from aegir.answers.annotation import TableAnnotation
-from aegir.cli.options import PathName
+from aegir.cli.options import verb_options
 from aegir.cli.page_output import page_option, page_target, write_page
 from aegir.cli.swarm import open_pool
 from aegir.cli.terminal import tell, track
@@ -73,15 +73,7 @@ class SwarmMap:
     epilog="Example: python -m aegir.lab.figures swarm-map --out map.html --tables examples",
 )
 @page_option
-@click.option(
-    "--tables",
-    type=PathName(),
-    help="A file or folder of tables, to see who is activated for them [default: the examples that come with Aegir].",
-)
-@click.option(
-    "--model", type=PathName(), help="The folder of a swarm, instead of the one that ships."
-)
-@click.option("--json", "as_json", is_flag=True, help="The figures as one JSON object, not a page.")
+@verb_options("figure-draw-map")
 def draw_map(out: Path | None, tables: Path | None, model: Path | None, as_json: bool) -> None:
     """Draw who knows what, who is activated for what, and what it costs, on one HTML page.
 

@@ -27,7 +27,7 @@ from aegir.lab.parl.reading import OutOfFold
 from aegir.lab.specialists.ngram_model import NgramColumnModel
 from aegir.lab.torch_training import (
     GRAMS,
-    LoadedWeights,
+    TrainedWeights,
     TrainingCheckpoint,
     load_weights,
     read_learner,
@@ -190,7 +190,7 @@ def build_policy(
     return SwarmPolicy(swarm)
 
 
-def load_primary(policy: SwarmPolicy, corpus: Corpus, start: StartPrimary) -> LoadedWeights:
+def load_primary(policy: SwarmPolicy, corpus: Corpus, start: StartPrimary) -> TrainedWeights:
     """Copy the weights of a trained primary; raise if none fits."""
     loaded = load_weights(policy.primary.network, corpus.heads, start.saved)
     if not (loaded.whole or loaded.partly):

@@ -53,7 +53,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class RoutedColumns:
+class RoutedSample:
     """Which specialist read which held-out column."""
 
     activation: Bools
@@ -85,7 +85,7 @@ class Evaluated:
     """Answers, and how they were routed."""
 
     answers: Answers
-    routing: RoutedColumns
+    routing: RoutedSample
 
 
 def evaluate(
@@ -137,9 +137,9 @@ class _Reader:
         chances = activation_chances(scores.double().numpy(), routing)
         return torch.from_numpy(random.random(chances.shape) < chances)
 
-    def routing(self) -> RoutedColumns:
+    def routing(self) -> RoutedSample:
         shape = (0, len(self.names))
-        return RoutedColumns(
+        return RoutedSample(
             activation=np.concatenate([np.zeros(shape, bool), *self._active]),
             scores=np.concatenate([np.zeros(shape, np.float32), *self._scores]),
             specialists=self.names,
@@ -172,7 +172,7 @@ def _mean_logits(head: str, several: Sequence[F32]) -> F32:
     return np.asarray(np.log(np.maximum(mean, SMALLEST)), np.float32)
 
 
-def save_routing(path: Path, routing: RoutedColumns) -> None:
+def save_routing(path: Path, routing: RoutedSample) -> None:
     """Write who read which column; columns must have names."""
     facts = {
         "format": FORMAT,
@@ -188,14 +188,14 @@ def save_routing(path: Path, routing: RoutedColumns) -> None:
     replace_file(path, safetensors_bytes(tensors, facts))
 
 
-def load_routing(path: Path) -> RoutedColumns:
+def load_routing(path: Path) -> RoutedSample:
     """Read a file written by `save_routing`."""
     tensors, facts = read_safetensors(path)
     if facts.get("format") != FORMAT:
         raise UsageError(
             f"{path} does not say who read what (format {facts.get('format')!r}, expected {FORMAT!r})"
         )
-    return RoutedColumns(
+    return RoutedSample(
         activation=tensors["activation"].astype(bool),
         scores=tensors["scores"],
         specialists=tuple(json.loads(facts["specialists"])),

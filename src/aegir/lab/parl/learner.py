@@ -33,7 +33,7 @@ from aegir.lab.byte_network.learner import without_idle_heads
 from aegir.lab.byte_network.losses import StepLoss, compute_loss
 from aegir.lab.parl.config import LEARNT, ParlTraining, RlSettings, WarmStartSettings
 from aegir.lab.parl.policy import SwarmPolicy
-from aegir.lab.parl.reading import CachedOutputs, SwarmReading, read_columns
+from aegir.lab.parl.reading import CachedOutputs, RolloutReading, read_columns
 from aegir.lab.parl.rollouts import Rollout, as_tensors
 from aegir.lab.parl.step_tables import StepTables
 from aegir.lab.torch_training import complete_gradients, decays, learning_rate, take_step
@@ -201,7 +201,7 @@ class SwarmLearner:
         return self.config.routing.kind == LEARNT and bool(self.policy.swarm.specialists)
 
     def _tokens(
-        self, policy: SwarmPolicy, batch: ColumnBatch, reading: SwarmReading, rollout: Rollout
+        self, policy: SwarmPolicy, batch: ColumnBatch, reading: RolloutReading, rollout: Rollout
     ) -> tuple[Tensor, Tensor]:
         """Return log probabilities (columns, factors) of what was drawn, and the logits of labels."""
         embedded = policy.primary.network.mixer(reading.vectors, batch.tables)
@@ -239,7 +239,7 @@ class SwarmLearner:
             boundary_strength=self.config.rl.boundary,
         )
 
-    def _supervised(self, batch: ColumnBatch, reading: SwarmReading) -> StepLoss:
+    def _supervised(self, batch: ColumnBatch, reading: RolloutReading) -> StepLoss:
         read = (reading.vectors, reading.outputs)
         return compute_loss(self.policy.primary.network, batch, self.config.learning.loss, read)
 

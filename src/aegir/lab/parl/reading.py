@@ -46,7 +46,7 @@ class CachedOutputs:
 
 
 @dataclass(frozen=True, slots=True)
-class SwarmReading:
+class RolloutReading:
     """One reading of a batch."""
 
     vectors: Tensor
@@ -116,7 +116,7 @@ def read_columns(
     drawn: Tensor | None = None,
     executed: Tensor | None = None,
     cached: CachedOutputs | None = None,
-) -> SwarmReading:
+) -> RolloutReading:
     """Read with the specialists of `executed` (columns, N), or with the primary alone if it is None.
 
     Log probabilities are those of `drawn`, which a cap may have cut down to `executed`.
@@ -143,7 +143,7 @@ def read_columns(
     def all_columns(name: str) -> Tensor:
         return torch.cat([result[name] for result in results])
 
-    return SwarmReading(
+    return RolloutReading(
         vectors=all_columns("output"),
         outputs=[result["reading"].detail for result in results],
         routing_logits=all_columns("routing_logits"),

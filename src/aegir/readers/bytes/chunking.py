@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegir.readers.bytes.ragged import Flags, Ragged
-from aegir_rl.base.arrays import F32
-from aegir_rl.base.dense import rows_times, to_length_one
+from aegir_rl.base.arrays import F32, rows_times, to_length_one
 
 P_MARGIN = np.float32(1e-4)
 """Boundary probabilities are kept this far from 0 and 1 in the moving average."""

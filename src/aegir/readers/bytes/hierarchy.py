@@ -23,8 +23,7 @@ from aegir.readers.bytes.chunking import Boundaries, BoundaryRouter, dechunk
 from aegir.readers.bytes.ragged import Flags, Ragged
 from aegir.readers.bytes.rwkv7 import Block, BlockState, run_blocks
 from aegir.readers.bytes.wkv7 import Recurrence
-from aegir_rl.base.arrays import F32
-from aegir_rl.base.dense import LayerNorm, Tensors, rows_times
+from aegir_rl.base.arrays import F32, LayerNorm, Tensors, rows_times
 from aegir_rl.base.errors import UsageError
 
 

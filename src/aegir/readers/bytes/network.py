@@ -39,8 +39,7 @@ from aegir.readers.bytes.table_mixer import (
     TableMixer,
 )
 from aegir.readers.bytes.wkv7 import Recurrence, wkv7_chunked, wkv7_steps
-from aegir_rl.base.arrays import F32, I64
-from aegir_rl.base.dense import LAYER_NORM_EPS, LayerNorm, Linear, Tensors, standardised
+from aegir_rl.base.arrays import F32, I64, LAYER_NORM_EPS, LayerNorm, Linear, Tensors, standardised
 
 MIXED_AT_ONCE = 1024
 """Columns whose tables are mixed in one call, which takes 100 KB per column."""

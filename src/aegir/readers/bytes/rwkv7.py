@@ -23,8 +23,15 @@ import numpy as np
 
 from aegir.readers.bytes.ragged import Ragged
 from aegir.readers.bytes.wkv7 import Recurrence, Steps
-from aegir_rl.base.arrays import F32
-from aegir_rl.base.dense import LayerNorm, Tensors, rows_times, sigmoid, standardised, to_length_one
+from aegir_rl.base.arrays import (
+    F32,
+    LayerNorm,
+    Tensors,
+    rows_times,
+    sigmoid,
+    standardised,
+    to_length_one,
+)
 
 LOG_DECAY_FLOOR = np.float32(-math.exp(-0.5))
 HEAD_NORM_EPS = np.float32(64e-5)

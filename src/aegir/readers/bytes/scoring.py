@@ -35,8 +35,7 @@ from aegir.readers.scores import (
 )
 from aegir.tables.table import Table
 from aegir.vocabulary.terms import TYPE_NAMES
-from aegir_rl.base.arrays import F32, I64, softmax
-from aegir_rl.base.dense import sigmoid
+from aegir_rl.base.arrays import F32, I64, sigmoid, softmax
 from aegir_rl.base.errors import UsageError
 
 NAMES = {head: len(names) - names.count(NONE) for head, names in OUTPUTS.items()}

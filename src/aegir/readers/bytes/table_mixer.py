@@ -24,8 +24,7 @@ from aegir.readers.bytes.byte_encoding import Symbols
 from aegir.readers.bytes.ragged import Ragged
 from aegir.readers.bytes.rwkv7 import Block, BlockState
 from aegir.readers.bytes.wkv7 import wkv7_short
-from aegir_rl.base.arrays import F32, I64
-from aegir_rl.base.dense import LayerNorm, Linear, Tensors, rows_times, to_length_one
+from aegir_rl.base.arrays import F32, I64, LayerNorm, Linear, Tensors, rows_times, to_length_one
 
 OTHER, SUBJECT, UNKNOWN = range(3)
 """Roles of a column: not the subject, the subject, and unknown because the table's subject is."""

@@ -35,7 +35,7 @@ from aegir.readers.ngrams.model import (
     mean_over_views,
 )
 from aegir.readers.ngrams.network import ColumnReadings, Dense, NgramNetwork
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.readers.scores import (
     LIKELY,
     TableScores,
@@ -45,8 +45,7 @@ from aegir.readers.scores import (
     table_spans,
 )
 from aegir.tables.table import Column, Table
-from aegir_rl.base.arrays import F32, I32, softmax
-from aegir_rl.base.dense import sigmoid
+from aegir_rl.base.arrays import F32, I32, sigmoid, softmax
 
 if TYPE_CHECKING:
     from aegir.tables.labelled import Task
@@ -70,14 +69,14 @@ class NgramNetworks:
         return hash_values(columns, self.joint.index)
 
     def read_inputs(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict], rows: SparseRows
     ) -> Iterator[tuple[list[NgramNetwork], ColumnInputs]]:
         """Yield networks that know the same n-grams, with what they read; `rows` are the values by the joint index."""
         for (networks, index), numbers in zip(self._readers, self._own, strict=True):
             yield networks, read_columns(tables, verdicts, *index, rows.renumbered(numbers))
 
     def call(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict], rows: SparseRows
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict], rows: SparseRows
     ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         total: dict[str, F32] = {}
@@ -91,7 +90,9 @@ class NgramNetworks:
         share = np.float32(1 / self._count)
         return {head: probabilities * share for head, probabilities in total.items()}
 
-    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+    def ask_networks(
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
+    ) -> dict[str, F32]:
         """Return the same for tables whose values were not hashed yet."""
         columns = [column for table in tables for column in table.columns]
         return self.call(tables, verdicts, self.hash_values(columns))
@@ -120,7 +121,7 @@ class NgramsAnnotator:
         ]
 
     def score_judged(
-        self, tables: Sequence[Table], verdicts: Sequence[Verdict]
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
     ) -> list[TableScores]:
         """Return the same, given the rules' verdict on every column, without trust in the fine types they name."""
         columns = [column for table in tables for column in table.columns]
@@ -156,7 +157,9 @@ class NgramsAnnotator:
             for table, span, subject, share in zip(tables, spans, subjects, web, strict=True)
         ]
 
-    def ask_networks(self, tables: Sequence[Table], verdicts: Sequence[Verdict]) -> dict[str, F32]:
+    def ask_networks(
+        self, tables: Sequence[Table], verdicts: Sequence[RuleVerdict]
+    ) -> dict[str, F32]:
         """Return the mean probabilities of the networks per head, without "none of these"."""
         return self._networks.ask_networks(tables, verdicts)
 
@@ -244,7 +247,9 @@ class NgramsAnnotator:
         return own
 
 
-def trust_fine(scores: TableScores, verdicts: Sequence[Verdict], trust: RuleTrust) -> TableScores:
+def trust_fine(
+    scores: TableScores, verdicts: Sequence[RuleVerdict], trust: RuleTrust
+) -> TableScores:
     """Return the scores of a table with trust in the fine types that rules name."""
     if scores.fine is None:
         return scores

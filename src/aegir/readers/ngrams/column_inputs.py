@@ -18,7 +18,7 @@ from math import log1p
 import numpy as np
 
 from aegir.readers.ngrams.features import SparseRows, View, hashed_in_parts
-from aegir.readers.rules.judge import Verdict
+from aegir.readers.rules.judge import RuleVerdict
 from aegir.readers.scores import type_places
 from aegir.tables.datatype import MISSING
 from aegir.tables.table import Column, Table, clean_cell
@@ -68,7 +68,7 @@ class ColumnInputs:
 
 def read_columns(
     tables: Sequence[Table],
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[RuleVerdict],
     value_index: I32 | None = None,
     header_index: I32 | None = None,
     values: SparseRows | None = None,
@@ -117,7 +117,7 @@ def own_name(table: Table) -> str:
     return stem.partition(".")[0] or stem
 
 
-def _fill_evidence(row: F32, verdict: Verdict) -> None:
+def _fill_evidence(row: F32, verdict: RuleVerdict) -> None:
     if verdict.fine_type:
         row[FINE_INDEX[verdict.fine_type]] = verdict.fine_confidence
     for name, strength in verdict.support:

@@ -9,7 +9,7 @@ that carried weight in training are kept. What the networks read is in network.p
 
 Promises
   - a table's logits depend on that table alone, not on the batch nor on the number of BLAS threads, bit for bit
-    (aegir_rl/base/dense.py says how);
+    (aegir_rl/base/arrays.py says how);
   - `save` then `load` is bit-equal, and the file is safetensors: loading executes nothing;
   - `load` raises UsageError for a file that is incomplete, of other shapes, or has numbers that are not finite.
 """

@@ -9,7 +9,7 @@ A head's last output is "none of these". `web` is the log odds that the table is
 everyday one: calibration uses it. lab/ngram_network/torch_network.py is the same network in torch.
 
 Promises
-  - a table's outputs depend on that table alone, bit for bit (aegir_rl/base/dense.py says how);
+  - a table's outputs depend on that table alone, bit for bit (aegir_rl/base/arrays.py says how);
   - a column without header, a table without name or subject, and a table of one column are ordinary inputs.
 """
 
@@ -32,8 +32,7 @@ from aegir.readers.ngrams.features import (
     hashed_features,
 )
 from aegir.vocabulary.terms import FINE_NAMES, RELATION_NAMES, TYPE_NAMES
-from aegir_rl.base.arrays import F32, I32, I64
-from aegir_rl.base.dense import PRODUCT_LIMIT, LayerNorm, Linear, rows_times
+from aegir_rl.base.arrays import F32, I32, I64, PRODUCT_LIMIT, LayerNorm, Linear, rows_times
 from aegir_rl.base.errors import UsageError
 from aegir_rl.base.safetensors_file import Arrays, MappedFile, read_safetensors
 

@@ -39,8 +39,7 @@ from aegir.readers.rules.judge import judge_columns
 from aegir.readers.swarm.specialists import Contribution
 from aegir.readers.swarm.weights_file import tensors_sha256
 from aegir.tables.table import Table
-from aegir_rl.base.arrays import F32, softmax
-from aegir_rl.base.dense import sigmoid
+from aegir_rl.base.arrays import F32, sigmoid, softmax
 from aegir_rl.base.errors import UsageError
 
 NGRAMS = "ngrams"

@@ -72,7 +72,7 @@ _VAGUE_HINTS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleVerdict:
     """What the rules conclude about one column; the strengths are no probabilities."""
 
     support: tuple[tuple[str, float], ...] = ()
@@ -89,11 +89,11 @@ class Verdict:
     """Without a fine type, the column types for which the first sentence is a reason; empty if it is none."""
 
 
-def judge(column: Column) -> Verdict:
+def judge(column: Column) -> RuleVerdict:
     """Return the verdict of the rules on one column."""
     summary = summarise_column(column)
     if not summary.values:
-        return Verdict(evidence=("every value is missing",) if column.values else ())
+        return RuleVerdict(evidence=("every value is missing",) if column.values else ())
     hints = hints_of(summary.header) if summary.header else {}
     impossible = vetoes_by_numbers(summary)
     matches = _apply_rules(summary, hints, impossible)
@@ -115,7 +115,7 @@ def judge(column: Column) -> Verdict:
         vetoes -= {parent}  # a ticker is an identifier, though it has no digit
         support[parent] = PARENT_STRENGTH * confidence
     reported = decisive or _strongest(matches)
-    return Verdict(
+    return RuleVerdict(
         support=_rank_support(matches, hints, vetoes, support),
         vetoes=vetoes,
         fine_type=fine_type,
@@ -125,14 +125,16 @@ def judge(column: Column) -> Verdict:
     )
 
 
-def judge_columns(columns: Sequence[Column]) -> list[Verdict]:
+def judge_columns(columns: Sequence[Column]) -> list[RuleVerdict]:
     """Return a verdict for each column; the evidence of a column on which the rules fail says so."""
     verdicts = []
     for column in columns:
         try:
             verdicts.append(judge(column))
         except Exception as problem:  # one strange column must not cost the user the whole table
-            verdicts.append(Verdict(evidence=(f"the rules failed on this column: {problem!r}",)))
+            verdicts.append(
+                RuleVerdict(evidence=(f"the rules failed on this column: {problem!r}",))
+            )
     return verdicts
 
 

@@ -25,8 +25,7 @@ import numpy as np
 
 from aegir.readers.bytes.architecture import StateShape
 from aegir.readers.bytes.ragged import Flags
-from aegir_rl.base.arrays import F32
-from aegir_rl.base.dense import Tensors, rows_times, sigmoid
+from aegir_rl.base.arrays import F32, Tensors, rows_times, sigmoid
 
 Mode = Literal["weighted_sum", "gated", "concat_project"]
 MODES: tuple[str, ...] = get_args(Mode)

@@ -14,7 +14,7 @@ from aegir.lab.figures.parl_metrics import (
     save_hard_types,
 )
 from aegir.lab.held_out import ANSWERS, HeldOut, save_answers
-from aegir.lab.parl.evaluation import ROUTING, RoutedColumns, Times, save_routing
+from aegir.lab.parl.evaluation import ROUTING, RoutedSample, Times, save_routing
 from aegir.readers.bytes.heads import OUTPUTS, TYPES_HEAD
 from aegir_rl.base.errors import UsageError
 
@@ -42,7 +42,7 @@ def write_run(
     folder.mkdir()
     save_answers(folder / ANSWERS, {"web": types})
     active = np.stack([gold == A, gold == gold], axis=1)
-    routing = RoutedColumns(
+    routing = RoutedSample(
         active, active.astype(np.float32), ("dates", "all"), (0, 0), Times(2.0, 5.0), names
     )
     save_routing(folder / ROUTING, routing)

@@ -20,7 +20,7 @@ from aegir.lab.ngram_network.fit import (
 )
 from aegir.readers.ngrams.column_inputs import read_columns
 from aegir.readers.ngrams.network import HEADS
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.tables.labelled import UNLABELLED, ColumnLabels, LabelledTable
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_INDEX, TYPE_INDEX
@@ -125,7 +125,7 @@ def test_the_exported_network_answers_with_and_without_headers(
 def test_a_header_alone_tells_what_it_was_said_to_tell(fitted: Fit):
     network = fitted.export()
     some = [Table("t", (Column(header, ()),)) for header in ("Zustand", "key")]
-    inputs = read_columns(some, [Verdict()] * 2, network.values.index, network.headers.index)
+    inputs = read_columns(some, [RuleVerdict()] * 2, network.values.index, network.headers.index)
     answers = network.outputs(inputs)["fine"].argmax(axis=1)
     assert answers.tolist() == [FINE_INDEX["status"], FINE_INDEX["primary_key"]]
 

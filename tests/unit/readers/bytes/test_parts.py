@@ -6,7 +6,7 @@ import pytest
 from aegir.readers.bytes.chunking import BoundaryRouter, dechunk, moving_average
 from aegir.readers.bytes.ragged import Ragged
 from aegir.readers.bytes.table_mixer import siblings
-from aegir_rl.base.dense import TILE, LayerNorm, rows_times, sigmoid, standardised, to_length_one
+from aegir_rl.base.arrays import TILE, LayerNorm, rows_times, sigmoid, standardised, to_length_one
 
 
 def draw(*shape: int) -> np.ndarray:

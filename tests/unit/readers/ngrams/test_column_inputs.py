@@ -13,7 +13,7 @@ from aegir.readers.ngrams.column_inputs import (
     statistics_of,
 )
 from aegir.readers.ngrams.features import SparseRows, hashed_features
-from aegir.readers.rules.judge import Verdict, judge_columns
+from aegir.readers.rules.judge import RuleVerdict, judge_columns
 from aegir.tables.table import Column, Table
 from aegir.vocabulary.terms import FINE_INDEX, FINE_NAMES, TYPE_INDEX, TYPE_NAMES
 from ngram_models import PEOPLE, TABLES
@@ -105,7 +105,7 @@ def test_the_subject_that_a_table_names_is_marked():
 
 
 def test_the_evidence_of_the_rules_stands_behind_the_figures():
-    verdict = Verdict(
+    verdict = RuleVerdict(
         support=(("email", 0.8),),
         vetoes=frozenset({"Date"}),
         fine_type="email_address",

@@ -3,11 +3,11 @@
 import pytest
 
 from aegir.readers.rules.headers import names_a_key
-from aegir.readers.rules.judge import Verdict, judge
+from aegir.readers.rules.judge import RuleVerdict, judge
 from aegir.tables.table import Column
 
 
-def verdict(header: str | None, *values: str) -> Verdict:
+def verdict(header: str | None, *values: str) -> RuleVerdict:
     return judge(Column(header, values))
 
 

@@ -5,13 +5,13 @@ import time
 import pytest
 
 from aegir.readers.rules import judge as judge_module
-from aegir.readers.rules.judge import RULES, Verdict, judge, judge_columns
+from aegir.readers.rules.judge import RULES, RuleVerdict, judge, judge_columns
 from aegir.tables.table import Column
 from aegir.vocabulary.hierarchy import goes_with
 from aegir.vocabulary.terms import COLUMN_TYPES, FINE_TYPES
 
 
-def verdict(header: str | None, *values: str) -> Verdict:
+def verdict(header: str | None, *values: str) -> RuleVerdict:
     return judge(Column(header, values))
 
 

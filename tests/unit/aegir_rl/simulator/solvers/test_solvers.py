@@ -15,7 +15,7 @@ from aegir_rl.simulator.checking import Verdict, check, equal_values
 from aegir_rl.simulator.families.registry import FAMILIES
 from aegir_rl.simulator.generate import generate_tasks
 from aegir_rl.simulator.sandbox import Sandbox
-from aegir_rl.simulator.solver_table import Outcome, SolverTable, measure, measure_solvers
+from aegir_rl.simulator.solver_table import SolverOutcome, SolverTable, measure, measure_solvers
 from aegir_rl.simulator.solvers.llm import LlmSolver, question, read_module
 from aegir_rl.simulator.solvers.mutations import mutate
 from aegir_rl.simulator.solvers.registry import find_solver, known_solvers
@@ -219,10 +219,10 @@ def test_an_answer_of_a_model_must_be_one_piece_of_python():
 
 def test_the_table_gives_shares_of_solved_tasks_by_solver_and_family():
     outcomes = [
-        Outcome("a", "x", "s", 1, True, True, 0.25),
-        Outcome("b", "x", "s", 1, True, False, 0.75),
-        Outcome("c", "y", "s", 1, False, False, 0.5),
-        Outcome("b", "x", "t", 1, True, True, 1.0),
+        SolverOutcome("a", "x", "s", 1, True, True, 0.25),
+        SolverOutcome("b", "x", "s", 1, True, False, 0.75),
+        SolverOutcome("c", "y", "s", 1, False, False, 0.5),
+        SolverOutcome("b", "x", "t", 1, True, True, 1.0),
     ]
     table = SolverTable(tuple(outcomes))
     assert table.rate("s", 1, "x") == 0.5  # a of a and b
