@@ -24,6 +24,7 @@ NOT_FOUND_IN_FOLDERS = ("folder.csv", "pipe.csv", "archive.tar")
 """An empty folder, a pipe, and a file without a suffix of tables: passed over unless named."""
 
 
+@pytest.mark.slow
 def test_a_folder_of_nasty_files_is_read_as_far_as_it_can_be(nasty: dict[str, Path]):
     folder = nasty["empty.csv"].parent
     done = run_process("annotate", folder, "--json")

@@ -127,6 +127,6 @@ def test_a_training_whose_machine_was_lost_goes_on_and_gives_the_same_bits(
     whole = folder / "contacts.safetensors"
     shutil.copytree(folder / "contacts-run", folder / "lost-run")  # a run with a checkpoint
     with open_training({}, 1) as train:
-        (told,) = train([item])
-    assert told["out"] == str(lost)
+        ((index, manifest),) = train([item])
+    assert (index, manifest["out"]) == (0, str(lost))
     assert lost.read_bytes() == whole.read_bytes()

@@ -494,6 +494,7 @@ def test_fold_runs_and_n_grams_are_calibrated_into_one_file(data: list[Path], tm
     assert min(*weights.types, *weights.fine) > 0.2  # both models are independent witnesses
 
 
+@pytest.mark.slow
 def test_of_some_folds_the_byte_network_is_judged_on_their_tables_alone(
     data: list[Path], tmp_path: Path
 ):

@@ -79,7 +79,7 @@ def test_every_table_is_in_one_fold_under_a_name_of_its_own(folds: list[Fold]):
 
 def test_decisions_rest_on_the_answers_that_were_kept(folds: list[Fold]):
     fold = folds[0]
-    (episodes,) = collect(exploring(fold), fold.tables[:10], "run")
+    episodes = collect(exploring(fold), fold.tables[:10], "run")
     ngrams = fold.pipeline.ngrams
     scores = {
         table.table.name: ngrams.score_judged([table.table], [])[0] for table in fold.tables[:10]
@@ -107,7 +107,7 @@ def test_searches_are_workers_whose_outcomes_are_logged(
     (fold,) = world.load("search@high", swarms={"fold-1": swarm})
     assert fold.name == "fold-1"
     assert fold.pipeline.plan.workers == ("byte_model", "combined", "ngrams", "search@high")
-    (episodes,) = collect(exploring(fold), fold.tables[:6], "run")
+    episodes = collect(exploring(fold), fold.tables[:6], "run")
     assert {episode.decisions[0].action["worker"] for episode in episodes} > {"search@high"}
     right = sum(episode.rewards["accuracy_of.search@high"] for episode in episodes)
     assert 0.5 * len(episodes) < right <= len(episodes)

@@ -77,7 +77,10 @@ def is_running(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(5, marks=pytest.mark.slow)],
+)
 def test_any_number_of_workers_gives_the_outcomes_of_none(workers: int, nasty: dict[str, Path]):
     files = [str(path) for path in (*sorted(EXAMPLES.glob("*.*")), *nasty.values())]
     rules = load_annotator("rules")

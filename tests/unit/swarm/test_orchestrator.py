@@ -72,6 +72,7 @@ def test_an_untrained_swarm_gives_what_the_primary_gives(mode: str):
     assert torch.equal(read(made, ALL)["output"], alone(made))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observation", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 def test_gates_have_gradients_at_the_start_and_everything_after_one_step(

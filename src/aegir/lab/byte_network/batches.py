@@ -234,7 +234,8 @@ def batch_of(
 def batch_of_varied(
     examples: Mapping[int, TableExample],
     architecture: Architecture,
-    how: Augmentation,
+    *,
+    augmentation: Augmentation,
     seeds: Seeds,
     names: Sequence[str | int],
     index: GramIndex,
@@ -243,7 +244,7 @@ def batch_of_varied(
 ) -> ColumnBatch:
     """Return the examples of a step, by their index in it, varied; `names` say of which step."""
     drawings = [
-        draw_varied(example, architecture.reading, how, seeds, *names, number)
+        draw_varied(example, architecture.reading, augmentation, seeds, *names, number)
         for number, example in examples.items()
     ]
     return batch_of(drawings, index, heads, DROPPED * architecture.column_width if dropout else 0)

@@ -172,12 +172,12 @@ def _train(
         batch = batch_of_varied(
             {i: draws[i].example for i in range(processes.rank, len(draws), processes.count)},
             config.architecture,
-            phase.augmentation,
-            Seeds(config.seed),
-            (step,),
-            index,
-            corpus.heads,
-            phase.loss.dropout,
+            augmentation=phase.augmentation,
+            seeds=Seeds(config.seed),
+            names=(step,),
+            index=index,
+            heads=corpus.heads,
+            dropout=phase.loss.dropout,
         )
         learnt = learner.learn(batch, step)
         mixture.update(draws, processes.interleave(learnt.success, len(draws)).numpy())

@@ -142,12 +142,12 @@ class RunState:
         return draws, batch_of_varied(
             {number: draw.example for number, draw in enumerate(draws)},
             self.policy.primary.network.architecture,
-            learning.augmentation,
-            Seeds(self.config.seed),
-            (stage, step),
-            self.policy.primary.index,
-            self.corpus.heads,
-            learning.loss.dropout,
+            augmentation=learning.augmentation,
+            seeds=Seeds(self.config.seed),
+            names=(stage, step),
+            index=self.policy.primary.index,
+            heads=self.corpus.heads,
+            dropout=learning.loss.dropout,
         )
 
     def run_activated(

@@ -12,9 +12,10 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
+from aegir.lab.byte_network.batches import batch_of_varied
 from aegir.lab.byte_network.config import ByteTraining
 from aegir.lab.byte_network.learner import Learner, Processes
-from aegir.lab.byte_network.supervised import Trained, _batch, build_network
+from aegir.lab.byte_network.supervised import Trained, build_network
 from aegir.lab.torch_training import (
     FINAL_SHARE,
     learning_rate,
@@ -24,6 +25,7 @@ from aegir.lab.torch_training import (
     save_learner,
 )
 from aegir_rl.base.errors import UsageError
+from aegir_rl.base.seeding import Seeds
 from aegir_rl.base.training_run import CHECKPOINT
 from small_runs import settings_in, train_small
 
@@ -195,7 +197,16 @@ def test_a_gradient_that_is_not_finite_ends_training_with_a_sentence(
     mixture = trained.corpus.mixture(config.supervised.tables_per_step, config.seed)
     examples = [draw.example for draw in mixture.draw(0)]
     corpus, phase = trained.corpus, config.supervised
-    batch = _batch(examples, 0, config, phase, corpus, trained.index, Processes())
+    batch = batch_of_varied(
+        dict(enumerate(examples)),
+        config.architecture,
+        augmentation=phase.augmentation,
+        seeds=Seeds(config.seed),
+        names=(0,),
+        index=trained.index,
+        heads=corpus.heads,
+        dropout=phase.loss.dropout,
+    )
     with pytest.raises(UsageError, match=r"gradient of step 0 is not finite; lower learning_rate"):
         learner.learn(batch, 0)
 

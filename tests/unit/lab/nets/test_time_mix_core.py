@@ -87,6 +87,7 @@ def test_compiled_equals_torch_in_outputs_and_all_gradients(length: int, masked:
     assert differences(found, outputs_and_gradients(inputs, mask)) == {}
 
 
+@pytest.mark.slow
 def test_a_head_size_that_is_no_multiple_of_4_gives_the_same() -> None:
     inputs = draw(2, 19, 3, size=6)
     assert differences(outputs_and_gradients(single(inputs)), outputs_and_gradients(inputs)) == {}

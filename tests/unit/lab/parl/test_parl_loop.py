@@ -284,6 +284,7 @@ def test_tables_of_one_column_and_of_very_many_are_learnt_from_and_answered(
     assert 0 <= done.metrics["cta/micro_f1"] <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_router_learns_to_wake_the_specialist_for_the_columns_that_it_knows(
     folder: Path, tmp_path: Path, seed: int
